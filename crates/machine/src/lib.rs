@@ -1,0 +1,1 @@
+//! The executable form of P programs.

@@ -1,0 +1,112 @@
+//! What can break in a run.
+
+use allways_base::Span;
+
+use crate::InstanceId;
+
+/// How sure a liveness violation is (semantics.md, section 6).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Certainty {
+    /// No schedule can cool the monitor any more.
+    Certain,
+    /// The monitor stayed hot for as long as the temperature rule allows.
+    Potential,
+}
+
+/// The property that broke, by kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ViolationKind {
+    /// `assert` in a machine or monitor.
+    Assertion,
+    /// A machine met an event that its control state neither handles, defers nor ignores.
+    UnhandledEvent,
+    /// The same in a monitor.
+    MonitorUnhandled,
+    /// A machine is blocked in `receive` and nobody can step.
+    Deadlock,
+    /// The target of a send is null.
+    NullTarget,
+    /// The event of a send, announce or raise is null.
+    NullEvent,
+    /// An operation on a value of the wrong class, null included: casts, payloads, operands.
+    Cast,
+    /// A field that the named tuple does not have.
+    MissingField,
+    /// A sequence or set index out of range.
+    Index,
+    /// A map read of an absent key.
+    MissingKey,
+    /// `+=` of a key that the map has.
+    DuplicateKey,
+    /// Null as map key or set element.
+    NullElement,
+    DivisionByZero,
+    /// The event is not in the `sends` set of the machine.
+    SendsSet,
+    /// The reference does not permit the event, or `to` asks for more than it permits.
+    Permission,
+    /// `choose` over nothing, over too much, or below zero.
+    Choose,
+    /// `new` of an interface that the test binds to no machine.
+    Unbound,
+    /// A `halt` arrived in a `receive` of an exit or `with` function.
+    PendingTransition,
+    /// A monitor without start state was attached.
+    NoStartState,
+    /// A monitor is hot when the run has ended.
+    HotAtEnd,
+    /// A monitor stays hot on an infinite run.
+    Liveness(Certainty),
+    /// A handler ran for more instructions than the limit without sending, creating or observing.
+    EndlessHandler,
+    /// Calls nested deeper than the limit.
+    RecursionLimit,
+    /// The step bound was hit and the user asked to fail on that.
+    StepBound,
+}
+
+impl ViolationKind {
+    /// The stable name, in kebab case.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ViolationKind::Assertion => "assertion",
+            ViolationKind::UnhandledEvent => "unhandled-event",
+            ViolationKind::MonitorUnhandled => "monitor-unhandled",
+            ViolationKind::Deadlock => "deadlock",
+            ViolationKind::NullTarget => "null-target",
+            ViolationKind::NullEvent => "null-event",
+            ViolationKind::Cast => "cast",
+            ViolationKind::MissingField => "missing-field",
+            ViolationKind::Index => "index",
+            ViolationKind::MissingKey => "missing-key",
+            ViolationKind::DuplicateKey => "duplicate-key",
+            ViolationKind::NullElement => "null-element",
+            ViolationKind::DivisionByZero => "division-by-zero",
+            ViolationKind::SendsSet => "sends-set",
+            ViolationKind::Permission => "permission",
+            ViolationKind::Choose => "choose",
+            ViolationKind::Unbound => "unbound",
+            ViolationKind::PendingTransition => "pending-transition",
+            ViolationKind::NoStartState => "no-start-state",
+            ViolationKind::HotAtEnd => "hot-at-end",
+            ViolationKind::Liveness(Certainty::Certain) => "liveness",
+            ViolationKind::Liveness(Certainty::Potential) => "potential-liveness",
+            ViolationKind::EndlessHandler => "endless-handler",
+            ViolationKind::RecursionLimit => "recursion-limit",
+            ViolationKind::StepBound => "step-bound",
+        }
+    }
+}
+
+/// One property that broke, where, and the text for people, which follows P's where P has one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    pub kind: ViolationKind,
+    pub message: String,
+    /// The construct that failed. Absent where no single construct is at fault (deadlock, hot at end).
+    pub span: Option<Span>,
+    /// The machine that was running, if one was.
+    pub machine: Option<InstanceId>,
+    /// The monitor that broke or was broken, by its place in the test.
+    pub monitor: Option<usize>,
+}

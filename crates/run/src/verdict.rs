@@ -1,0 +1,92 @@
+//! What an engine says in the end, and what that is worth.
+
+use std::time::Duration;
+
+use crate::{Schedule, Trace, Violation};
+
+/// The answer about one test.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    Holds(Guarantee),
+    Violated(Box<Counterexample>),
+    Unknown(StopReason),
+}
+
+/// What "holds" is worth.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Guarantee {
+    /// All configurations were seen; buffers are not bounded.
+    Exhaustive,
+    /// All configurations within these bounds, at least one of which cut something off.
+    UpTo(Vec<Bound>),
+    /// All configurations, but for this chance that a fingerprint stood for two of them.
+    Probable { omission: f64 },
+    /// Nothing broke on so many schedules.
+    Sampled { n_schedules: u64, n_steps: u64 },
+}
+
+/// A bound that cut something off. Bounds weaken verdicts; reductions, which do not, are elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Bound {
+    Steps(u64),
+    InboxLength(u32),
+    Machines(u32),
+}
+
+/// A violation with the schedule that replays to it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Counterexample {
+    pub violation: Violation,
+    pub schedule: Schedule,
+    /// Where in `schedule` the loop begins, for a violation on an infinite run.
+    pub loop_start: Option<usize>,
+    pub trace: Trace,
+}
+
+/// Why a run or a search ended without an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    Time(Duration),
+    Memory {
+        bytes: u64,
+    },
+    Interrupted,
+    /// A run reached a foreign function for which no body was given.
+    ForeignFunction {
+        name: String,
+    },
+    /// Something that this engine cannot do.
+    Unsupported {
+        what: String,
+    },
+}
+
+/// What the user, or the default, allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Instructions of one machine between two effects; more is [`EndlessHandler`].
+    ///
+    /// [`EndlessHandler`]: crate::ViolationKind::EndlessHandler
+    pub instructions: u32,
+    /// Nested calls; more is [`RecursionLimit`](crate::ViolationKind::RecursionLimit).
+    pub call_depth: u32,
+    /// Machines created in one run; more ends the run as unknown.
+    pub machines: u32,
+    /// Steps of one run; `None` is no bound.
+    pub steps: Option<u64>,
+    pub time: Option<Duration>,
+    pub memory_bytes: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            instructions: 1_000_000,
+            call_depth: 10_000,
+            machines: 1_000_000,
+            steps: None,
+            time: None,
+            memory_bytes: None,
+        }
+    }
+}
