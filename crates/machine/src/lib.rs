@@ -1,1 +1,33 @@
-//! The executable form of P programs.
+//! The executable form of P programs: code, values, configurations, and the kernel that steps through them.
+//!
+//! A typed program becomes an [`Executable`] for one test; a [`Kernel`] runs it, step by step, every freedom an
+//! explicit choice; [`replay`] turns a schedule back into the run it came from. Past this crate nobody knows P's
+//! syntax: names and places come from the tables of the executable.
+//!
+//! Reading order: [`value`] (words and the store), [`ir`] (code), `lower` (how it is made), [`configuration`]
+//! (where everybody stands), [`interpret`] (one machine from effect to effect), [`kernel`] (the step),
+//! [`record`] and [`replay`] (runs for people).
+//!
+//! What is absent on purpose: search, strategies, bounds on steps, time. The kernel never looks at a clock,
+//! never draws a random number and never prints.
+
+pub mod configuration;
+pub mod executable;
+pub mod instances;
+pub mod interpret;
+pub mod ir;
+pub mod kernel;
+mod lower;
+pub mod record;
+pub mod replay;
+pub mod trace;
+pub mod value;
+pub mod verify;
+
+pub use configuration::{Configuration, Local, Message, Pending, Status};
+pub use executable::Executable;
+pub use kernel::{DataPoint, Kernel, NotEnabled, Oracle, Outcome, Snapshot};
+pub use record::{Actor, Note, Recorder, Scene, Silent};
+pub use replay::{ReplayError, replay, replay_on};
+pub use trace::{Tracer, trace};
+pub use value::{Store, Value};

@@ -1,6 +1,6 @@
 //! What can break in a run.
 
-use allways_base::Span;
+use allways_base::{Sources, Span};
 
 use crate::InstanceId;
 
@@ -61,6 +61,8 @@ pub enum ViolationKind {
     EndlessHandler,
     /// Calls nested deeper than the limit.
     RecursionLimit,
+    /// A value grew beyond what any model needs: nested too deeply, or a string too long.
+    ValueSize,
     /// The step bound was hit and the user asked to fail on that.
     StepBound,
 }
@@ -93,6 +95,7 @@ impl ViolationKind {
             ViolationKind::Liveness(Certainty::Potential) => "potential-liveness",
             ViolationKind::EndlessHandler => "endless-handler",
             ViolationKind::RecursionLimit => "recursion-limit",
+            ViolationKind::ValueSize => "value-size",
             ViolationKind::StepBound => "step-bound",
         }
     }
@@ -109,4 +112,16 @@ pub struct Violation {
     pub machine: Option<InstanceId>,
     /// The monitor that broke or was broken, by its place in the test.
     pub monitor: Option<usize>,
+}
+
+impl Violation {
+    /// The whole text as P writes it: an assertion names its place.
+    pub fn text(&self, sources: &Sources) -> String {
+        match (self.kind, self.span) {
+            (ViolationKind::Assertion, Some(span)) => {
+                format!("Assertion Failed: {} {}", sources.place(span), self.message)
+            }
+            _ => self.message.clone(),
+        }
+    }
 }

@@ -1,0 +1,341 @@
+//! Configurations: where every machine and monitor stands.
+//!
+//! A [`Local`] is everything about one instance: control state, fields, frames, inbox, what it is about to do.
+//! It refers to nothing outside but the value store, so it can be kept, compared and resumed by itself; the
+//! handler continuation is data, never a host stack. A [`Configuration`] is the locals of all instances and
+//! monitors.
+//!
+//! Outboxes (semantics.md, section 2) are lazy. A handler may send for ever, so it runs only up to its next effect
+//! and waits there ([`Pending`]); the segment that begins with that effect is computed in the step that
+//! makes it. The variant is *patient*: a machine with a pending effect takes no message.
+
+use std::collections::VecDeque;
+
+use allways_base::{Idx, Span};
+use allways_run::{InstanceId, ViolationKind};
+
+use crate::ir::Operand;
+use crate::value::Value;
+
+/// One sent event with its payload.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Message {
+    pub event: u32,
+    pub payload: Value,
+}
+
+/// One activation of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Frame {
+    pub fun: u32,
+    /// The op to execute next when this frame is on top; of an outer frame, the op after the call.
+    pub pc: u32,
+    /// The register that is the first of this frame.
+    pub base: u32,
+    /// Where the caller wants the result. Unused in the outermost frame.
+    pub dst: Operand,
+}
+
+/// What comes when the outermost frame has returned.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum After {
+    /// The handler is done.
+    Handler,
+    /// This was the exit function: the `with` function is next, then the state.
+    Exit { target: u32, with: Option<u32>, payload: Value },
+    /// This was the `with` function: the state is next.
+    With { target: u32, payload: Value },
+    /// This was the exit function before an unhandled event takes its toll.
+    Unhandled { event: u32 },
+}
+
+/// A run-time fault, not yet a violation: the machine that met it has to step first.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Fault {
+    pub kind: ViolationKind,
+    /// A string of the store. Machines in it are paths, see [`crate::value`].
+    pub text: Value,
+    pub span: Option<Span>,
+}
+
+/// The effect a machine stands before.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Pending {
+    /// It exists, and has not begun. Only the main machine is ever seen like that.
+    Start,
+    /// An announcement, or a send that some monitor watches, is the first effect of the handler.
+    Observe,
+    /// The send was observed; the message has to reach its target.
+    Deliver {
+        target: InstanceId,
+        message: Message,
+    },
+    /// A machine has to be made; the reference goes to `dst`.
+    Create {
+        interface: u32,
+        payload: Value,
+        dst: Operand,
+    },
+    Fault(Fault),
+    /// A call of a foreign function without body.
+    Foreign {
+        fun: u32,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Status {
+    /// No handler runs, and the inbox has nothing that can be taken.
+    Idle,
+    Pending(Pending),
+    /// In `receive`, by its table, with nothing in the inbox that it waits for.
+    Blocked {
+        table: u32,
+    },
+    Halted,
+}
+
+/// Everything about one machine instance or monitor.
+#[derive(Clone, Debug)]
+pub struct Local {
+    pub machine: u32,
+    /// The interface it was created as; of no meaning in a monitor.
+    pub interface: u32,
+    /// The control state.
+    pub control: u32,
+    pub status: Status,
+    pub after: After,
+    /// How many machines it has made.
+    pub n_children: u32,
+    pub frames: Vec<Frame>,
+    /// The fields, then the registers of the frames.
+    pub registers: Vec<Value>,
+    pub inbox: VecDeque<Message>,
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        Local {
+            machine: 0,
+            interface: 0,
+            control: 0,
+            status: Status::Halted,
+            after: After::Handler,
+            n_children: 0,
+            frames: Vec::new(),
+            registers: Vec::new(),
+            inbox: VecDeque::new(),
+        }
+    }
+}
+
+impl Local {
+    /// Forgets all but the buffers.
+    pub(crate) fn reset(
+        &mut self,
+        machine: u32,
+        interface: u32,
+        control: u32,
+        fields: &[(allways_base::Symbol, Value)],
+    ) {
+        self.machine = machine;
+        self.interface = interface;
+        self.control = control;
+        self.status = Status::Idle;
+        self.after = After::Handler;
+        self.n_children = 0;
+        self.frames.clear();
+        self.registers.clear();
+        self.registers.extend(fields.iter().map(|&(_, value)| value));
+        self.inbox.clear();
+    }
+
+    /// A halted machine is the same whatever it was before.
+    pub(crate) fn halt(&mut self) {
+        self.status = Status::Halted;
+        self.after = After::Handler;
+        self.n_children = 0;
+        self.frames.clear();
+        self.registers.clear();
+        self.inbox.clear();
+    }
+}
+
+/// Who exists, in order of creation. P numbers machines in that order, from one.
+#[derive(Clone, Default, Debug)]
+pub struct Roster {
+    order: Vec<InstanceId>,
+    /// By instance: its number, or zero when it does not exist in this run.
+    numbers: Vec<u32>,
+    /// By instance: the interface it was created as.
+    interfaces: Vec<u32>,
+}
+
+impl Roster {
+    pub(crate) fn clear(&mut self) {
+        for instance in self.order.drain(..) {
+            self.numbers[instance.index()] = 0;
+        }
+    }
+
+    pub(crate) fn add(&mut self, instance: InstanceId, interface: u32) {
+        if self.numbers.len() <= instance.index() {
+            self.numbers.resize(instance.index() + 1, 0);
+            self.interfaces.resize(instance.index() + 1, 0);
+        }
+        self.order.push(instance);
+        self.numbers[instance.index()] = self.order.len() as u32;
+        self.interfaces[instance.index()] = interface;
+    }
+
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// In order of creation.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = InstanceId> + ExactSizeIterator + '_ {
+        self.order.iter().copied()
+    }
+
+    /// The number that P would print, if the instance exists.
+    #[inline]
+    pub fn number(&self, instance: InstanceId) -> Option<u32> {
+        self.numbers.get(instance.index()).copied().filter(|&number| number > 0)
+    }
+
+    #[inline]
+    pub fn interface(&self, instance: InstanceId) -> u32 {
+        self.interfaces[instance.index()]
+    }
+
+    /// The instance with the number `idx + 1`.
+    #[inline]
+    pub fn at(&self, idx: usize) -> InstanceId {
+        self.order[idx]
+    }
+}
+
+/// Which machines can step, a bit for each in order of creation. That order depends on the run alone, not
+/// on what other runs of the process named before, so strategies may count on it.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct EnabledSet {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl EnabledSet {
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+        self.len = 0;
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, idx: usize, enabled: bool) {
+        let (word, bit) = (idx / 64, 1u64 << (idx % 64));
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        let was = self.words[word] & bit != 0;
+        if was != enabled {
+            self.words[word] ^= bit;
+            if enabled { self.len += 1 } else { self.len -= 1 }
+        }
+    }
+
+    #[inline]
+    pub fn contains(&self, idx: usize) -> bool {
+        self.words.get(idx / 64).is_some_and(|word| word >> (idx % 64) & 1 == 1)
+    }
+
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(i, &word)| {
+            std::iter::successors((word != 0).then_some(word), |&w| {
+                let rest = w & (w - 1);
+                (rest != 0).then_some(rest)
+            })
+            .map(move |w| i * 64 + w.trailing_zeros() as usize)
+        })
+    }
+
+    /// The place of the `n`-th of them.
+    #[inline]
+    pub fn nth(&self, n: usize) -> Option<usize> {
+        let mut left = n;
+        for (i, &word) in self.words.iter().enumerate() {
+            let count = word.count_ones() as usize;
+            if left < count {
+                let mut word = word;
+                for _ in 0..left {
+                    word &= word - 1;
+                }
+                return Some(i * 64 + word.trailing_zeros() as usize);
+            }
+            left -= count;
+        }
+        None
+    }
+}
+
+/// The global state.
+#[derive(Clone, Default, Debug)]
+pub struct Configuration {
+    pub roster: Roster,
+    /// By instance; meaningful for those on the roster.
+    pub locals: Vec<Local>,
+    /// In order of attachment.
+    pub monitors: Vec<Local>,
+    pub(crate) enabled: EnabledSet,
+}
+
+impl Configuration {
+    pub fn local(&self, instance: InstanceId) -> &Local {
+        &self.locals[instance.index()]
+    }
+
+    /// Instances in order of creation, with where they stand.
+    pub fn instances(&self) -> impl Iterator<Item = (InstanceId, &Local)> {
+        self.roster.iter().map(|instance| (instance, &self.locals[instance.index()]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enabled_set_counts_and_selects() {
+        let mut set = EnabledSet::default();
+        for idx in [3, 64, 130, 5] {
+            set.set(idx, true);
+        }
+        set.set(5, true);
+        set.set(64, false);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [3, 5, 130]);
+        assert_eq!((0..4).map(|n| set.nth(n)).collect::<Vec<_>>(), [Some(3), Some(5), Some(130), None]);
+        assert_eq!((set.len(), set.contains(5), set.contains(6)), (3, true, false));
+    }
+
+    #[test]
+    fn roster_numbers_from_one() {
+        let mut roster = Roster::default();
+        let [a, b] = [4, 2].map(InstanceId::from_u32);
+        roster.add(a, 0);
+        roster.add(b, 1);
+        assert_eq!((roster.number(a), roster.number(b)), (Some(1), Some(2)));
+        roster.clear();
+        assert_eq!((roster.number(a), roster.len()), (None, 0));
+    }
+}

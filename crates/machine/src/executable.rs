@@ -1,0 +1,140 @@
+//! One test of a program, ready to run.
+
+use allways_base::{Idx, IndexVec, Interner, Span, Symbol};
+use allways_p::hir;
+use allways_run::InstanceId;
+
+use crate::instances::InstanceTable;
+use crate::ir::{
+    EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, Op, ReceiveTable, StateDef, Step, Template,
+};
+use crate::value::{PermissionId, Shapes, Store, Value};
+
+/// Code and tables of one test. It never changes, except that new instance names are added, and is shared by
+/// all kernels that run the test.
+///
+/// Numbers in code and tables are those of the typed program (events, functions, machines, interfaces);
+/// control states are numbered through, machine by machine.
+pub struct Executable {
+    pub test_name: String,
+    pub symbols: Interner,
+    pub events: Vec<Symbol>,
+    pub interfaces: Vec<InterfaceDef>,
+    pub machines: Vec<MachineDef>,
+    pub states: Vec<StateDef>,
+    pub funs: Vec<FunDef>,
+    pub code: Vec<Op>,
+    /// The source of each op.
+    pub spans: Vec<Span>,
+    pub consts: Vec<Value>,
+    /// Fields that code asks for by name, and where they usually are.
+    pub accesses: Vec<(Symbol, u32)>,
+    pub templates: Vec<Template>,
+    pub paths: Vec<Vec<Step>>,
+    pub receives: Vec<ReceiveTable>,
+    pub shapes: Shapes,
+    pub permissions: IndexVec<PermissionId, EventBits>,
+    /// Attached monitors in order of attachment.
+    pub monitors: Vec<MonitorDef>,
+    /// The interface of the main machine.
+    pub main: u32,
+    /// Names of instances, the same in all runs.
+    pub instances: InstanceTable,
+    /// Holds the constants; kernels begin with a copy.
+    pub(crate) store: Store,
+    /// What `new` of an interface makes, by creator and created.
+    pub(crate) links: Vec<u32>,
+    /// Monitors that are told of an event, by the sender's interface and event.
+    pub(crate) observers: Vec<Box<[u32]>>,
+}
+
+impl Executable {
+    /// Makes the code of one test of `program.tests`.
+    ///
+    /// # Panics
+    /// When there is no such test.
+    pub fn new(program: &hir::Program, test: usize) -> Self {
+        let executable = crate::lower::lower_test(program, test);
+        debug_assert_eq!(crate::verify::verify(&executable), Ok(()));
+        executable
+    }
+
+    pub fn n_events(&self) -> usize {
+        self.events.len()
+    }
+
+    #[inline]
+    pub(crate) fn link(&self, creator: u32, created: u32) -> u32 {
+        self.links[creator as usize * self.interfaces.len() + created as usize]
+    }
+
+    /// The monitors that are told when a machine running as `interface` sends or announces `event`.
+    #[inline]
+    pub fn observers(&self, interface: u32, event: u32) -> &[u32] {
+        &self.observers[interface as usize * self.events.len() + event as usize]
+    }
+
+    pub fn event_name(&self, event: u32) -> &str {
+        self.symbols.text(self.events[event as usize])
+    }
+
+    pub fn state_name(&self, state: u32) -> &str {
+        self.symbols.text(self.states[state as usize].name)
+    }
+
+    pub fn interface_name(&self, interface: u32) -> &str {
+        self.symbols.text(self.interfaces[interface as usize].name)
+    }
+
+    pub fn machine_name(&self, machine: u32) -> &str {
+        self.symbols.text(self.machines[machine as usize].name)
+    }
+
+    /// The name of an attached monitor.
+    pub fn monitor_name(&self, monitor: usize) -> &str {
+        self.machine_name(self.monitors[monitor].machine)
+    }
+
+    pub fn function_name(&self, fun: u32) -> &str {
+        self.funs[fun as usize].name.map_or("anonymous function", |name| self.symbols.text(name))
+    }
+
+    /// The function that an op belongs to.
+    pub fn function_at(&self, pc: u32) -> u32 {
+        (self.funs.partition_point(|fun| fun.entry <= pc) - 1) as u32
+    }
+
+    /// The path of an instance from the main machine, joined with dots; `0` is the main machine.
+    pub fn instance_path(&self, instance: InstanceId) -> String {
+        let mut text = String::from("0");
+        for place in self.instances.path(instance) {
+            text.push('.');
+            text.push_str(&place.to_string());
+        }
+        text
+    }
+
+    /// The instance with a path as [`instance_path`](Self::instance_path) writes it.
+    pub fn instance_at(&self, path: &str) -> Option<InstanceId> {
+        /// No run makes more machines than this in one place; a longer path is a damaged file.
+        const MAX_PLACE: u32 = 1 << 20;
+        let mut parts = path.split('.');
+        if parts.next() != Some("0") {
+            return None;
+        }
+        let places: Option<Vec<u32>> =
+            parts.map(|part| part.parse().ok().filter(|&place| place < MAX_PLACE)).collect();
+        Some(self.instances.at_path(&places?))
+    }
+}
+
+impl std::fmt::Debug for Executable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Executable({}, {} ops)", self.test_name, self.code.len())
+    }
+}
+
+/// Ids of the typed program are numbers in code.
+pub(crate) fn number(id: impl Idx) -> u32 {
+    id.index() as u32
+}

@@ -1,0 +1,627 @@
+//! The kernel: one deterministic `step`.
+//!
+//! [`Kernel::step`] is the only definition of what a P program does. Its freedoms are which machine steps (the
+//! argument) and how data choices resolve (asked of an [`Oracle`]); the list of both is the schedule.
+//!
+//! A step of machine p, as in semantics.md section 2 with patient, lazy outboxes:
+//! 1. p makes the effect it stands before: a delivery, a creation, or nothing when its handler begins with an
+//!    observation.
+//! 2. The target, if it is idle and can take the message, handles it at once, but only up to its own first effect: an
+//!    observation or a fault of its own needs a step of its own, since others may come first.
+//! 3. p runs on to its next delivery or creation; what it observes on the way passes through the monitors
+//!    now. When its handler ends, it takes the next message, and again stops before the first effect.
+//!
+//! A machine whose control state handles null can step while it is idle; that step fires the null event.
+
+mod snapshot;
+
+use std::sync::Arc;
+
+use allways_base::Idx;
+use allways_p::hir::Temperature;
+use allways_run::{Choice, InstanceId, Limits, Schedule, StopReason, Violation, ViolationKind};
+
+use crate::Executable;
+use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Pending, Status};
+use crate::instances::KnownInstances;
+use crate::interpret::{Context, Effect, HALT_EVENT, Input, NULL_EVENT, resume};
+use crate::ir::{Action, OperandView, ReceiveTable, StateDef};
+use crate::record::{Actor, Note, Recorder, Scene};
+use crate::value::{Mark, Store, Value};
+
+pub use snapshot::Snapshot;
+
+/// Beyond so many nodes a reset forgets the values of earlier runs. Below, they are worth keeping: the next run makes
+/// mostly the same ones.
+const KEPT_NODES: usize = 1 << 14;
+
+/// How a run stands.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    Running,
+    /// Nobody can step, and that is fine.
+    Quiescent,
+    Violated(Box<Violation>),
+    Unknown(StopReason),
+}
+
+/// A choice of data that has to be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DataPoint {
+    pub machine: InstanceId,
+    /// Two at least.
+    pub n_answers: u32,
+    /// Written `$$`.
+    pub is_fair: bool,
+    /// The op that asks.
+    pub pc: u32,
+}
+
+/// Resolves data choices.
+pub trait Oracle {
+    /// The answer, below `n_answers`.
+    fn answer(&mut self, point: DataPoint) -> u32;
+}
+
+impl<F: FnMut(DataPoint) -> u32> Oracle for F {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        self(point)
+    }
+}
+
+/// The machine asked to step cannot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotEnabled(pub InstanceId);
+
+/// One run at a time of one test. Made once and reset between runs, so that nothing is allocated anew.
+pub struct Kernel {
+    exe: Arc<Executable>,
+    limits: Limits,
+    store: Store,
+    /// The constants of the store.
+    base: Mark,
+    known: KnownInstances,
+    conf: Configuration,
+    outcome: Outcome,
+    schedule: Schedule,
+    n_steps: u64,
+}
+
+impl Kernel {
+    /// A kernel that stands before the first step.
+    pub fn new(exe: Arc<Executable>, limits: Limits) -> Self {
+        let store = exe.store.clone();
+        let mut kernel = Kernel {
+            limits,
+            base: store.mark(),
+            store,
+            known: KnownInstances::default(),
+            conf: Configuration::default(),
+            outcome: Outcome::Running,
+            schedule: Schedule::default(),
+            n_steps: 0,
+            exe,
+        };
+        kernel.reset();
+        kernel
+    }
+
+    /// Back to before the first step, which starts the monitors and the main machine.
+    pub fn reset(&mut self) {
+        if self.store.n_nodes() > KEPT_NODES {
+            self.store.truncate(self.base);
+        }
+        self.conf.roster.clear();
+        self.conf.enabled.clear();
+        self.outcome = Outcome::Running;
+        self.schedule.choices.clear();
+        self.n_steps = 0;
+        let exe = &self.exe;
+        self.conf.monitors.resize_with(exe.monitors.len(), Local::default);
+        for (monitor, local) in exe.monitors.iter().zip(&mut self.conf.monitors) {
+            let def = &exe.machines[monitor.machine as usize];
+            local.reset(monitor.machine, 0, def.start.unwrap_or(0), &def.fields);
+        }
+        let main = self.exe.main;
+        self.add_machine(InstanceId::MAIN, main);
+        self.conf.locals[0].status = Status::Pending(Pending::Start);
+        self.refresh(InstanceId::MAIN);
+    }
+
+    pub fn executable(&self) -> &Arc<Executable> {
+        &self.exe
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    #[inline]
+    pub fn is_running(&self) -> bool {
+        matches!(self.outcome, Outcome::Running)
+    }
+
+    /// The choices of the run so far.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Machine steps so far.
+    #[inline]
+    pub fn n_steps(&self) -> u64 {
+        self.n_steps
+    }
+
+    pub fn configuration(&self) -> &Configuration {
+        &self.conf
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub fn scene(&self) -> Scene<'_> {
+        Scene { exe: &self.exe, store: &self.store, roster: &self.conf.roster }
+    }
+
+    /// Machines that can step, by their places in order of creation.
+    #[inline]
+    pub fn enabled_set(&self) -> &EnabledSet {
+        &self.conf.enabled
+    }
+
+    /// Machines that can step, in order of creation.
+    pub fn enabled(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        self.conf.enabled.iter().map(|idx| self.conf.roster.at(idx))
+    }
+
+    #[inline]
+    pub fn n_enabled(&self) -> usize {
+        self.conf.enabled.len()
+    }
+
+    /// The `n`-th machine that can step, in order of creation.
+    #[inline]
+    pub fn nth_enabled(&self, n: usize) -> Option<InstanceId> {
+        self.conf.enabled.nth(n).map(|idx| self.conf.roster.at(idx))
+    }
+
+    pub fn is_enabled(&self, machine: InstanceId) -> bool {
+        let number = self.conf.roster.number(machine);
+        number.is_some_and(|number| self.conf.enabled.contains(number as usize - 1))
+    }
+
+    /// What the next step of a machine does first: strategies look at conflicts here.
+    pub fn pending(&self, machine: InstanceId) -> Option<Pending> {
+        self.conf.roster.number(machine)?;
+        match self.conf.locals[machine.index()].status {
+            Status::Pending(pending) => Some(pending),
+            Status::Idle | Status::Blocked { .. } | Status::Halted => None,
+        }
+    }
+
+    /// The temperature of a monitor's control state. Scenarios are never hot.
+    #[inline]
+    pub fn temperature(&self, monitor: usize) -> Temperature {
+        let local = &self.conf.monitors[monitor];
+        match self.exe.states.get(local.control as usize) {
+            Some(state) if !self.exe.machines[local.machine as usize].is_scenario => state.temperature,
+            _ => Temperature::Warm,
+        }
+    }
+
+    pub fn n_monitors(&self) -> usize {
+        self.conf.monitors.len()
+    }
+
+    /// Makes one step of `machine`. Data choices met in it are asked of the oracle.
+    pub fn step<O: Oracle, R: Recorder>(
+        &mut self,
+        machine: InstanceId,
+        oracle: &mut O,
+        recorder: &mut R,
+    ) -> Result<(), NotEnabled> {
+        if !self.is_running() || !self.is_enabled(machine) {
+            return Err(NotEnabled(machine));
+        }
+        self.n_steps += 1;
+        self.schedule.choices.push(Choice::Machine(machine));
+        note(self, recorder, || Note::Chosen(Choice::Machine(machine)));
+        Stepping { kernel: self, oracle, recorder }.step(machine);
+        if self.is_running() && self.conf.enabled.is_empty() {
+            self.end();
+        }
+        Ok(())
+    }
+
+    fn add_machine(&mut self, instance: InstanceId, interface: u32) {
+        if self.conf.locals.len() <= instance.index() {
+            self.conf.locals.resize_with(instance.index() + 1, Local::default);
+        }
+        let machine = self.exe.interfaces[interface as usize].machine.unwrap_or(0);
+        let def = &self.exe.machines[machine as usize];
+        let local = &mut self.conf.locals[instance.index()];
+        local.reset(machine, interface, def.start.unwrap_or(0), &def.fields);
+        self.conf.roster.add(instance, interface);
+    }
+
+    /// Brings the enabled set up to date about one machine.
+    #[inline]
+    fn refresh(&mut self, instance: InstanceId) {
+        let local = &self.conf.locals[instance.index()];
+        let enabled = match local.status {
+            Status::Pending(_) => true,
+            Status::Idle => self.exe.states[local.control as usize].has_null,
+            Status::Blocked { .. } | Status::Halted => false,
+        };
+        if let Some(number) = self.conf.roster.number(instance) {
+            self.conf.enabled.set(number as usize - 1, enabled);
+        }
+    }
+
+    /// Nobody can step any more.
+    fn end(&mut self) {
+        let blocked: Vec<InstanceId> = self
+            .conf
+            .instances()
+            .filter(|(_, local)| matches!(local.status, Status::Blocked { .. }))
+            .map(|(instance, _)| instance)
+            .collect();
+        if let Some(&first) = blocked.first() {
+            let scene = self.scene();
+            let names: Vec<String> = blocked.iter().map(|&instance| scene.name(instance)).collect();
+            let verb = if names.len() == 1 { "is" } else { "are" };
+            let message = format!(
+                "Deadlock detected. {} {verb} waiting to receive an event, but no other controlled tasks are enabled.",
+                names.join(", ")
+            );
+            let span =
+                self.conf.locals[first.index()].frames.last().map(|frame| self.exe.spans[frame.pc as usize]);
+            self.outcome = Outcome::Violated(Box::new(Violation {
+                kind: ViolationKind::Deadlock,
+                message,
+                span,
+                machine: Some(first),
+                monitor: None,
+            }));
+            return;
+        }
+        let hot = (0..self.n_monitors()).find(|&monitor| self.temperature(monitor) == Temperature::Hot);
+        self.outcome = match hot {
+            None => Outcome::Quiescent,
+            Some(monitor) => {
+                let state = &self.exe.states[self.conf.monitors[monitor].control as usize];
+                Outcome::Violated(Box::new(Violation {
+                    kind: ViolationKind::HotAtEnd,
+                    message: format!(
+                        "Monitor '{}' detected liveness bug in hot state '{}' at the end of program execution.",
+                        self.exe.monitor_name(monitor),
+                        self.exe.symbols.text(state.name)
+                    ),
+                    span: Some(state.span),
+                    machine: None,
+                    monitor: Some(monitor),
+                }))
+            }
+        };
+    }
+
+    #[cold]
+    fn violate(&mut self, actor: Actor, fault: Fault) {
+        let message = self.store.as_str(fault.text).unwrap_or("");
+        let message = self.scene().reveal(message);
+        let (machine, monitor) = match actor {
+            Actor::Machine(instance) => (Some(instance), None),
+            Actor::Monitor(monitor) => (None, Some(monitor as usize)),
+        };
+        self.outcome = Outcome::Violated(Box::new(Violation {
+            kind: fault.kind,
+            message,
+            span: fault.span,
+            machine,
+            monitor,
+        }));
+    }
+}
+
+#[inline]
+fn note<R: Recorder>(kernel: &Kernel, recorder: &mut R, note: impl FnOnce() -> Note) {
+    if R::ON {
+        recorder.record(&kernel.scene(), note());
+    }
+}
+
+/// One step under way.
+struct Stepping<'a, O, R> {
+    kernel: &'a mut Kernel,
+    oracle: &'a mut O,
+    recorder: &'a mut R,
+}
+
+impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
+    fn step(&mut self, machine: InstanceId) {
+        let local = &mut self.kernel.conf.locals[machine.index()];
+        match local.status {
+            Status::Pending(Pending::Start) => {
+                self.start_monitors();
+                if self.kernel.is_running() {
+                    self.note(|| Note::Create { creator: None, created: machine, payload: Value::NULL });
+                    self.run(machine, Input::Start(Value::NULL), true);
+                }
+            }
+            Status::Pending(Pending::Observe) => self.run(machine, Input::Continue, true),
+            Status::Pending(Pending::Deliver { target, message }) => {
+                self.deliver(machine, target, message);
+                self.run(machine, Input::Continue, true);
+            }
+            Status::Pending(Pending::Create { interface, payload, dst }) => {
+                let Some(created) = self.create(machine, interface, payload) else { return };
+                let receives = self.kernel.exe.interfaces[interface as usize].receives;
+                let local = &mut self.kernel.conf.locals[machine.index()];
+                let base = local.frames.last().map_or(0, |frame| frame.base as usize);
+                let reference = Value::reference(created, receives);
+                match dst.view() {
+                    OperandView::Register(n) => local.registers[base + n as usize] = reference,
+                    OperandView::Field(n) => local.registers[n as usize] = reference,
+                    OperandView::Const(_) => {}
+                }
+                self.run(machine, Input::Continue, true);
+            }
+            Status::Pending(Pending::Fault(fault)) => self.kernel.violate(Actor::Machine(machine), fault),
+            Status::Pending(Pending::Foreign { fun }) => self.foreign(fun),
+            Status::Idle => {
+                // Ignored messages went when they arrived; what waits is deferred. So nothing can be taken.
+                let message = Message { event: NULL_EVENT, payload: Value::NULL };
+                let state = local.control;
+                self.note(|| Note::Dequeue { machine, state, message });
+                self.run(machine, Input::Handle(message), true);
+            }
+            Status::Blocked { .. } | Status::Halted => {}
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, make: impl FnOnce() -> Note) {
+        note(self.kernel, self.recorder, make);
+    }
+
+    /// Runs a machine until it stands before its next effect, has nothing to do, or has stopped. `own` says
+    /// that this is a step of the machine, in which it may observe and fail; it ends with the handler.
+    fn run(&mut self, machine: InstanceId, mut input: Input, mut own: bool) {
+        let actor = Actor::Machine(machine);
+        let mut fuel = self.kernel.limits.instructions;
+        let status = loop {
+            let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
+            let local = &mut conf.locals[machine.index()];
+            let context = Context {
+                exe,
+                store,
+                roster: &conf.roster,
+                limits,
+                recorder: &mut *self.recorder,
+                actor,
+                fuel: &mut fuel,
+            };
+            match resume(context, local, input) {
+                Effect::Observe(_) if !own => break Status::Pending(Pending::Observe),
+                Effect::Observe(message) => {
+                    self.observe(machine, message);
+                    if !self.kernel.is_running() {
+                        return;
+                    }
+                    input = Input::Observed;
+                }
+                Effect::Deliver { target, message } => {
+                    break Status::Pending(Pending::Deliver { target, message });
+                }
+                Effect::Create { interface, payload, dst } => {
+                    break Status::Pending(Pending::Create { interface, payload, dst });
+                }
+                Effect::Choose { n_answers } => input = Input::Chosen(self.ask(machine, n_answers)),
+                Effect::Receive { table } => {
+                    // Taking a message is a scheduling point.
+                    own = false;
+                    let wanted = &exe.receives[table as usize];
+                    let at = local.inbox.iter().position(|message| waits_for(wanted, message.event));
+                    let Some(message) = at.and_then(|at| local.inbox.remove(at)) else {
+                        let state = local.control;
+                        self.note(|| Note::Wait { machine, state, table });
+                        break Status::Blocked { table };
+                    };
+                    let state = local.control;
+                    fuel = limits.instructions;
+                    self.note(|| Note::Receive { machine, state, message });
+                    input = Input::Received(message);
+                }
+                Effect::Done => {
+                    own = false;
+                    let state = &exe.states[local.control as usize];
+                    let Some(message) = take(local, state) else { break Status::Idle };
+                    let state = local.control;
+                    fuel = limits.instructions;
+                    self.note(|| Note::Dequeue { machine, state, message });
+                    input = Input::Handle(message);
+                }
+                Effect::Halt => {
+                    let n_discarded = local.inbox.len();
+                    local.halt();
+                    self.note(|| Note::Halt { machine, n_discarded });
+                    break Status::Halted;
+                }
+                Effect::Fault(fault) if own => return self.kernel.violate(actor, fault),
+                Effect::Fault(fault) => break Status::Pending(Pending::Fault(fault)),
+                Effect::Foreign { fun } if own => return self.foreign(fun),
+                Effect::Foreign { fun } => break Status::Pending(Pending::Foreign { fun }),
+            }
+        };
+        self.kernel.conf.locals[machine.index()].status = status;
+        self.kernel.refresh(machine);
+    }
+
+    fn ask(&mut self, machine: InstanceId, n_answers: u32) -> u32 {
+        let kernel = &mut *self.kernel;
+        let pc = kernel.conf.locals[machine.index()].frames.last().map_or(0, |frame| frame.pc);
+        let is_fair = matches!(kernel.exe.code[pc as usize], crate::ir::Op::Flip { fair: true, .. });
+        let answer = self.oracle.answer(DataPoint { machine, n_answers, is_fair, pc });
+        let answer = answer.min(n_answers - 1);
+        kernel.schedule.choices.push(Choice::Data(answer));
+        if R::ON {
+            let span = kernel.exe.spans[pc as usize];
+            self.note(|| Note::Chosen(Choice::Data(answer)));
+            self.note(|| Note::Answer { machine, answer, n_answers, span });
+        }
+        answer
+    }
+
+    /// A message reaches its target, which handles it if it can.
+    fn deliver(&mut self, sender: InstanceId, target: InstanceId, message: Message) {
+        if R::ON {
+            let local = &self.kernel.conf.locals[sender.index()];
+            let state = local.control;
+            let span = local
+                .frames
+                .last()
+                .and_then(|frame| self.kernel.exe.spans.get((frame.pc as usize).wrapping_sub(1)))
+                .copied();
+            self.note(|| Note::Send { machine: sender, state, target, message, span });
+        }
+        let Kernel { exe, conf, .. } = &mut *self.kernel;
+        let local = &mut conf.locals[target.index()];
+        let state = local.control;
+        match local.status {
+            Status::Halted => self.note(|| Note::Drop { machine: sender, target, message }),
+            Status::Blocked { table } if waits_for(&exe.receives[table as usize], message.event) => {
+                self.note(|| Note::Receive { machine: target, state, message });
+                self.run(target, Input::Received(message), false);
+            }
+            Status::Idle => match exe.states[state as usize].actions[message.event as usize] {
+                // It would go at the next look into the inbox, before anything behind it is taken.
+                Action::Ignore => {}
+                Action::Defer => local.inbox.push_back(message),
+                Action::None | Action::Do(_) | Action::Goto(..) => {
+                    self.note(|| Note::Dequeue { machine: target, state, message });
+                    self.run(target, Input::Handle(message), false);
+                }
+            },
+            Status::Blocked { .. } | Status::Pending(_) => local.inbox.push_back(message),
+        }
+    }
+
+    fn create(&mut self, creator: InstanceId, interface: u32, payload: Value) -> Option<InstanceId> {
+        let kernel = &mut *self.kernel;
+        if kernel.conf.roster.len() >= kernel.limits.machines as usize {
+            kernel.outcome = Outcome::Unknown(StopReason::Unsupported {
+                what: format!("a run with more than {} machines", kernel.limits.machines),
+            });
+            return None;
+        }
+        let local = &mut kernel.conf.locals[creator.index()];
+        let place = local.n_children;
+        local.n_children += 1;
+        let created = kernel.known.child(&kernel.exe.instances, creator, place);
+        kernel.add_machine(created, interface);
+        self.note(|| Note::Create { creator: Some(creator), created, payload });
+        self.run(created, Input::Start(payload), false);
+        Some(created)
+    }
+
+    fn start_monitors(&mut self) {
+        for monitor in 0..self.kernel.conf.monitors.len() {
+            let machine = self.kernel.exe.monitors[monitor].machine;
+            let def = &self.kernel.exe.machines[machine as usize];
+            if def.start.is_none() {
+                let span = Some(def.span);
+                let text = format!("spec {} has no start state", self.kernel.exe.machine_name(machine));
+                let text = self.kernel.store.string(&text);
+                let fault = Fault { kind: ViolationKind::NoStartState, text, span };
+                return self.kernel.violate(Actor::Monitor(monitor as u32), fault);
+            }
+            self.run_monitor(monitor as u32, Input::Start(Value::NULL));
+            if !self.kernel.is_running() {
+                return;
+            }
+        }
+    }
+
+    /// Passes what a machine sends or announces through the monitors that watch it.
+    fn observe(&mut self, machine: InstanceId, message: Message) {
+        let exe = self.kernel.exe.clone();
+        let local = &self.kernel.conf.locals[machine.index()];
+        if R::ON {
+            let pc = local.frames.last().map_or(0, |frame| frame.pc);
+            if matches!(exe.code[pc as usize], crate::ir::Op::Announce { .. }) {
+                let (state, span) = (local.control, exe.spans[pc as usize]);
+                self.note(|| Note::Announce { machine, state, message, span });
+            }
+        }
+        let interface = self.kernel.conf.locals[machine.index()].interface;
+        for &monitor in exe.observers(interface, message.event) {
+            let state = self.kernel.conf.monitors[monitor as usize].control;
+            self.note(|| Note::Observe { monitor, state, machine, message });
+            self.run_monitor(monitor, Input::Handle(message));
+            if !self.kernel.is_running() {
+                return;
+            }
+        }
+    }
+
+    fn run_monitor(&mut self, monitor: u32, input: Input) {
+        let actor = Actor::Monitor(monitor);
+        let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
+        let mut fuel = limits.instructions;
+        let context = Context {
+            exe,
+            store,
+            roster: &conf.roster,
+            limits,
+            recorder: &mut *self.recorder,
+            actor,
+            fuel: &mut fuel,
+        };
+        match resume(context, &mut conf.monitors[monitor as usize], input) {
+            Effect::Done => {}
+            Effect::Fault(fault) => self.kernel.violate(actor, fault),
+            Effect::Foreign { fun } => self.foreign(fun),
+            // The front end lets no monitor do these.
+            Effect::Observe(_)
+            | Effect::Deliver { .. }
+            | Effect::Create { .. }
+            | Effect::Choose { .. }
+            | Effect::Receive { .. }
+            | Effect::Halt => {
+                let what = format!("an effect of monitor {}", self.kernel.exe.monitor_name(monitor as usize));
+                self.kernel.outcome = Outcome::Unknown(StopReason::Unsupported { what });
+            }
+        }
+    }
+
+    #[cold]
+    fn foreign(&mut self, fun: u32) {
+        let name = self.kernel.exe.function_name(fun).to_owned();
+        self.kernel.outcome = Outcome::Unknown(StopReason::ForeignFunction { name });
+    }
+}
+
+/// Every `receive` also waits for halt.
+#[inline]
+fn waits_for(table: &ReceiveTable, event: u32) -> bool {
+    event == HALT_EVENT || table.cases[event as usize].is_some()
+}
+
+/// The first message that the control state neither defers nor ignores. Ignored ones on the way are gone.
+#[inline]
+fn take(local: &mut Local, state: &StateDef) -> Option<Message> {
+    let mut at = 0;
+    while let Some(&message) = local.inbox.get(at) {
+        match state.actions[message.event as usize] {
+            Action::Defer => at += 1,
+            Action::Ignore => drop(local.inbox.remove(at)),
+            Action::None | Action::Do(_) | Action::Goto(..) => return local.inbox.remove(at),
+        }
+    }
+    None
+}

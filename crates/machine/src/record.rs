@@ -1,0 +1,227 @@
+//! Telling what happens in a step, to whoever replays it.
+//!
+//! The kernel is generic in its [`Recorder`]; the one that hears nothing costs nothing.
+
+use allways_base::{Interner, Span};
+use allways_run::{Choice, InstanceId};
+
+use crate::Executable;
+use crate::configuration::{Message, Roster};
+use crate::value::{Form, InstanceNames, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value};
+
+/// Who does something.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Actor {
+    Machine(InstanceId),
+    /// By place in the test.
+    Monitor(u32),
+}
+
+/// Something that happened. States, events and spans are numbers and places of the executable.
+#[derive(Clone, Copy, Debug)]
+pub enum Note {
+    /// A choice was made; a machine choice opens the step.
+    Chosen(Choice),
+    Create {
+        creator: Option<InstanceId>,
+        created: InstanceId,
+        payload: Value,
+    },
+    Send {
+        machine: InstanceId,
+        state: u32,
+        target: InstanceId,
+        message: Message,
+        span: Option<Span>,
+    },
+    /// The message met a halted target.
+    Drop {
+        machine: InstanceId,
+        target: InstanceId,
+        message: Message,
+    },
+    Dequeue {
+        machine: InstanceId,
+        state: u32,
+        message: Message,
+    },
+    Receive {
+        machine: InstanceId,
+        state: u32,
+        message: Message,
+    },
+    /// Blocked in the `receive` of this table.
+    Wait {
+        machine: InstanceId,
+        state: u32,
+        table: u32,
+    },
+    Raise {
+        actor: Actor,
+        state: u32,
+        message: Message,
+        span: Span,
+    },
+    Goto {
+        actor: Actor,
+        state: u32,
+        target: u32,
+    },
+    Enter {
+        actor: Actor,
+        state: u32,
+    },
+    Exit {
+        actor: Actor,
+        state: u32,
+    },
+    Announce {
+        machine: InstanceId,
+        state: u32,
+        message: Message,
+        span: Span,
+    },
+    Observe {
+        monitor: u32,
+        state: u32,
+        machine: InstanceId,
+        message: Message,
+    },
+    /// An answer of `$` or `choose`.
+    Answer {
+        machine: InstanceId,
+        answer: u32,
+        n_answers: u32,
+        span: Span,
+    },
+    /// A string of the store.
+    Print {
+        actor: Actor,
+        text: Value,
+        span: Span,
+    },
+    Halt {
+        machine: InstanceId,
+        n_discarded: usize,
+    },
+}
+
+/// What a recorder needs to make sense of a [`Note`].
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub exe: &'a Executable,
+    pub store: &'a Store,
+    pub roster: &'a Roster,
+}
+
+impl Scene<'_> {
+    /// A machine as people know it: `Client(3)`.
+    pub fn name(&self, instance: InstanceId) -> String {
+        let mut out = String::new();
+        self.write_instance(instance, &mut out);
+        out
+    }
+
+    pub fn actor_name(&self, actor: Actor) -> String {
+        match actor {
+            Actor::Machine(instance) => self.name(instance),
+            Actor::Monitor(monitor) => self.exe.monitor_name(monitor as usize).to_owned(),
+        }
+    }
+
+    /// The text of a value, with machines as people know them.
+    pub fn text(&self, form: Form, value: Value) -> String {
+        let mut out = String::new();
+        write_value(self.store, self, form, value, &mut out);
+        self.reveal(&out)
+    }
+
+    /// Puts `Name(number)` in place of the paths that strings of a run hold.
+    pub fn reveal(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(REF_OPEN) {
+            out.push_str(before);
+            let (path, after) = after.split_once(REF_CLOSE).unwrap_or((after, ""));
+            match self.exe.instance_at(path) {
+                Some(instance) => self.write_instance(instance, &mut out),
+                None => out.push_str(path),
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+impl InstanceNames for Scene<'_> {
+    fn write_instance(&self, instance: InstanceId, out: &mut String) {
+        let number = self.roster.number(instance).unwrap_or(0);
+        let name = match number {
+            0 => "?",
+            _ => self.exe.interface_name(self.roster.interface(instance)),
+        };
+        out.push_str(&format!("{name}({number})"));
+    }
+
+    fn event_name(&self, event: u32) -> &str {
+        self.exe.event_name(event)
+    }
+
+    fn shapes(&self) -> &Shapes {
+        &self.exe.shapes
+    }
+
+    fn symbols(&self) -> &Interner {
+        &self.exe.symbols
+    }
+}
+
+/// Names for strings that are part of the state: paths, which do not depend on the interleaving.
+pub(crate) struct PathNames<'a>(pub &'a Executable);
+
+impl InstanceNames for PathNames<'_> {
+    fn write_instance(&self, instance: InstanceId, out: &mut String) {
+        out.push(REF_OPEN);
+        out.push_str(&self.0.instance_path(instance));
+        out.push(REF_CLOSE);
+    }
+
+    fn event_name(&self, event: u32) -> &str {
+        self.0.event_name(event)
+    }
+
+    fn shapes(&self) -> &Shapes {
+        &self.0.shapes
+    }
+
+    fn symbols(&self) -> &Interner {
+        &self.0.symbols
+    }
+}
+
+/// Hears what happens.
+pub trait Recorder {
+    /// Whether it listens at all; code for recorders that do not is left out.
+    const ON: bool = true;
+
+    fn record(&mut self, scene: &Scene<'_>, note: Note);
+}
+
+/// Hears nothing.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Silent;
+
+impl Recorder for Silent {
+    const ON: bool = false;
+
+    fn record(&mut self, _: &Scene<'_>, _: Note) {}
+}
+
+impl<R: Recorder> Recorder for &mut R {
+    const ON: bool = R::ON;
+
+    fn record(&mut self, scene: &Scene<'_>, note: Note) {
+        (**self).record(scene, note);
+    }
+}

@@ -1,0 +1,422 @@
+//! The store of nodes.
+//!
+//! Nodes are interned: content goes into one vector of words (texts into one string), and an open-addressing
+//! table finds a node by its content. A store is used by one thread. It can be cut back to a [`Mark`], so that a
+//! search that forgets its runs keeps the memory flat; a search that remembers configurations lets it grow.
+//!
+//! A store shared by threads can come by the same interface: split by hash into shards, each a store behind
+//! a lock that is taken only when a node is not found in a private one, with the shard in the high bits of the
+//! node number. Nothing outside this file depends on how a number is made.
+
+use allways_base::{Idx, IndexVec, Symbol};
+
+use super::{Flags, Kind, ShapeId, Value, View};
+
+/// Deeper values are a fault: comparing and printing recurse over them.
+const MAX_DEPTH: u32 = 1_000;
+
+#[derive(Clone, Copy)]
+struct Node {
+    /// Into `words`, or into `texts` for a string.
+    start: u32,
+    len: u32,
+    hash: u32,
+    /// Kind, flags and depth: `kind | flags << 8 | depth << 16`.
+    meta: u32,
+}
+
+/// How far a store was filled at some moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    nodes: usize,
+    words: usize,
+    texts: usize,
+}
+
+/// Field names of named tuples.
+pub type Shapes = IndexVec<ShapeId, Vec<Symbol>>;
+
+#[derive(Clone)]
+pub struct Store {
+    words: Vec<Value>,
+    texts: String,
+    nodes: Vec<Node>,
+    /// Node numbers plus one; zero is free. The length is a power of two.
+    table: Vec<u32>,
+    /// Room for content under construction.
+    pub(super) scratch: Vec<Value>,
+    too_deep: bool,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Store {
+            words: Vec::new(),
+            texts: String::new(),
+            nodes: Vec::new(),
+            table: vec![0; 64],
+            scratch: Vec::new(),
+            too_deep: false,
+        }
+    }
+}
+
+impl Store {
+    pub fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Memory in use, roughly.
+    pub fn n_bytes(&self) -> usize {
+        self.words.capacity() * 8
+            + self.texts.capacity()
+            + self.nodes.capacity() * size_of::<Node>()
+            + self.table.capacity() * 4
+    }
+
+    pub fn mark(&self) -> Mark {
+        Mark { nodes: self.nodes.len(), words: self.words.len(), texts: self.texts.len() }
+    }
+
+    /// Forgets every node made after `mark`. Values that need them must be gone.
+    pub fn truncate(&mut self, mark: Mark) {
+        // Nodes leave the table in the reverse order of their coming, also when it was rebuilt meanwhile
+        // (in order of numbers), so no probe sequence is ever cut.
+        let mask = self.table.len() - 1;
+        for id in (mark.nodes..self.nodes.len()).rev() {
+            let mut slot = self.nodes[id].hash as usize & mask;
+            while self.table[slot] != id as u32 + 1 {
+                slot = (slot + 1) & mask;
+            }
+            self.table[slot] = 0;
+        }
+        self.nodes.truncate(mark.nodes);
+        self.words.truncate(mark.words);
+        self.texts.truncate(mark.texts);
+        self.too_deep = false;
+    }
+
+    /// Whether a value became too deep since the last call.
+    #[inline]
+    pub fn take_too_deep(&mut self) -> bool {
+        std::mem::take(&mut self.too_deep)
+    }
+
+    #[inline]
+    pub fn int(&mut self, n: i64) -> Value {
+        match Value::small_int(n) {
+            Some(value) => value,
+            None => self.intern(Kind::Int, Flags::NONE, &[Value::from_bits(n as u64)]),
+        }
+    }
+
+    #[inline]
+    pub fn as_int(&self, value: Value) -> Option<i64> {
+        match value.view() {
+            View::Int(n) => Some(n),
+            View::Node(Kind::Int, id) => Some(self.raw(id)[0].bits() as i64),
+            _ => None,
+        }
+    }
+
+    pub fn float(&mut self, x: f64) -> Value {
+        let flags = if x.is_nan() {
+            Flags::LOOSE.with(Flags::NAN)
+        } else if x == 0.0 {
+            Flags::LOOSE
+        } else {
+            Flags::NONE
+        };
+        self.intern(Kind::Float, flags, &[Value::from_bits(x.to_bits())])
+    }
+
+    pub fn as_float(&self, value: Value) -> Option<f64> {
+        match value.view() {
+            View::Node(Kind::Float, id) => Some(f64::from_bits(self.raw(id)[0].bits())),
+            _ => None,
+        }
+    }
+
+    pub fn string(&mut self, text: &str) -> Value {
+        let mut hash = Kind::String as u64 + 1;
+        for chunk in text.as_bytes().chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            hash = mix(hash, u64::from_le_bytes(word));
+        }
+        let hash = fold(mix(hash, text.len() as u64));
+        let meta = Kind::String as u32;
+        let mask = self.table.len() - 1;
+        let mut slot = hash as usize & mask;
+        while let Some(id) = self.table[slot].checked_sub(1) {
+            let node = self.nodes[id as usize];
+            if node.hash == hash && node.meta == meta && self.text_of(node) == text {
+                return Value::node(Kind::String, Flags::NONE, id);
+            }
+            slot = (slot + 1) & mask;
+        }
+        let start = self.texts.len() as u32;
+        self.texts.push_str(text);
+        self.insert(slot, Node { start, len: text.len() as u32, hash, meta }, Kind::String, Flags::NONE)
+    }
+
+    pub fn as_str(&self, value: Value) -> Option<&str> {
+        match value.view() {
+            View::Node(Kind::String, id) => Some(self.text_of(self.nodes[id as usize])),
+            _ => None,
+        }
+    }
+
+    pub fn tuple(&mut self, elements: &[Value]) -> Value {
+        self.intern_parts(Kind::Tuple, elements)
+    }
+
+    pub fn seq(&mut self, elements: &[Value]) -> Value {
+        self.intern_parts(Kind::Seq, elements)
+    }
+
+    pub fn named(&mut self, shape: ShapeId, elements: &[Value]) -> Value {
+        let mut content = std::mem::take(&mut self.scratch);
+        content.clear();
+        content.push(Value::size(shape.index()));
+        content.extend_from_slice(elements);
+        let value = self.intern(Kind::Named, flags_of(elements), &content);
+        self.scratch = content;
+        value
+    }
+
+    /// A set or map of which `content` is the slots. `free` is the slot freed last; it must be given
+    /// exactly when there are freed slots.
+    pub(super) fn slots(&mut self, kind: Kind, content: &[Value], free: Option<u32>) -> Value {
+        let width = if kind == Kind::Map { 2 } else { 1 };
+        let mut flags = flags_of(content);
+        if free.is_some() || content.len() > width {
+            flags = flags.with(Flags::LOOSE);
+        }
+        let Some(free) = free else { return self.intern(kind, flags, content) };
+        let mut with_head = Vec::with_capacity(content.len() + 1);
+        with_head.push(Value::hole(Some(free)));
+        with_head.extend_from_slice(content);
+        self.intern(kind, flags.with(Flags::HOLES), &with_head)
+    }
+
+    /// The slots of a set or map, and the slot freed last.
+    pub(super) fn slots_of(&self, id: u32) -> (&[Value], Option<u32>) {
+        let content = self.raw(id);
+        // A node without freed slots of its own does not begin with a hole; one that has some begins
+        // with the hole that names the one freed last.
+        match content.first().map(|first| first.view()) {
+            Some(View::Hole(free)) => (&content[1..], free),
+            _ => (content, None),
+        }
+    }
+
+    /// The fields of a named tuple, and their names.
+    #[inline]
+    pub fn named_parts(&self, id: u32) -> (ShapeId, &[Value]) {
+        let content = self.raw(id);
+        (ShapeId::new(content[0].as_small_int().unwrap_or(0) as usize), &content[1..])
+    }
+
+    /// The elements of a tuple or sequence.
+    #[inline]
+    pub fn parts(&self, id: u32) -> &[Value] {
+        self.raw(id)
+    }
+
+    #[inline]
+    pub(super) fn raw(&self, id: u32) -> &[Value] {
+        let node = self.nodes[id as usize];
+        &self.words[node.start as usize..(node.start + node.len) as usize]
+    }
+
+    fn text_of(&self, node: Node) -> &str {
+        &self.texts[node.start as usize..(node.start + node.len) as usize]
+    }
+
+    #[inline]
+    pub(super) fn intern_parts(&mut self, kind: Kind, content: &[Value]) -> Value {
+        self.intern(kind, flags_of(content), content)
+    }
+
+    fn intern(&mut self, kind: Kind, flags: Flags, content: &[Value]) -> Value {
+        let mut hash = kind as u64 + 1;
+        let mut depth = 0;
+        for &value in content {
+            hash = mix(hash, value.bits());
+        }
+        let hash = fold(hash);
+        let tag = kind as u32 | (flags.0 as u32) << 8;
+        let mask = self.table.len() - 1;
+        let mut slot = hash as usize & mask;
+        while let Some(id) = self.table[slot].checked_sub(1) {
+            let node = self.nodes[id as usize];
+            if node.hash == hash && node.meta & 0xffff == tag && self.raw(id) == content {
+                return Value::node(kind, flags, id);
+            }
+            slot = (slot + 1) & mask;
+        }
+        if kind >= Kind::Tuple {
+            for &value in content {
+                if let View::Node(_, id) = value.view() {
+                    depth = depth.max((self.nodes[id as usize].meta >> 16) + 1);
+                }
+            }
+        }
+        if depth > MAX_DEPTH {
+            self.too_deep = true;
+        }
+        let start = self.words.len() as u32;
+        self.words.extend_from_slice(content);
+        let node = Node { start, len: content.len() as u32, hash, meta: tag | depth.min(0xffff) << 16 };
+        self.insert(slot, node, kind, flags)
+    }
+
+    fn insert(&mut self, slot: usize, node: Node, kind: Kind, flags: Flags) -> Value {
+        let id = self.nodes.len() as u32;
+        self.nodes.push(node);
+        self.table[slot] = id + 1;
+        if self.nodes.len() * 2 > self.table.len() {
+            self.grow();
+        }
+        Value::node(kind, flags, id)
+    }
+
+    fn grow(&mut self) {
+        let mask = self.table.len() * 2 - 1;
+        let mut table = vec![0; mask + 1];
+        for (id, node) in self.nodes.iter().enumerate() {
+            let mut slot = node.hash as usize & mask;
+            while table[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            table[slot] = id as u32 + 1;
+        }
+        self.table = table;
+    }
+
+    /// P's equality.
+    #[inline]
+    pub fn eq(&self, a: Value, b: Value) -> bool {
+        let flags = a.flags().with(b.flags());
+        if a == b {
+            return !flags.has(Flags::NAN);
+        }
+        flags.has(Flags::LOOSE) && self.eq_structural(a, b)
+    }
+
+    fn eq_structural(&self, a: Value, b: Value) -> bool {
+        match (a.view(), b.view()) {
+            (View::Ref(a, _), View::Ref(b, _)) => a == b,
+            (View::Node(kind, x), View::Node(other, y)) if kind == other => match kind {
+                Kind::Int | Kind::String => x == y,
+                Kind::Float => self.as_float(a) == self.as_float(b),
+                Kind::Tuple | Kind::Seq => self.eq_slices(self.raw(x), self.raw(y)),
+                Kind::Named => {
+                    let ((shape, xs), (other, ys)) = (self.named_parts(x), self.named_parts(y));
+                    shape == other && self.eq_slices(xs, ys)
+                }
+                Kind::Set => {
+                    self.size_of(a) == self.size_of(b)
+                        && self.set_elements(x).all(|element| self.find_in_set(y, element).is_some())
+                }
+                Kind::Map => {
+                    self.size_of(a) == self.size_of(b)
+                        && self.map_entries(x).all(|(key, value)| {
+                            self.find_in_map(y, key).is_some_and(|(_, other)| self.eq(value, other))
+                        })
+                }
+            },
+            _ => false,
+        }
+    }
+
+    fn eq_slices(&self, a: &[Value], b: &[Value]) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| self.eq(a, b))
+    }
+}
+
+fn flags_of(content: &[Value]) -> Flags {
+    content.iter().fold(Flags::NONE, |flags, value| flags.with(value.flags()))
+}
+
+#[inline]
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+#[inline]
+fn fold(hash: u64) -> u32 {
+    (hash ^ hash >> 32) as u32
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Store({} nodes)", self.nodes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_content_is_same_word() {
+        let mut store = Store::default();
+        let (one, two) = (store.int(1), store.int(2));
+        let a = store.tuple(&[one, two]);
+        assert_eq!(a, store.tuple(&[one, two]));
+        assert_ne!(a, store.tuple(&[two, one]));
+        assert_ne!(a, store.seq(&[one, two]));
+        let text = store.string("long enough to need several words");
+        assert_eq!(text, store.string("long enough to need several words"));
+        assert_eq!(store.as_str(text), Some("long enough to need several words"));
+        let max = store.int(i64::MAX);
+        assert_eq!(store.as_int(max), Some(i64::MAX));
+        assert!(store.eq(max, max));
+    }
+
+    #[test]
+    fn truncate_restores_the_table() {
+        let mut store = Store::default();
+        let keep: Vec<Value> = (0..20).map(|n| store.tuple(&[Value::size(n)])).collect();
+        let mark = store.mark();
+        for round in 0..3 {
+            for n in 0..500 {
+                store.seq(&[Value::size(n), Value::size(round)]);
+                store.string(&format!("text {n} {round}"));
+            }
+            store.truncate(mark);
+            for (n, &value) in keep.iter().enumerate() {
+                assert_eq!(store.tuple(&[Value::size(n)]), value);
+            }
+            assert_eq!(store.mark(), mark);
+        }
+    }
+
+    #[test]
+    fn floats_compare_as_numbers() {
+        let mut store = Store::default();
+        let (zero, minus, nan) = (store.float(0.0), store.float(-0.0), store.float(f64::NAN));
+        assert!(store.eq(zero, minus));
+        assert!(!store.eq(nan, nan));
+        let pair = store.tuple(&[zero, nan]);
+        assert!(!store.eq(pair, pair));
+        let (a, b) = (store.tuple(&[zero]), store.tuple(&[minus]));
+        assert!(a != b && store.eq(a, b));
+    }
+
+    #[test]
+    fn deep_values_are_noticed() {
+        let mut store = Store::default();
+        let mut value = Value::NULL;
+        for _ in 0..MAX_DEPTH {
+            value = store.seq(&[value]);
+        }
+        assert!(!store.take_too_deep());
+        for _ in 0..3 {
+            value = store.seq(&[value]);
+        }
+        assert!(store.take_too_deep());
+    }
+}

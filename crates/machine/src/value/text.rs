@@ -1,0 +1,216 @@
+//! Values as text, in the shapes that P prints.
+//!
+//! A reference is shown as `Name(number)`, with numbers in order of creation. But a string that a program builds
+//! with `format` is part of its state and must not depend on the interleaving. Such a string therefore holds the
+//! *name* of the machine (its path from the main machine) between [`REF_OPEN`] and [`REF_CLOSE`]; the number
+//! is filled in when the string is shown ([`InstanceNames::reveal`]).
+
+use allways_base::Interner;
+use allways_run::InstanceId;
+
+use super::{Kind, Shapes, Store, Value, View};
+
+/// Marks around the path of a machine in a string, from the private-use area.
+pub(crate) const REF_OPEN: char = '\u{f5a00}';
+pub(crate) const REF_CLOSE: char = '\u{f5a01}';
+
+/// Which of P's two notations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// As `print` and `format` show it: strings bare, null empty, sets and maps sorted by text.
+    Plain,
+    /// As logs show a payload: strings quoted, null spelled, storage order.
+    Log,
+}
+
+/// How machines, events and fields are called.
+pub trait InstanceNames {
+    fn write_instance(&self, instance: InstanceId, out: &mut String);
+    fn event_name(&self, event: u32) -> &str;
+    fn shapes(&self) -> &Shapes;
+    fn symbols(&self) -> &Interner;
+}
+
+/// Appends the text of a value.
+pub fn write_value(
+    store: &Store,
+    names: &(impl InstanceNames + ?Sized),
+    form: Form,
+    value: Value,
+    out: &mut String,
+) {
+    let write = |value: Value, out: &mut String| write_value(store, names, form, value, out);
+    match value.view() {
+        View::Null => out.push_str(if form == Form::Log { "null" } else { "" }),
+        View::Bool(b) => out.push_str(if b { "True" } else { "False" }),
+        View::Int(n) => out.push_str(&n.to_string()),
+        View::Event(event) => out.push_str(names.event_name(event)),
+        View::Ref(instance, _) => names.write_instance(instance, out),
+        View::Hole(_) => {}
+        View::Node(kind, id) => match kind {
+            Kind::Int => out.push_str(&store.as_int(value).unwrap_or(0).to_string()),
+            Kind::Float => write_float(store.as_float(value).unwrap_or(0.0), out),
+            Kind::String => {
+                let text = store.as_str(value).unwrap_or("");
+                if form == Form::Log {
+                    out.push('"');
+                    out.push_str(text);
+                    out.push('"');
+                } else {
+                    out.push_str(text);
+                }
+            }
+            Kind::Tuple => {
+                out.push('<');
+                for &part in store.parts(id) {
+                    write(part, out);
+                    out.push(',');
+                }
+                out.push('>');
+            }
+            Kind::Named => {
+                let (shape, parts) = store.named_parts(id);
+                out.push('<');
+                for (&name, &part) in names.shapes()[shape].iter().zip(parts) {
+                    out.push_str(names.symbols().text(name));
+                    out.push(':');
+                    write(part, out);
+                    out.push_str(", ");
+                }
+                out.push('>');
+            }
+            Kind::Seq => {
+                out.push('(');
+                for (i, &part) in store.parts(id).iter().enumerate() {
+                    if i > 0 {
+                        out.push_str(", ");
+                    }
+                    write(part, out);
+                }
+                out.push(')');
+            }
+            Kind::Set | Kind::Map => {
+                let show = |value: Value| {
+                    let mut text = String::new();
+                    write(value, &mut text);
+                    text
+                };
+                let mut entries: Vec<(String, Option<String>)> = match kind {
+                    Kind::Set => store.set_elements(id).map(|v| (show(v), None)).collect(),
+                    _ => store.map_entries(id).map(|(k, v)| (show(k), Some(show(v)))).collect(),
+                };
+                if form == Form::Plain {
+                    entries.sort_by(|a, b| a.0.cmp(&b.0));
+                }
+                out.push('(');
+                for (i, (key, value)) in entries.iter().enumerate() {
+                    out.push_str(if i > 0 { ", <" } else { "<" });
+                    out.push_str(key);
+                    if let Some(value) = value {
+                        out.push_str("->");
+                        out.push_str(value);
+                    }
+                    out.push('>');
+                }
+                out.push(')');
+            }
+        },
+    }
+}
+
+/// Appends a float as P prints it: the shortest decimal, `10` for `10.0`, with an exponent from `1E+15` up
+/// and below `0.0001`.
+pub fn write_float(x: f64, out: &mut String) {
+    if x.is_nan() {
+        return out.push_str("NaN");
+    }
+    if x.is_infinite() {
+        return out.push_str(if x > 0.0 { "∞" } else { "-∞" });
+    }
+    let scientific = format!("{x:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..15).contains(&exponent) {
+        out.push_str(&format!("{x}"));
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        out.push_str(&format!("{digits}E{sign}{:02}", exponent.abs()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Names(Shapes, Interner);
+
+    impl InstanceNames for Names {
+        fn write_instance(&self, instance: InstanceId, out: &mut String) {
+            out.push_str(&format!("M({})", instance.as_u32()));
+        }
+        fn event_name(&self, _: u32) -> &str {
+            "eGo"
+        }
+        fn shapes(&self) -> &Shapes {
+            &self.0
+        }
+        fn symbols(&self) -> &Interner {
+            &self.1
+        }
+    }
+
+    #[test]
+    fn shapes_of_text() {
+        let mut names = Names(Shapes::default(), Interner::default());
+        let (f, g) = (names.1.intern("f"), names.1.intern("g"));
+        let shape = names.0.push(vec![f, g]);
+        let mut store = Store::default();
+        let text = store.string("x");
+        let (one, two, ten) = (Value::size(1), Value::size(2), Value::size(10));
+        let mut set = store.empty(Kind::Set);
+        let mut map = store.empty(Kind::Map);
+        for n in [two, one, ten] {
+            set = store.add(set, n).unwrap();
+            map = store.set(map, n, text).unwrap();
+        }
+        let seq = store.seq(&[one, two]);
+        let tuple = store.tuple(&[one, Value::NULL]);
+        let named = store.named(shape, &[Value::TRUE, text]);
+        let show = |form, value| {
+            let mut out = String::new();
+            write_value(&store, &names, form, value, &mut out);
+            out
+        };
+        assert_eq!(show(Form::Plain, set), "(<1>, <10>, <2>)");
+        assert_eq!(show(Form::Log, set), "(<2>, <1>, <10>)");
+        assert_eq!(show(Form::Plain, map), "(<1->x>, <10->x>, <2->x>)");
+        assert_eq!(show(Form::Log, map), "(<2->\"x\">, <1->\"x\">, <10->\"x\">)");
+        assert_eq!(show(Form::Plain, seq), "(1, 2)");
+        assert_eq!(show(Form::Plain, tuple), "<1,,>");
+        assert_eq!(show(Form::Log, tuple), "<1,null,>");
+        assert_eq!(show(Form::Plain, named), "<f:True, g:x, >");
+        assert_eq!(show(Form::Plain, Value::event(3)), "eGo");
+    }
+
+    #[test]
+    fn floats_are_shortest() {
+        let show = |x| {
+            let mut out = String::new();
+            write_float(x, &mut out);
+            out
+        };
+        for (x, text) in [
+            (10.0, "10"),
+            (0.1, "0.1"),
+            (-2.5, "-2.5"),
+            (1e15, "1E+15"),
+            (1.5e300, "1.5E+300"),
+            (1e-5, "1E-05"),
+            (0.0001, "0.0001"),
+            (1e-7, "1E-07"),
+            (123456789012345.0, "123456789012345"),
+        ] {
+            assert_eq!(show(x), text);
+        }
+    }
+}
