@@ -47,7 +47,7 @@ pub enum Entry {
         target: String,
         event: String,
         payload: Option<String>,
-        span: Span,
+        span: Option<Span>,
     },
     /// The target had halted, and the message is gone.
     Drop {
