@@ -154,8 +154,13 @@ pub fn sort(diagnostics: &mut Vec<Diagnostic>, sources: &Sources) {
     diagnostics.sort_by(|a, b| {
         let key = |d: &Diagnostic| d.primary.as_ref().map(|l| l.span);
         let name = |d: &Diagnostic| key(d).map(|span| sources.file(span.file).name.as_str());
-        (name(a), key(a), a.severity, a.code, &a.message)
-            .cmp(&(name(b), key(b), b.severity, b.code, &b.message))
+        (name(a), key(a), a.severity, a.code, &a.message).cmp(&(
+            name(b),
+            key(b),
+            b.severity,
+            b.code,
+            &b.message,
+        ))
     });
     diagnostics.dedup();
 }

@@ -47,9 +47,7 @@ impl Interner {
 
     /// The symbol of `text` if it has been interned.
     pub fn get(&self, text: &str) -> Option<Symbol> {
-        self.table
-            .find(hash_of(text), |&symbol| text_of(&self.buffer, &self.ends, symbol) == text)
-            .copied()
+        self.table.find(hash_of(text), |&symbol| text_of(&self.buffer, &self.ends, symbol) == text).copied()
     }
 
     pub fn text(&self, symbol: Symbol) -> &str {

@@ -271,7 +271,9 @@ pub enum ExprKind {
     /// The machine that runs the code.
     This,
     /// `$` (`fair` false) or `$$` (`fair` true).
-    Nondet { fair: bool },
+    Nondet {
+        fair: bool,
+    },
     Local(LocalId),
     Field(FieldId),
     Param(ParamId),
@@ -336,29 +338,70 @@ pub struct Stmt {
 pub enum StmtKind {
     Block(Vec<StmtId>),
     /// The message is evaluated only when the condition is false.
-    Assert { cond: ExprId, message: Option<ExprId> },
+    Assert {
+        cond: ExprId,
+        message: Option<ExprId>,
+    },
     Print(ExprId),
     /// Inside a receive case it returns from the function around it.
     Return(Option<ExprId>),
     Break,
     Continue,
-    Assign { place: Place, value: ExprId },
+    Assign {
+        place: Place,
+        value: ExprId,
+    },
     /// `p += (key, value)` on a seq or map, by the type of the place.
-    Insert { place: Place, key: ExprId, value: ExprId },
+    Insert {
+        place: Place,
+        key: ExprId,
+        value: ExprId,
+    },
     /// `p += (value)` on a set.
-    Add { place: Place, value: ExprId },
+    Add {
+        place: Place,
+        value: ExprId,
+    },
     /// `p -= key` on a seq, set or map.
-    Remove { place: Place, key: ExprId },
-    While { cond: ExprId, body: StmtId },
-    Foreach { item: Place, collection: ExprId, body: StmtId },
-    If { arms: Vec<(ExprId, StmtId)>, otherwise: Option<StmtId> },
+    Remove {
+        place: Place,
+        key: ExprId,
+    },
+    While {
+        cond: ExprId,
+        body: StmtId,
+    },
+    Foreach {
+        item: Place,
+        collection: ExprId,
+        body: StmtId,
+    },
+    If {
+        arms: Vec<(ExprId, StmtId)>,
+        otherwise: Option<StmtId>,
+    },
     /// A call or creation for its effect.
     Eval(ExprId),
-    Raise { event: ExprId, payload: Option<ExprId> },
-    Send { target: ExprId, event: ExprId, payload: Option<ExprId> },
-    Announce { event: ExprId, payload: Option<ExprId> },
-    Goto { state: StateId, payload: Option<ExprId> },
-    Receive { cases: Vec<Case> },
+    Raise {
+        event: ExprId,
+        payload: Option<ExprId>,
+    },
+    Send {
+        target: ExprId,
+        event: ExprId,
+        payload: Option<ExprId>,
+    },
+    Announce {
+        event: ExprId,
+        payload: Option<ExprId>,
+    },
+    Goto {
+        state: StateId,
+        payload: Option<ExprId>,
+    },
+    Receive {
+        cases: Vec<Case>,
+    },
 }
 
 #[derive(Clone, Debug)]

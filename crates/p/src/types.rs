@@ -127,6 +127,9 @@ pub struct Types {
     enum_names: IndexVec<EnumId, Symbol>,
     foreign_names: IndexVec<ForeignTypeId, Symbol>,
     canonical: FxHashMap<TypeId, TypeId>,
+    /// Answers about compound types: a type that shares its parts is a graph, and is visited once.
+    accepted: FxHashMap<(TypeId, TypeId), bool>,
+    permissions: FxHashMap<TypeId, Option<EventSet>>,
 }
 
 impl Default for Types {
@@ -138,6 +141,8 @@ impl Default for Types {
             enum_names: IndexVec::new(),
             foreign_names: IndexVec::new(),
             canonical: FxHashMap::default(),
+            accepted: FxHashMap::default(),
+            permissions: FxHashMap::default(),
         };
         for ty in [
             Type::Error,
@@ -216,6 +221,14 @@ impl Types {
         }
     }
 
+    /// What an alias stands for; `None` for other types.
+    pub fn alias_target(&self, alias: TypeId) -> Option<TypeId> {
+        match self.types[alias] {
+            Type::Alias(id) => Some(self.aliases[id].target),
+            _ => None,
+        }
+    }
+
     /// The type with every alias replaced by its definition. Definitions are acyclic by then.
     pub fn canonical(&mut self, id: TypeId) -> TypeId {
         if id <= Self::DATA {
@@ -278,8 +291,18 @@ impl Types {
         if to == from_canonical {
             return !(is_alias && matches!(self.types[to], Type::Enum(_) | Type::Permission(..)));
         }
-        match (self.types[to].clone(), self.types[from_canonical].clone()) {
-            (Type::Data, _) => self.permissions(from_canonical).is_some_and(|set| set.is_empty()),
+        if let Some(&known) = self.accepted.get(&(to, from)) {
+            return known;
+        }
+        let answer = self.accepts_other(to, from_canonical, is_alias);
+        self.accepted.insert((to, from), answer);
+        answer
+    }
+
+    /// Two different canonical types; `is_alias` when the second was written as an alias.
+    fn accepts_other(&mut self, to: TypeId, from: TypeId, is_alias: bool) -> bool {
+        match (self.types[to].clone(), self.types[from].clone()) {
+            (Type::Data, _) => self.permissions(from).is_some_and(|set| set.is_empty()),
             (Type::Machine, Type::Null) => true,
             (Type::Machine, Type::Permission(..)) => !is_alias,
             (Type::Event, Type::Null) => true,
@@ -317,7 +340,10 @@ impl Types {
     /// The events that references inside values of this type may be sent; `None` when unknown.
     pub fn permissions(&mut self, id: TypeId) -> Option<EventSet> {
         let id = self.canonical(id);
-        match self.types[id].clone() {
+        if let Some(known) = self.permissions.get(&id) {
+            return known.clone();
+        }
+        let answer = match self.types[id].clone() {
             Type::Any | Type::Machine | Type::Foreign(_) => None,
             Type::Permission(_, events) => Some(events),
             Type::Seq(t) | Type::Set(t) => self.permissions(t),
@@ -334,7 +360,9 @@ impl Types {
             | Type::Data
             | Type::Enum(_)
             | Type::Alias(_) => Some(EventSet::default()),
-        }
+        };
+        self.permissions.insert(id, answer.clone());
+        answer
     }
 
     fn union_permissions(&mut self, parts: impl IntoIterator<Item = TypeId>) -> Option<EventSet> {

@@ -1,0 +1,319 @@
+//! Test parameters: the assignments a parameterized test stands for, in P's order.
+
+use allways_base::{Diagnostic, Span};
+
+use super::Checker;
+use crate::codes;
+use crate::hir::{ParamId, ParamValue};
+use crate::syntax::ast::{self, BinaryOp, ExprId, ExprKind, TestValue, Wise};
+use crate::types::Types;
+
+/// More assignments than anyone wants to run.
+const MAX_ASSIGNMENTS: usize = 100_000;
+
+/// One value for each parameter of the test, in the order of its `param` clause.
+pub(super) type Assignment = Vec<(ParamId, ParamValue)>;
+
+impl Checker<'_> {
+    /// All assignments of a test; `None` when its parameters are wrong.
+    pub(super) fn expand(&mut self, tree: &ast::Tree, test: &ast::Test) -> Option<Vec<Assignment>> {
+        let params = self.test_params(test)?;
+        let strength = self.strength(test, params.len())?;
+        let mut assignments = Vec::new();
+        let mut indices = vec![0usize; params.len()];
+        loop {
+            let assignment: Assignment =
+                params.iter().zip(&indices).map(|((param, values), &i)| (*param, values[i])).collect();
+            let holds = match test.assume {
+                Some(assume) => self.assumption(tree, assume, &assignment)?,
+                None => true,
+            };
+            if holds {
+                assignments.push(indices.clone());
+            }
+            // The first parameter changes fastest.
+            let mut at = 0;
+            while at < indices.len() {
+                indices[at] += 1;
+                if indices[at] < params[at].1.len() {
+                    break;
+                }
+                indices[at] = 0;
+                at += 1;
+            }
+            if at == indices.len() {
+                break;
+            }
+        }
+        let chosen =
+            if strength == params.len() { assignments } else { cover(&assignments, params.len(), strength) };
+        Some(
+            chosen
+                .into_iter()
+                .map(|indices| {
+                    params.iter().zip(&indices).map(|((param, values), &i)| (*param, values[i])).collect()
+                })
+                .collect(),
+        )
+    }
+
+    /// The parameters with their values.
+    fn test_params(&mut self, test: &ast::Test) -> Option<Vec<(ParamId, Vec<ParamValue>)>> {
+        let mut is_right = true;
+        let mut params: Vec<(ParamId, Vec<ParamValue>)> = Vec::new();
+        let mut wrong = |this: &mut Self, span: Span, message: String| {
+            is_right = false;
+            this.report(Diagnostic::error(codes::BAD_TEST_PARAM, span, message));
+        };
+        for param in &test.params {
+            let text = self.text(param.name.symbol).to_owned();
+            let Some(&id) = self.globals.params.get(&param.name.symbol) else {
+                let candidates = self.globals.params.keys().copied().collect();
+                self.unknown(codes::UNKNOWN_PARAM, param.name, "global parameter", candidates);
+                return None;
+            };
+            if params.iter().any(|&(other, _)| other == id) {
+                wrong(self, param.name.span, format!("the parameter `{text}` is given twice"));
+                continue;
+            }
+            let is_bool = |value: TestValue| matches!(value, TestValue::Bool(_));
+            let kind = is_bool(param.values[0].0);
+            if let Some(&(_, span)) = param.values.iter().find(|&&(value, _)| is_bool(value) != kind) {
+                wrong(
+                    self,
+                    span,
+                    "the values of a parameter must all be integers or all be booleans".to_owned(),
+                );
+                continue;
+            }
+            let mut seen = std::collections::BTreeSet::new();
+            for &(value, span) in &param.values {
+                if let TestValue::Int(value) = value
+                    && !seen.insert(value)
+                {
+                    wrong(self, span, format!("the value {value} is listed twice"));
+                }
+            }
+            let ty = self.params[id].ty;
+            let value_ty = if kind { Types::BOOL } else { Types::INT };
+            if !self.types.same(ty, value_ty) {
+                let (ty, value_ty) = (self.show(ty), self.show(value_ty));
+                wrong(
+                    self,
+                    param.values[0].1,
+                    format!("the parameter `{text}` is a `{ty}`, but its values here are `{value_ty}`"),
+                );
+                continue;
+            }
+            let values = param
+                .values
+                .iter()
+                .map(|&(value, _)| match value {
+                    TestValue::Bool(value) => ParamValue::Bool(value),
+                    TestValue::Int(value) => ParamValue::Int(value),
+                })
+                .collect();
+            params.push((id, values));
+        }
+        let n_assignments = params.iter().try_fold(1usize, |n, (_, values)| n.checked_mul(values.len()));
+        if n_assignments.is_none_or(|n| n > MAX_ASSIGNMENTS)
+            && let Some(span) = test.params_span
+        {
+            wrong(self, span, format!("this test has more than {MAX_ASSIGNMENTS} combinations of values"));
+        }
+        is_right.then_some(params)
+    }
+
+    /// How many parameters at a time must be covered in all combinations.
+    fn strength(&mut self, test: &ast::Test, n_params: usize) -> Option<usize> {
+        match test.wise {
+            None => Some(n_params),
+            Some(Wise::Pairwise(span)) => {
+                if n_params < 2 {
+                    self.report(
+                        Diagnostic::warning(
+                            codes::NO_TEST_CASES,
+                            span,
+                            "`pairwise` needs two parameters; this test has no cases",
+                        )
+                        .help("remove `pairwise`"),
+                    );
+                }
+                Some(2)
+            }
+            Some(Wise::Wise(k, span)) => {
+                if k >= 1 && k as usize <= n_params {
+                    return Some(k as usize);
+                }
+                self.report(Diagnostic::error(
+                    codes::BAD_TEST_PARAM,
+                    span,
+                    format!("a test with {n_params} parameter(s) cannot be covered {k}-wise"),
+                ));
+                None
+            }
+        }
+    }
+
+    fn assumption(&mut self, tree: &ast::Tree, assume: ExprId, assignment: &Assignment) -> Option<bool> {
+        let span = tree.exprs[assume].span;
+        match self.constant(tree, assume, assignment) {
+            Ok(ParamValue::Bool(holds)) => Some(holds),
+            Ok(ParamValue::Int(_)) => {
+                self.error(codes::BAD_TEST_PARAM, span, "what a test assumes must be a bool");
+                None
+            }
+            Err((span, message)) => {
+                self.error(codes::BAD_TEST_PARAM, span, message);
+                None
+            }
+        }
+    }
+
+    fn constant(
+        &self,
+        tree: &ast::Tree,
+        id: ExprId,
+        assignment: &Assignment,
+    ) -> Result<ParamValue, (Span, String)> {
+        use ParamValue::{Bool, Int};
+        let ast::Expr { kind, span } = &tree.exprs[id];
+        let wrong = |message: &str| Err((*span, message.to_owned()));
+        match kind {
+            ExprKind::Bool(value) => Ok(Bool(*value)),
+            ExprKind::Int(value) => Ok(Int(*value)),
+            ExprKind::Name(symbol) => {
+                let text = self.text(*symbol);
+                let Some(&param) = self.globals.params.get(symbol) else {
+                    return wrong(&format!("`{text}` is not a global parameter"));
+                };
+                match assignment.iter().find(|&&(id, _)| id == param) {
+                    Some(&(_, value)) => Ok(value),
+                    None => wrong(&format!("this test gives no values for `{text}`")),
+                }
+            }
+            ExprKind::Neg(operand) => match self.constant(tree, *operand, assignment)? {
+                Int(value) => Ok(Int(-value)),
+                Bool(_) => wrong("`-` takes an int"),
+            },
+            ExprKind::Not(operand) => match self.constant(tree, *operand, assignment)? {
+                Bool(value) => Ok(Bool(!value)),
+                Int(_) => wrong("`!` takes a bool"),
+            },
+            ExprKind::Binary(op, left, right, _) => {
+                let (a, b) =
+                    (self.constant(tree, *left, assignment)?, self.constant(tree, *right, assignment)?);
+                match (op, a, b) {
+                    (BinaryOp::Add, Int(a), Int(b)) => Ok(Int(a.wrapping_add(b))),
+                    (BinaryOp::Sub, Int(a), Int(b)) => Ok(Int(a.wrapping_sub(b))),
+                    (BinaryOp::Mul, Int(a), Int(b)) => Ok(Int(a.wrapping_mul(b))),
+                    (BinaryOp::Div | BinaryOp::Mod, Int(_), Int(0)) => wrong("this divides by zero"),
+                    (BinaryOp::Div, Int(a), Int(b)) => Ok(Int(a.wrapping_div(b))),
+                    (BinaryOp::Mod, Int(a), Int(b)) => Ok(Int(a.wrapping_rem(b))),
+                    (BinaryOp::Lt, Int(a), Int(b)) => Ok(Bool(a < b)),
+                    (BinaryOp::Le, Int(a), Int(b)) => Ok(Bool(a <= b)),
+                    (BinaryOp::Gt, Int(a), Int(b)) => Ok(Bool(a > b)),
+                    (BinaryOp::Ge, Int(a), Int(b)) => Ok(Bool(a >= b)),
+                    (BinaryOp::Eq, Int(_), Int(_)) | (BinaryOp::Eq, Bool(_), Bool(_)) => Ok(Bool(a == b)),
+                    (BinaryOp::Ne, Int(_), Int(_)) | (BinaryOp::Ne, Bool(_), Bool(_)) => Ok(Bool(a != b)),
+                    (BinaryOp::And, Bool(a), Bool(b)) => Ok(Bool(a && b)),
+                    (BinaryOp::Or, Bool(a), Bool(b)) => Ok(Bool(a || b)),
+                    _ => wrong("the operands of this operator have the wrong types"),
+                }
+            }
+            _ => wrong("the assumption of a test may only use literals, operators and the test's parameters"),
+        }
+    }
+}
+
+/// A few of the assignments that cover every combination of `strength` parameters that any of them covers: again
+/// and again the first one that covers most of what is left.
+fn cover(assignments: &[Vec<usize>], n_params: usize, strength: usize) -> Vec<Vec<usize>> {
+    if strength > n_params {
+        return Vec::new();
+    }
+    let subsets = subsets(n_params, strength);
+    let mut targets: rustc_hash::FxHashMap<Vec<usize>, usize> = rustc_hash::FxHashMap::default();
+    // Which targets each assignment covers: a target is a subset and the values on it.
+    let covers: Vec<Vec<usize>> = assignments
+        .iter()
+        .map(|assignment| {
+            subsets
+                .iter()
+                .enumerate()
+                .map(|(subset_idx, subset)| {
+                    let mut key = vec![subset_idx];
+                    key.extend(subset.iter().map(|&param| assignment[param]));
+                    let next = targets.len();
+                    *targets.entry(key).or_insert(next)
+                })
+                .collect()
+        })
+        .collect();
+    let mut is_left = vec![true; targets.len()];
+    let mut n_left = targets.len();
+    let mut is_taken = vec![false; assignments.len()];
+    let mut chosen = Vec::new();
+    while n_left > 0 {
+        let gain = |i: usize| covers[i].iter().filter(|&&target| is_left[target]).count();
+        let best =
+            (0..assignments.len()).filter(|&i| !is_taken[i]).map(|i| (gain(i), std::cmp::Reverse(i))).max();
+        let Some((_, std::cmp::Reverse(best))) = best else { break };
+        is_taken[best] = true;
+        for &target in &covers[best] {
+            n_left -= usize::from(std::mem::replace(&mut is_left[target], false));
+        }
+        chosen.push(assignments[best].clone());
+    }
+    chosen
+}
+
+/// All subsets of `0..n` with `k` elements, in lexicographic order.
+fn subsets(n: usize, k: usize) -> Vec<Vec<usize>> {
+    let mut all = Vec::new();
+    let mut current: Vec<usize> = (0..k).collect();
+    loop {
+        all.push(current.clone());
+        let Some(at) = (0..k).rev().find(|&at| current[at] < n - k + at) else { return all };
+        current[at] += 1;
+        for next in at + 1..k {
+            current[next] = current[next - 1] + 1;
+        }
+    }
+}
+
+/// `T___p_1__q_true`
+pub(super) fn expanded_name(checker: &Checker<'_>, name: &str, assignment: &Assignment) -> String {
+    let values: Vec<String> = assignment
+        .iter()
+        .map(|&(param, value)| {
+            let param = checker.text(checker.params[param].name);
+            match value {
+                ParamValue::Bool(value) => format!("{param}_{value}"),
+                ParamValue::Int(value) if value < 0 => format!("{param}_neg{}", -value),
+                ParamValue::Int(value) => format!("{param}_{value}"),
+            }
+        })
+        .collect();
+    if values.is_empty() { name.to_owned() } else { format!("{name}___{}", values.join("__")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subsets_are_in_order() {
+        assert_eq!(subsets(3, 2), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(subsets(2, 2), [[0, 1]]);
+        assert_eq!(subsets(3, 0), [[0usize; 0]; 1]);
+    }
+
+    #[test]
+    fn pairs_of_three_booleans_need_four_assignments() {
+        let all: Vec<Vec<usize>> = (0..8).map(|i| vec![i & 1, i >> 1 & 1, i >> 2 & 1]).collect();
+        assert_eq!(cover(&all, 3, 2).len(), 4);
+        assert_eq!(cover(&all, 3, 3).len(), 8);
+        assert!(cover(&all, 3, 4).is_empty());
+    }
+}

@@ -1,0 +1,519 @@
+//! Tokens to tree, by recursive descent.
+//!
+//! A production returns [`Parsed`]: the node, or [`Failed`] after reporting what was expected. Lists of
+//! declarations, members, state items and statements catch the failure, skip to where the next element
+//! may begin and go on, so one run shows every mistake. Recursion is limited to [`MAX_DEPTH`]; chains
+//! that grow to the left or by `else if` do not recurse at all.
+
+mod decls;
+mod exprs;
+mod modules;
+mod proofs;
+mod stmts;
+
+use allways_base::{Diagnostic, FileId, IndexVec, Interner, Span, Symbol};
+use rustc_hash::FxHashSet;
+
+use super::ast::{Damage, EventRef, EventRefKind, Name, Tree, Type, TypeId, TypeKind, Var};
+use super::lexer::{Tok, Token, lex};
+use super::words;
+use crate::codes;
+
+/// Which programs are let in.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Dialect {
+    /// Reject what the compiler of P 3 rejects, also where older programs would be understood.
+    pub strict: bool,
+    /// The project is meant for the P verifier, whose words are then reserved everywhere.
+    pub verifier: bool,
+}
+
+/// How deep brackets, blocks and types may nest. P's own sources stay below 20.
+const MAX_DEPTH: u32 = 200;
+
+/// How deep the tree of an expression may be: a chain `a + b + ...` is as deep as it is long.
+const MAX_EXPR_DEPTH: u32 = 500;
+
+/// A production did not match; what was expected has been reported.
+#[derive(Clone, Copy, Debug)]
+struct Failed;
+
+type Parsed<T> = Result<T, Failed>;
+
+/// Parses one file. Whatever the text, there is a tree; `diagnostics` tell what is missing from it.
+pub fn parse(
+    file: FileId,
+    text: &str,
+    dialect: Dialect,
+    symbols: &mut Interner,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Tree {
+    let n_before = diagnostics.len();
+    let tokens = lex(file, text, symbols, diagnostics);
+    let is_cut = diagnostics[n_before..].iter().any(|d| d.code == codes::UNTERMINATED_COMMENT);
+    let mut parser = Parser {
+        text,
+        tokens,
+        pos: 0,
+        depth: 0,
+        in_proof: 0,
+        dialect,
+        symbols,
+        tree: Tree {
+            file,
+            damage: if is_cut { Damage::Declarations } else { Damage::None },
+            decls: Vec::new(),
+            exprs: IndexVec::with_capacity(text.len() / 16),
+            stmts: IndexVec::with_capacity(text.len() / 48),
+            types: IndexVec::new(),
+            modules: IndexVec::new(),
+        },
+        warned_words: FxHashSet::default(),
+        too_deep: false,
+        late_vars: Vec::new(),
+        expr_depths: Vec::with_capacity(text.len() / 16),
+        diagnostics,
+    };
+    parser.file();
+    parser.tree
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    pos: usize,
+    depth: u32,
+    /// How many proof constructs are around the current token.
+    in_proof: u32,
+    dialect: Dialect,
+    symbols: &'a Interner,
+    tree: Tree,
+    /// Proof words that this file uses as names and that have been reported.
+    warned_words: FxHashSet<Symbol>,
+    /// The nesting limit was reported for the construct at hand.
+    too_deep: bool,
+    /// Variables declared in inner blocks of the function at hand, which is a mistake.
+    late_vars: Vec<Var>,
+    /// The depth of the tree under each expression.
+    expr_depths: Vec<u32>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl Parser<'_> {
+    // Looking at tokens.
+
+    fn token(&self) -> Token {
+        self.tokens[self.pos]
+    }
+
+    fn tok(&self) -> Tok {
+        self.tokens[self.pos].tok
+    }
+
+    fn nth(&self, n: usize) -> Token {
+        self.tokens[(self.pos + n).min(self.tokens.len() - 1)]
+    }
+
+    fn at(&self, tok: Tok) -> bool {
+        self.tok() == tok
+    }
+
+    /// At a reserved word, or at a proof word that is not used as a name.
+    fn at_word(&self, word: Symbol) -> bool {
+        let token = self.token();
+        matches!(token.tok, Tok::Word | Tok::Name) && token.symbol == word
+    }
+
+    fn nth_is_word(&self, n: usize, word: Symbol) -> bool {
+        let token = self.nth(n);
+        matches!(token.tok, Tok::Word | Tok::Name) && token.symbol == word
+    }
+
+    fn span_of(&self, token: Token) -> Span {
+        Span::new(self.tree.file, token.start, token.end)
+    }
+
+    fn span(&self) -> Span {
+        self.span_of(self.token())
+    }
+
+    fn prev_span(&self) -> Span {
+        self.span_of(self.tokens[self.pos.saturating_sub(1)])
+    }
+
+    /// From `start` to the end of the last token taken.
+    fn since(&self, start: Span) -> Span {
+        if self.pos == 0 || self.prev_span().end <= start.start { start } else { start.to(self.prev_span()) }
+    }
+
+    // Taking tokens.
+
+    fn bump(&mut self) -> Token {
+        let token = self.token();
+        if token.tok != Tok::Eof {
+            self.pos += 1;
+        }
+        token
+    }
+
+    fn eat(&mut self, tok: Tok) -> bool {
+        let is_there = self.at(tok);
+        if is_there {
+            self.bump();
+        }
+        is_there
+    }
+
+    fn eat_word(&mut self, word: Symbol) -> bool {
+        let is_there = self.at_word(word);
+        if is_there {
+            self.bump();
+        }
+        is_there
+    }
+
+    fn expect(&mut self, tok: Tok) -> Parsed<Span> {
+        if self.at(tok) {
+            let token = self.bump();
+            return Ok(self.span_of(token));
+        }
+        Err(self.expected(tok.text()))
+    }
+
+    fn expect_word(&mut self, word: Symbol) -> Parsed<Span> {
+        if self.at_word(word) {
+            let token = self.bump();
+            return Ok(self.span_of(token));
+        }
+        let text = format!("`{}`", self.symbols.text(word));
+        Err(self.expected(&text))
+    }
+
+    /// The `;` that ends something. A missing one is reported behind what it should end, and parsing goes on
+    /// as if it were there when the next token can begin something new.
+    fn expect_semi(&mut self, what: &str) -> Parsed<()> {
+        if self.eat(Tok::Semi) {
+            return Ok(());
+        }
+        let next = self.token();
+        if next.tok == Tok::Assign {
+            return Err(self.fail(
+                codes::ASSIGNMENT_IN_EXPRESSION,
+                self.span(),
+                "`=` cannot stand inside an expression",
+                "compare with `==`; an assignment is a statement of its own",
+            ));
+        }
+        let behind = self.prev_span().at_end();
+        let mut diagnostic = Diagnostic::error(
+            codes::SYNTAX_ERROR,
+            behind,
+            format!("expected `;` after {what}, found {}", self.found()),
+        )
+        .label("`;` is missing here");
+        if next.tok == Tok::Comma {
+            diagnostic = diagnostic.also(self.span(), "nothing more can follow here");
+        }
+        self.diagnostics.push(diagnostic);
+        let begins_anew = next.start > behind.start && self.on_new_line() && next.tok != Tok::Eof
+            || next.tok == Tok::RBrace;
+        if begins_anew { Ok(()) } else { Err(Failed) }
+    }
+
+    /// Whether a line break lies between the last token and this one.
+    fn on_new_line(&self) -> bool {
+        let from = self.prev_span().end as usize;
+        let to = self.token().start as usize;
+        from <= to && self.text[from..to].contains('\n')
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<Name> {
+        let token = self.token();
+        match token.tok {
+            Tok::Name => {
+                self.bump();
+                let name = Name { symbol: token.symbol, span: self.span_of(token) };
+                self.check_proof_word(name);
+                Ok(name)
+            }
+            Tok::Word => {
+                let word = self.symbols.text(token.symbol);
+                Err(self.fail(
+                    codes::RESERVED_WORD,
+                    self.span(),
+                    &format!("`{word}` is a reserved word of P and cannot be {what}"),
+                    "choose another name",
+                ))
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    fn name_list(&mut self, what: &str) -> Parsed<Vec<Name>> {
+        let mut names = vec![self.name(what)?];
+        while self.eat(Tok::Comma) {
+            names.push(self.name(what)?);
+        }
+        Ok(names)
+    }
+
+    /// Reports a proof word that is used as a name: a warning for programs of older versions, an error
+    /// when P 3 is to be followed.
+    fn check_proof_word(&mut self, name: Name) {
+        if !words::is_proof_word(name.symbol) || self.in_proof > 0 || !self.warned_words.insert(name.symbol) {
+            return;
+        }
+        let word = self.symbols.text(name.symbol);
+        let message = format!("`{word}` is reserved for proofs in P 3");
+        let diagnostic = if self.dialect.strict || self.dialect.verifier {
+            Diagnostic::error(codes::LEGACY_NAME, name.span, message).label("used as a name here")
+        } else {
+            Diagnostic::warning(codes::LEGACY_NAME, name.span, message)
+                .label("understood as an ordinary name")
+                .note("the compiler of P 3 rejects the file; `--strict` does the same")
+        };
+        self.diagnostics.push(diagnostic.help("choose another name"));
+    }
+
+    fn int(&mut self) -> Parsed<(i64, Span)> {
+        let span = self.expect(Tok::Int)?;
+        let text = &self.text[span.start as usize..span.end as usize];
+        match text.parse::<i64>() {
+            Ok(value) if value <= i64::from(i32::MAX) => Ok((value, span)),
+            _ => {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        codes::INTEGER_TOO_LARGE,
+                        span,
+                        "this integer is too large to be written in a program",
+                    )
+                    .label("more than 2147483647")
+                    .note("values at run time have 64 bits; only literals are limited"),
+                );
+                Ok((0, span))
+            }
+        }
+    }
+
+    // Reporting.
+
+    /// The current token, for messages.
+    fn found(&self) -> String {
+        let token = self.token();
+        match token.tok {
+            Tok::Name | Tok::Word => {
+                let text: String = self.symbols.text(token.symbol).chars().take(40).collect();
+                format!("`{text}`")
+            }
+            Tok::Int => {
+                let text: String =
+                    self.text[token.start as usize..token.end as usize].chars().take(20).collect();
+                format!("`{text}`")
+            }
+            tok => tok.text().to_owned(),
+        }
+    }
+
+    fn expected(&mut self, what: &str) -> Failed {
+        let found = self.found();
+        let span = match self.tok() {
+            // Point behind the last thing that is there.
+            Tok::Eof if self.pos > 0 => self.prev_span().at_end(),
+            _ => self.span(),
+        };
+        self.diagnostics.push(
+            Diagnostic::error(codes::SYNTAX_ERROR, span, format!("expected {what}, found {found}"))
+                .label(format!("expected {what}")),
+        );
+        Failed
+    }
+
+    fn fail(&mut self, code: allways_base::Code, span: Span, message: &str, help: &str) -> Failed {
+        self.diagnostics.push(Diagnostic::error(code, span, message).help(help));
+        Failed
+    }
+
+    /// Runs a production one level deeper, or reports that the nesting is too deep.
+    fn nested<T>(&mut self, production: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            if !self.too_deep {
+                self.too_deep = true;
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        codes::NESTED_TOO_DEEP,
+                        self.span(),
+                        format!("the program is nested more than {MAX_DEPTH} levels deep here"),
+                    )
+                    .help("split the expression, block or type into named parts"),
+                );
+            }
+            return Err(Failed);
+        }
+        self.depth += 1;
+        let result = production(self);
+        self.depth -= 1;
+        result
+    }
+
+    // Recovery.
+
+    fn damaged(&mut self, damage: Damage) {
+        self.tree.damage = self.tree.damage.max(damage);
+    }
+
+    /// Skips to where `stops` holds at bracket depth zero, or to a closing brace that the skipped part did not
+    /// open. Takes a `;` that ends the broken part.
+    fn recover(&mut self, stops: impl Fn(&Self) -> bool) {
+        self.too_deep = false;
+        let mut depth = 0usize;
+        let start = self.pos;
+        loop {
+            match self.tok() {
+                Tok::Eof => return,
+                Tok::RBrace if depth == 0 => return,
+                Tok::Semi if depth == 0 => {
+                    self.bump();
+                    return;
+                }
+                _ if depth == 0 && self.pos > start && stops(self) => return,
+                Tok::LBrace => depth += 1,
+                Tok::RBrace => {
+                    depth -= 1;
+                    self.bump();
+                    if depth == 0 {
+                        // A block that the broken part opened ends it, unless it goes on (`else`, `;`).
+                        if self.at_word(words::ELSE) {
+                            continue;
+                        }
+                        self.eat(Tok::Semi);
+                        return;
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    // Shared productions.
+
+    fn type_(&mut self) -> Parsed<TypeId> {
+        self.nested(Self::type_inner)
+    }
+
+    fn type_inner(&mut self) -> Parsed<TypeId> {
+        let start = self.span();
+        let token = self.token();
+        let kind = match token.tok {
+            Tok::Name => {
+                let name = self.name("a type")?;
+                TypeKind::Named(name.symbol)
+            }
+            Tok::LParen => {
+                self.bump();
+                self.tuple_type()?
+            }
+            Tok::Word => {
+                let simple = match token.symbol {
+                    words::BOOL => Some(TypeKind::Bool),
+                    words::INT => Some(TypeKind::Int),
+                    words::FLOAT => Some(TypeKind::Float),
+                    words::STRING => Some(TypeKind::String),
+                    words::EVENT => Some(TypeKind::Event),
+                    words::MACHINE => Some(TypeKind::Machine),
+                    words::DATA => Some(TypeKind::Data),
+                    words::ANY => Some(TypeKind::Any),
+                    _ => None,
+                };
+                if let Some(kind) = simple {
+                    self.bump();
+                    kind
+                } else if matches!(token.symbol, words::SEQ | words::SET | words::MAP) {
+                    self.bump();
+                    self.expect(Tok::LBracket)?;
+                    let first = self.type_()?;
+                    let kind = match token.symbol {
+                        words::SEQ => TypeKind::Seq(first),
+                        words::SET => TypeKind::Set(first),
+                        _ => {
+                            self.expect(Tok::Comma)?;
+                            TypeKind::Map(first, self.type_()?)
+                        }
+                    };
+                    self.expect(Tok::RBracket)?;
+                    kind
+                } else {
+                    return Err(self.expected("a type"));
+                }
+            }
+            _ => return Err(self.expected("a type")),
+        };
+        let span = self.since(start);
+        Ok(self.tree.types.push(Type { kind, span }))
+    }
+
+    fn tuple_type(&mut self) -> Parsed<TypeKind> {
+        let is_named = matches!(self.tok(), Tok::Name | Tok::Word) && self.nth(1).tok == Tok::Colon;
+        if is_named {
+            let mut fields = Vec::new();
+            loop {
+                let name = self.name("the name of a field")?;
+                self.expect(Tok::Colon)?;
+                fields.push((name, self.type_()?));
+                if !self.eat(Tok::Comma) {
+                    break;
+                }
+                self.no_trailing_comma()?;
+            }
+            self.expect(Tok::RParen)?;
+            return Ok(TypeKind::NamedTuple(fields));
+        }
+        let mut fields = vec![self.type_()?];
+        while self.eat(Tok::Comma) {
+            self.no_trailing_comma()?;
+            fields.push(self.type_()?);
+        }
+        self.expect(Tok::RParen)?;
+        Ok(TypeKind::Tuple(fields))
+    }
+
+    /// A comma was taken: a closing parenthesis must not follow.
+    fn no_trailing_comma(&mut self) -> Parsed<()> {
+        if !self.at(Tok::RParen) {
+            return Ok(());
+        }
+        let comma = self.prev_span();
+        Err(self.fail(codes::SYNTAX_ERROR, comma, "nothing follows this comma", "remove the comma"))
+    }
+
+    /// `null` only where `allow_null`.
+    fn event_ref(&mut self, allow_null: bool) -> Parsed<EventRef> {
+        let span = self.span();
+        if self.eat_word(words::HALT) {
+            return Ok(EventRef { kind: EventRefKind::Halt, span });
+        }
+        if self.at_word(words::NULL) {
+            if allow_null {
+                self.bump();
+                return Ok(EventRef { kind: EventRefKind::Null, span });
+            }
+            return Err(self.fail(
+                codes::SYNTAX_ERROR,
+                span,
+                "`null` is not an event that can be listed here",
+                "`null` may only be handled with `on null`; name an event or `halt`",
+            ));
+        }
+        let name = self.name("an event")?;
+        Ok(EventRef { kind: EventRefKind::Named(name.symbol), span: name.span })
+    }
+
+    fn event_refs(&mut self, allow_null: bool) -> Parsed<Vec<EventRef>> {
+        let mut events = vec![self.event_ref(allow_null)?];
+        while self.eat(Tok::Comma) {
+            events.push(self.event_ref(allow_null)?);
+        }
+        Ok(events)
+    }
+}

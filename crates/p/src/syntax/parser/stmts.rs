@@ -1,0 +1,405 @@
+//! Statements.
+
+use allways_base::{Diagnostic, Span};
+
+use super::super::ast::{Case, Damage, ExprId, Stmt, StmtId, StmtKind, Var};
+use super::super::lexer::Tok;
+use super::super::words;
+use super::{Failed, Parsed, Parser};
+use crate::codes;
+
+impl Parser<'_> {
+    /// Statements up to and with the closing brace of the block that `open` began. A variable declared too late
+    /// is reported, and declared all the same: in `vars` or, in an inner block, in those of the function.
+    pub(super) fn stmts(&mut self, mut vars: Option<&mut Vec<Var>>, open: Span) -> Parsed<Vec<StmtId>> {
+        let mut stmts = Vec::new();
+        while !self.at(Tok::RBrace) {
+            if self.at(Tok::Eof) {
+                self.diagnostics.push(
+                    Diagnostic::error(codes::SYNTAX_ERROR, open, "this block is never closed")
+                        .label("opened here")
+                        .also(self.prev_span().at_end(), "the file ends here")
+                        .help("add the missing `}`"),
+                );
+                return Err(Failed);
+            }
+            let start = self.pos;
+            if self.at_word(words::VAR) {
+                let mut late = Vec::new();
+                let span = self.span();
+                let parsed = self.var_decl(&mut late);
+                let message = match vars {
+                    Some(_) => "variables are declared before the first statement of a function",
+                    None => "an inner block cannot declare variables",
+                };
+                self.diagnostics.push(
+                    Diagnostic::error(codes::LATE_DECLARATION, span, message)
+                        .help("move the declaration to the beginning of the function body"),
+                );
+                match &mut vars {
+                    Some(vars) => vars.extend(late),
+                    None => self.late_vars.extend(late),
+                }
+                if parsed.is_ok() {
+                    continue;
+                }
+                self.damaged(Damage::Declarations);
+            } else if let Ok(stmt) = self.stmt() {
+                stmts.push(stmt);
+                continue;
+            }
+            self.damaged(Damage::Statements);
+            if self.begins_outside() {
+                // The closing brace is missing; what follows belongs to a level above.
+                return Err(Failed);
+            }
+            self.recover(|p| p.begins_stmt() || p.begins_outside());
+            if self.pos == start {
+                self.bump();
+            }
+        }
+        self.bump();
+        Ok(stmts)
+    }
+
+    /// Words that cannot stand in a function body.
+    fn begins_outside(&self) -> bool {
+        let token = self.token();
+        token.tok == Tok::Word
+            && self.on_new_line()
+            && matches!(
+                token.symbol,
+                words::STATE
+                    | words::START
+                    | words::HOT
+                    | words::COLD
+                    | words::FUN
+                    | words::SPEC
+                    | words::SCENARIO
+                    | words::MODULE
+                    | words::TEST
+                    | words::ENTRY
+                    | words::EXIT
+                    | words::ON
+                    | words::DEFER
+                    | words::IGNORE
+                    | words::TYPE
+                    | words::ENUM
+                    | words::EVENTSET
+                    | words::INTERFACE
+                    | words::IMPLEMENTATION
+                    | words::MACHINE
+                    | words::EVENT
+            )
+    }
+
+    pub(super) fn begins_stmt(&self) -> bool {
+        let token = self.token();
+        match token.tok {
+            Tok::LBrace => true,
+            Tok::Name => self.on_new_line(),
+            Tok::Word => matches!(
+                token.symbol,
+                words::ASSERT
+                    | words::ASSUME
+                    | words::PRINT
+                    | words::RETURN
+                    | words::BREAK
+                    | words::CONTINUE
+                    | words::WHILE
+                    | words::FOREACH
+                    | words::IF
+                    | words::RAISE
+                    | words::SEND
+                    | words::ANNOUNCE
+                    | words::GOTO
+                    | words::RECEIVE
+                    | words::VAR
+            ),
+            _ => false,
+        }
+    }
+
+    fn stmt(&mut self) -> Parsed<StmtId> {
+        self.nested(Self::stmt_inner)
+    }
+
+    fn stmt_inner(&mut self) -> Parsed<StmtId> {
+        let start = self.span();
+        let kind = self.stmt_kind()?;
+        let span = self.since(start);
+        Ok(self.tree.stmts.push(Stmt { kind, span }))
+    }
+
+    fn stmt_kind(&mut self) -> Parsed<StmtKind> {
+        let token = self.token();
+        match token.tok {
+            Tok::LBrace => {
+                let open = self.span();
+                self.bump();
+                Ok(StmtKind::Block(self.stmts(None, open)?))
+            }
+            Tok::Semi => {
+                self.bump();
+                Ok(StmtKind::Empty)
+            }
+            Tok::Name if self.nth(1).tok == Tok::LParen => {
+                let name = self.name("a function")?;
+                self.bump();
+                let args = self.args()?;
+                self.expect_semi("the call")?;
+                Ok(StmtKind::Call(name, args))
+            }
+            Tok::Name => self.update(),
+            Tok::Word => self.keyword_stmt(token.symbol),
+            _ => Err(self.expected("a statement")),
+        }
+    }
+
+    fn keyword_stmt(&mut self, word: allways_base::Symbol) -> Parsed<StmtKind> {
+        match word {
+            words::ASSERT | words::ASSUME => {
+                self.bump();
+                let cond = self.expr()?;
+                let message = if self.eat(Tok::Comma) { Some(self.expr()?) } else { None };
+                self.expect_semi("the statement")?;
+                Ok(match word {
+                    words::ASSERT => StmtKind::Assert(cond, message),
+                    _ => StmtKind::Assume(cond, message),
+                })
+            }
+            words::PRINT => {
+                self.bump();
+                let text = self.expr()?;
+                if self.at(Tok::Comma) {
+                    return Err(self.fail(
+                        codes::REMOVED_SYNTAX,
+                        self.span(),
+                        "`print` takes one string",
+                        "write `print format(\"...\", arguments);`",
+                    ));
+                }
+                self.expect_semi("the statement")?;
+                Ok(StmtKind::Print(text))
+            }
+            words::RETURN => {
+                self.bump();
+                let value = if self.at(Tok::Semi) { None } else { Some(self.expr()?) };
+                self.expect_semi("`return`")?;
+                Ok(StmtKind::Return(value))
+            }
+            words::BREAK => {
+                self.bump();
+                self.expect_semi("`break`")?;
+                Ok(StmtKind::Break)
+            }
+            words::CONTINUE => {
+                self.bump();
+                self.expect_semi("`continue`")?;
+                Ok(StmtKind::Continue)
+            }
+            words::WHILE => {
+                self.bump();
+                let cond = self.condition()?;
+                Ok(StmtKind::While(cond, self.stmt()?))
+            }
+            words::FOREACH => self.foreach(),
+            words::IF => self.if_stmt(),
+            words::NEW => {
+                self.bump();
+                let name = self.name("a machine or interface")?;
+                self.expect(Tok::LParen)?;
+                let args = self.args()?;
+                self.expect_semi("the creation")?;
+                Ok(StmtKind::New(name, args))
+            }
+            words::RAISE => {
+                self.bump();
+                let event = self.expr()?;
+                let args = self.payload()?;
+                self.expect_semi("`raise`")?;
+                Ok(StmtKind::Raise(event, args))
+            }
+            words::SEND => {
+                self.bump();
+                let target = self.expr()?;
+                self.expect(Tok::Comma)?;
+                let event = self.expr()?;
+                let args = self.payload()?;
+                self.expect_semi("`send`")?;
+                Ok(StmtKind::Send(target, event, args))
+            }
+            words::ANNOUNCE => {
+                self.bump();
+                let event = self.expr()?;
+                let args = self.payload()?;
+                self.expect_semi("`announce`")?;
+                Ok(StmtKind::Announce(event, args))
+            }
+            words::GOTO => {
+                self.bump();
+                let state = self.name("a state")?;
+                let args = self.payload()?;
+                self.expect_semi("`goto`")?;
+                Ok(StmtKind::Goto(state, args))
+            }
+            words::RECEIVE => self.receive(),
+            words::ELSE => Err(self.fail(
+                codes::SYNTAX_ERROR,
+                self.span(),
+                "this `else` belongs to no `if`",
+                "an `if` has one statement before its `else`; use braces for several",
+            )),
+            _ => Err(self.expected("a statement")),
+        }
+    }
+
+    /// `( "," args )?`
+    fn payload(&mut self) -> Parsed<Vec<ExprId>> {
+        let mut args = Vec::new();
+        while self.eat(Tok::Comma) {
+            args.push(self.expr()?);
+        }
+        Ok(args)
+    }
+
+    fn condition(&mut self) -> Parsed<ExprId> {
+        self.expect(Tok::LParen)?;
+        let cond = self.expr()?;
+        if self.at(Tok::Assign) {
+            return Err(self.fail(
+                codes::ASSIGNMENT_IN_EXPRESSION,
+                self.span(),
+                "`=` cannot stand inside an expression",
+                "compare with `==`; an assignment is a statement of its own",
+            ));
+        }
+        self.expect(Tok::RParen)?;
+        Ok(cond)
+    }
+
+    fn foreach(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        self.expect(Tok::LParen)?;
+        let item = self.name("the loop variable")?;
+        self.expect_word(words::IN)?;
+        let collection = self.expr()?;
+        self.expect(Tok::RParen)?;
+        self.loop_invariants()?;
+        Ok(StmtKind::Foreach { item, collection, body: self.stmt()? })
+    }
+
+    fn if_stmt(&mut self) -> Parsed<StmtKind> {
+        let mut arms = Vec::new();
+        loop {
+            self.bump();
+            let cond = self.condition()?;
+            arms.push((cond, self.stmt()?));
+            if !self.eat_word(words::ELSE) {
+                return Ok(StmtKind::If { arms, otherwise: None });
+            }
+            if !self.at_word(words::IF) {
+                return Ok(StmtKind::If { arms, otherwise: Some(self.stmt()?) });
+            }
+        }
+    }
+
+    /// A statement that begins with a name: `x.f[i] = e;` and the like.
+    fn update(&mut self) -> Parsed<StmtKind> {
+        let start = self.span();
+        let first = self.token();
+        if matches!(first.symbol, words::POP | words::PUSH)
+            && matches!(self.nth(1).tok, Tok::Semi | Tok::Name)
+        {
+            let message = format!("`{}` was removed from P", self.symbols.text(first.symbol));
+            return Err(self.fail(codes::REMOVED_SYNTAX, start, &message, "use `goto` or `raise`"));
+        }
+        let place = self.postfix_expr()?;
+        match self.tok() {
+            Tok::Assign => {
+                self.bump();
+                let value = self.expr()?;
+                self.expect_semi("the assignment")?;
+                Ok(StmtKind::Assign(place, value))
+            }
+            Tok::PlusAssign => {
+                self.bump();
+                self.insert_or_add(place)
+            }
+            Tok::MinusAssign => {
+                self.bump();
+                let key = self.expr()?;
+                self.expect_semi("the removal")?;
+                Ok(StmtKind::Remove(place, key))
+            }
+            Tok::EqEq => Err(self.fail(
+                codes::SYNTAX_ERROR,
+                self.span(),
+                "a comparison is not a statement",
+                "write `=` to assign",
+            )),
+            Tok::Plus | Tok::Minus if self.nth(1).tok == self.tok() => Err(self.fail(
+                codes::SYNTAX_ERROR,
+                self.span().to(self.span_of(self.nth(1))),
+                "P has no `++` and `--`",
+                "write `x = x + 1;`",
+            )),
+            _ => Err(self.expected("`=`, `+=` or `-=`")),
+        }
+    }
+
+    fn insert_or_add(&mut self, place: ExprId) -> Parsed<StmtKind> {
+        if !self.at(Tok::LParen) {
+            return Err(self.fail(
+                codes::COLLECTION_UPDATE,
+                self.span(),
+                "`+=` puts elements into collections and needs parentheses",
+                "write `s += (index, value);`, `m += (key, value);` or `t += (value);`; to add numbers write `x = x + y;`",
+            ));
+        }
+        self.bump();
+        let first = self.expr()?;
+        if self.eat(Tok::Comma) {
+            let value = self.expr()?;
+            if self.at(Tok::Comma) {
+                return Err(self.fail(
+                    codes::COLLECTION_UPDATE,
+                    self.span(),
+                    "`+=` takes a key and a value, not more",
+                    "to add a tuple to a set write `t += ((a, b, c));`",
+                ));
+            }
+            self.expect(Tok::RParen)?;
+            self.expect_semi("the insertion")?;
+            return Ok(StmtKind::Insert(place, first, value));
+        }
+        self.expect(Tok::RParen)?;
+        if !self.at(Tok::Semi) && !self.on_new_line() && !self.at(Tok::RBrace) {
+            return Err(self.fail(
+                codes::COLLECTION_UPDATE,
+                self.span(),
+                "nothing may follow the parentheses of `+=`",
+                "put the whole expression into the parentheses; to add numbers write `x = x + y;`",
+            ));
+        }
+        self.expect_semi("the insertion")?;
+        Ok(StmtKind::Add(place, first))
+    }
+
+    fn receive(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        self.expect(Tok::LBrace)?;
+        let mut cases = Vec::new();
+        loop {
+            let span = self.span();
+            self.expect_word(words::CASE)?;
+            let events = self.event_refs(true)?;
+            self.expect(Tok::Colon)?;
+            let handler = self.anonymous_fun()?;
+            cases.push(Case { events, handler, span });
+            if self.eat(Tok::RBrace) {
+                return Ok(StmtKind::Receive(cases));
+            }
+        }
+    }
+}
