@@ -1,1 +1,19 @@
-fn main() {}
+//! Chores of the project. `cargo xtask` lists them.
+
+mod conformance;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words.split_first() {
+        Some((&"conformance", rest)) => conformance::run(rest),
+        _ => {
+            println!(
+                "cargo xtask conformance --p-repo DIR [--static]   compare with a checkout of the P repository"
+            );
+            if words.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) }
+        }
+    }
+}
