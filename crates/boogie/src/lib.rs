@@ -5,14 +5,19 @@
 //!
 //! Parsing returns a tree and diagnostics; it cannot fail. Nothing here touches files or prints.
 
+pub mod check;
 pub mod codes;
 pub mod dialect;
+pub mod entry;
+pub mod interp;
 pub mod lexer;
 pub mod parser;
 pub mod printer;
 pub mod tree;
 pub mod walk;
 
+pub use check::{Checked, check};
+pub use entry::entry_point;
 pub use parser::{Parsed, parse};
 pub use printer::print;
 pub use tree::Program;

@@ -1,0 +1,336 @@
+//! Expressions to values. Arbitrary values (constants, function entries, unset locals) are chosen
+//! at their first use and kept.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::builtin;
+use super::code::{Code, ExprCode, Meaning, Op};
+use super::oracle::Oracle;
+use super::value::{Domains, Limit, MapValue, Ratio, Value};
+use crate::check::Ty;
+use crate::tree::{BinaryOp, Quantifier};
+
+/// How deep defined functions may call each other.
+const MAX_CALLS: u32 = 200;
+
+/// What an evaluation needs to know and to ask.
+pub(super) struct Eval<'a> {
+    pub code: &'a Code,
+    pub domains: &'a Domains,
+    pub oracle: &'a mut dyn Oracle,
+    /// Becomes false when a value was chosen from fewer candidates than there are.
+    pub complete: &'a mut bool,
+    pub globals: &'a [Value],
+    pub old_globals: &'a [Value],
+    pub world: &'a mut World,
+    pub n_calls: u32,
+}
+
+/// The values of constants and functions, as far as they have been asked for.
+#[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
+pub struct World {
+    pub consts: Vec<Option<Value>>,
+    pub functions: BTreeMap<(usize, Vec<Value>), Value>,
+}
+
+/// The slots of a frame; `None` is arbitrary and not yet looked at.
+pub(super) struct Locals<'a> {
+    pub slots: &'a mut [Option<Value>],
+    pub types: &'a [Ty],
+}
+
+impl Eval<'_> {
+    /// Any value of the type.
+    pub fn arbitrary(&mut self, ty: Ty) -> Result<Value, Limit> {
+        let (domains, checked) = (self.domains, &self.code.checked);
+        let (value, complete) = self.oracle.value(&|| domains.values(checked, ty))?;
+        *self.complete &= complete;
+        Ok(value)
+    }
+
+    pub fn bool(&mut self, expr: &ExprCode, locals: &mut Locals<'_>) -> Result<bool, Limit> {
+        match self.value(expr, locals)? {
+            Value::Bool(value) => Ok(value),
+            _ => Err(Limit::Unsupported("an ill-typed expression")),
+        }
+    }
+
+    pub fn value(&mut self, expr: &ExprCode, locals: &mut Locals<'_>) -> Result<Value, Limit> {
+        self.range(&expr.ops, 0, expr.ops.len(), locals, &mut Vec::new())
+    }
+
+    fn range(
+        &mut self,
+        ops: &[Op],
+        start: usize,
+        end: usize,
+        locals: &mut Locals<'_>,
+        bound: &mut Vec<Value>,
+    ) -> Result<Value, Limit> {
+        let mut stack: Vec<Value> = Vec::new();
+        let mut at = start;
+        while at < end {
+            let op = &ops[at];
+            at += 1;
+            match op {
+                Op::Push(value) => stack.push(value.clone()),
+                Op::Global(slot) => stack.push(self.globals[*slot].clone()),
+                Op::OldGlobal(slot) => stack.push(self.old_globals[*slot].clone()),
+                Op::Local(slot) => {
+                    if locals.slots[*slot].is_none() {
+                        locals.slots[*slot] = Some(self.arbitrary(locals.types[*slot])?);
+                    }
+                    stack.extend(locals.slots[*slot].clone());
+                }
+                Op::Const(slot) => stack.push(self.constant(*slot)?),
+                Op::Bound(idx) => stack.push(bound[*idx].clone()),
+                Op::Not => {
+                    let value = !pop_bool(&mut stack)?;
+                    stack.push(Value::Bool(value));
+                }
+                Op::Neg => {
+                    let value = match pop(&mut stack)? {
+                        Value::Int(n) => Value::Int(n.checked_neg().ok_or(Limit::Magnitude)?),
+                        Value::Real(r) => Value::Real(Ratio {
+                            num: r.num.checked_neg().ok_or(Limit::Magnitude)?,
+                            den: r.den,
+                        }),
+                        _ => return Err(ILL_TYPED),
+                    };
+                    stack.push(value);
+                }
+                Op::Binary(op) => {
+                    let right = pop(&mut stack)?;
+                    let left = pop(&mut stack)?;
+                    stack.push(self.binary(*op, left, right)?);
+                }
+                Op::AndThen(target) | Op::OrElse(target) => {
+                    let stay = matches!(op, Op::OrElse(_));
+                    let value = pop_bool(&mut stack)?;
+                    if value == stay {
+                        stack.push(Value::Bool(value));
+                        at = *target;
+                    }
+                }
+                Op::Unless(target) => {
+                    if !pop_bool(&mut stack)? {
+                        at = *target;
+                    }
+                }
+                Op::Jump(target) => at = *target,
+                Op::Select { n_indices } => {
+                    let index = pop_many(&mut stack, *n_indices)?;
+                    let map = pop_map(&mut stack)?;
+                    stack.push(map.get(&index).clone());
+                }
+                Op::Store { n_indices } => {
+                    let value = pop(&mut stack)?;
+                    let index = pop_many(&mut stack, *n_indices)?;
+                    let mut map = pop_map(&mut stack)?;
+                    Arc::make_mut(&mut map).set(index, value);
+                    stack.push(Value::Map(map));
+                }
+                Op::Extract { hi, lo } => {
+                    let Value::Bv { bits, .. } = pop(&mut stack)? else { return Err(ILL_TYPED) };
+                    let bits = if *lo >= 128 { 0 } else { bits >> lo };
+                    stack.push(builtin::bv(hi - lo, bits));
+                }
+                Op::ToInt => match pop(&mut stack)? {
+                    Value::Real(ratio) => stack.push(Value::Int(ratio.floor())),
+                    _ => return Err(ILL_TYPED),
+                },
+                Op::ToReal => match pop(&mut stack)? {
+                    Value::Int(num) => stack.push(Value::Real(Ratio { num, den: 1 })),
+                    _ => return Err(ILL_TYPED),
+                },
+                Op::Apply { function, n_args } => {
+                    let args = pop_many(&mut stack, *n_args)?;
+                    stack.push(self.apply(*function, args)?);
+                }
+                Op::Quantified { quantifier, types, end } => {
+                    stack.push(self.quantified(*quantifier, types, ops, at, *end, locals, bound)?);
+                    at = *end;
+                }
+                Op::Bind => bound.push(pop(&mut stack)?),
+                Op::Unbind(n) => bound.truncate(bound.len() - n),
+            }
+        }
+        pop(&mut stack)
+    }
+
+    fn constant(&mut self, slot: usize) -> Result<Value, Limit> {
+        if let Some(value) = &self.world.consts[slot] {
+            return Ok(value.clone());
+        }
+        let ty = self.code.checked.vars[self.code.checked.consts[slot]].ty;
+        let value = self.arbitrary(ty)?;
+        self.world.consts[slot] = Some(value.clone());
+        Ok(value)
+    }
+
+    fn apply(&mut self, idx: usize, args: Vec<Value>) -> Result<Value, Limit> {
+        let code = self.code;
+        let function = &code.functions[idx];
+        match &function.meaning {
+            Meaning::Builtin(name) => builtin::apply(name, &args, &code.checked, function.result),
+            Meaning::Defined(body) => {
+                if self.n_calls >= MAX_CALLS {
+                    return Err(Limit::Recursion);
+                }
+                self.n_calls += 1;
+                let mut slots: Vec<Option<Value>> = args.into_iter().map(Some).collect();
+                let mut locals = Locals { slots: &mut slots, types: &function.params };
+                let value = self.value(body, &mut locals);
+                self.n_calls -= 1;
+                value
+            }
+            Meaning::Uninterpreted => {
+                let key = (idx, args);
+                if let Some(value) = self.world.functions.get(&key) {
+                    return Ok(value.clone());
+                }
+                let value = self.arbitrary(function.result)?;
+                self.world.functions.insert(key, value.clone());
+                Ok(value)
+            }
+        }
+    }
+
+    fn quantified(
+        &mut self,
+        quantifier: Quantifier,
+        types: &[Ty],
+        ops: &[Op],
+        start: usize,
+        end: usize,
+        locals: &mut Locals<'_>,
+        bound: &mut Vec<Value>,
+    ) -> Result<Value, Limit> {
+        let n_indices = self.domains.n_tuples(&self.code.checked, types).ok_or(Limit::Quantifier)?;
+        let tuples = self.domains.tuples(&self.code.checked, types).map_err(|_| Limit::Quantifier)?;
+        let n_before = bound.len();
+        let mut map: Option<MapValue> = None;
+        for tuple in tuples {
+            bound.extend(tuple.iter().cloned());
+            let value = self.range(ops, start, end, locals, bound);
+            bound.truncate(n_before);
+            match (quantifier, value?) {
+                (Quantifier::Forall, Value::Bool(false)) => return Ok(Value::Bool(false)),
+                (Quantifier::Exists, Value::Bool(true)) => return Ok(Value::Bool(true)),
+                (Quantifier::Forall | Quantifier::Exists, _) => {}
+                (Quantifier::Lambda, value) => {
+                    map.get_or_insert_with(|| MapValue::constant(value.clone(), Some(n_indices)))
+                        .set(tuple, value);
+                }
+            }
+        }
+        Ok(match quantifier {
+            Quantifier::Forall => Value::Bool(true),
+            Quantifier::Exists => Value::Bool(false),
+            Quantifier::Lambda => Value::Map(Arc::new(map.ok_or(Limit::Quantifier)?)),
+        })
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: Value, right: Value) -> Result<Value, Limit> {
+        match op {
+            BinaryOp::Eq | BinaryOp::Iff => return Ok(Value::Bool(left == right)),
+            BinaryOp::Ne => return Ok(Value::Bool(left != right)),
+            BinaryOp::Concat => {
+                let (Value::Bv { width: a, bits: high }, Value::Bv { width: b, bits: low }) = (left, right)
+                else {
+                    return Err(ILL_TYPED);
+                };
+                return match a.checked_add(b) {
+                    Some(width @ ..=128) if b < 128 => Ok(Value::Bv { width, bits: (high << b) | low }),
+                    Some(width @ ..=128) => Ok(Value::Bv { width, bits: low }),
+                    _ => Err(Limit::Magnitude),
+                };
+            }
+            _ => {}
+        }
+        match (left, right) {
+            (Value::Int(a), Value::Int(b)) => self.int_binary(op, a, b),
+            (Value::Real(a), Value::Real(b)) => real_binary(op, a, b),
+            _ => Err(ILL_TYPED),
+        }
+    }
+
+    fn int_binary(&mut self, op: BinaryOp, a: i128, b: i128) -> Result<Value, Limit> {
+        let int = |value: Option<i128>| value.map(Value::Int).ok_or(Limit::Magnitude);
+        match op {
+            BinaryOp::Add => int(a.checked_add(b)),
+            BinaryOp::Sub => int(a.checked_sub(b)),
+            BinaryOp::Mul => int(a.checked_mul(b)),
+            BinaryOp::Slash | BinaryOp::Div | BinaryOp::Percent | BinaryOp::Mod if b == 0 => {
+                // The result of a division by zero is arbitrary but always the same; number the two
+                // operations behind the declared functions.
+                let is_div = matches!(op, BinaryOp::Slash | BinaryOp::Div);
+                let key = (self.code.functions.len() + usize::from(is_div), vec![Value::Int(a)]);
+                if let Some(value) = self.world.functions.get(&key) {
+                    return Ok(value.clone());
+                }
+                let value = self.arbitrary(Ty::INT)?;
+                self.world.functions.insert(key, value.clone());
+                Ok(value)
+            }
+            BinaryOp::Slash | BinaryOp::Div => int(a.checked_div_euclid(b)),
+            BinaryOp::Percent | BinaryOp::Mod => int(a.checked_rem_euclid(b)),
+            BinaryOp::Pow => match u32::try_from(b) {
+                Ok(exponent) => int(a.checked_pow(exponent)),
+                Err(_) => Err(Limit::Magnitude),
+            },
+            BinaryOp::Lt => Ok(Value::Bool(a < b)),
+            BinaryOp::Le => Ok(Value::Bool(a <= b)),
+            BinaryOp::Gt => Ok(Value::Bool(a > b)),
+            BinaryOp::Ge => Ok(Value::Bool(a >= b)),
+            _ => Err(ILL_TYPED),
+        }
+    }
+}
+
+const ILL_TYPED: Limit = Limit::Unsupported("an ill-typed expression");
+
+fn real_binary(op: BinaryOp, a: Ratio, b: Ratio) -> Result<Value, Limit> {
+    let mul = |x: i128, y: i128| x.checked_mul(y).ok_or(Limit::Magnitude);
+    let sum = |b: Ratio| -> Result<Value, Limit> {
+        let num = mul(a.num, b.den)?.checked_add(mul(b.num, a.den)?).ok_or(Limit::Magnitude)?;
+        Ok(Value::Real(Ratio::new(num, mul(a.den, b.den)?)?))
+    };
+    let compare = |wanted: &[Ordering]| Ok(Value::Bool(wanted.contains(&a.compare(b)?)));
+    match op {
+        BinaryOp::Add => sum(b),
+        BinaryOp::Sub => sum(Ratio { num: b.num.checked_neg().ok_or(Limit::Magnitude)?, den: b.den }),
+        BinaryOp::Mul => Ok(Value::Real(Ratio::new(mul(a.num, b.num)?, mul(a.den, b.den)?)?)),
+        BinaryOp::Slash => Ok(Value::Real(Ratio::new(mul(a.num, b.den)?, mul(a.den, b.num)?)?)),
+        BinaryOp::Lt => compare(&[Ordering::Less]),
+        BinaryOp::Le => compare(&[Ordering::Less, Ordering::Equal]),
+        BinaryOp::Gt => compare(&[Ordering::Greater]),
+        BinaryOp::Ge => compare(&[Ordering::Greater, Ordering::Equal]),
+        BinaryOp::Pow => Err(Limit::Unsupported("powers of reals")),
+        _ => Err(ILL_TYPED),
+    }
+}
+
+fn pop(stack: &mut Vec<Value>) -> Result<Value, Limit> {
+    stack.pop().ok_or(ILL_TYPED)
+}
+
+fn pop_bool(stack: &mut Vec<Value>) -> Result<bool, Limit> {
+    match stack.pop() {
+        Some(Value::Bool(value)) => Ok(value),
+        _ => Err(ILL_TYPED),
+    }
+}
+
+fn pop_map(stack: &mut Vec<Value>) -> Result<Arc<MapValue>, Limit> {
+    match stack.pop() {
+        Some(Value::Map(map)) => Ok(map),
+        _ => Err(ILL_TYPED),
+    }
+}
+
+fn pop_many(stack: &mut Vec<Value>, n: usize) -> Result<Vec<Value>, Limit> {
+    if stack.len() < n { Err(ILL_TYPED) } else { Ok(stack.split_off(stack.len() - n)) }
+}

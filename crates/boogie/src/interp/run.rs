@@ -1,0 +1,196 @@
+//! One run, with an oracle for every choice: recorded, replayed, shown.
+
+use std::fmt::Write;
+
+use allways_base::{Sources, Span};
+
+use super::code::Code;
+use super::machine::{Assertions, Conf, Failure, Machine, Stop, Writes};
+use super::oracle::{Oracle, Recorder, Schedule};
+use super::schedule::{Move, Scheduler};
+use super::value::{Domains, Limit};
+use crate::printer::print_stmt_head;
+use crate::tree::StmtId;
+
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    pub scheduler: Scheduler,
+    pub assertions: Assertions,
+    pub domains: Domains,
+    /// Instructions of the whole run.
+    pub max_steps: u64,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions {
+            scheduler: Scheduler::Concurrent,
+            assertions: Assertions::default(),
+            domains: Domains::default(),
+            max_steps: 1_000_000,
+        }
+    }
+}
+
+/// A statement that was executed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Event {
+    pub task: usize,
+    /// The procedure it belongs to, a place in [`Code::procedures`].
+    pub procedure: usize,
+    /// How many frames the task had.
+    pub depth: usize,
+    pub stmt: Option<StmtId>,
+    pub span: Span,
+    pub writes: Writes,
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// All tasks completed.
+    Finalized,
+    /// Some assumption did not hold, or nobody could run.
+    Stuck,
+    Failed(Failure),
+    Limit(Limit),
+}
+
+pub struct Run {
+    pub ending: Ending,
+    /// The answers of the oracle.
+    pub schedule: Schedule,
+    /// The decisions of the scheduler with the round of the task and the events of each.
+    pub segments: Vec<Segment>,
+    /// The last configuration; none if not even the start was possible.
+    pub conf: Option<Conf>,
+}
+
+pub struct Segment {
+    pub made: Move,
+    pub round: u32,
+    pub events: Vec<Event>,
+}
+
+/// Makes one run.
+pub fn run(code: &Code, options: &RunOptions, oracle: &mut dyn Oracle) -> Run {
+    let mut recorder = Recorder { inner: oracle, schedule: Schedule::new() };
+    let mut segments = Vec::new();
+    let mut conf = None;
+    let ending = match run_to_end(code, options, &mut recorder, &mut segments, &mut conf) {
+        Ok(ending) => ending,
+        Err(limit) => Ending::Limit(limit),
+    };
+    Run { ending, schedule: recorder.schedule, segments, conf }
+}
+
+fn run_to_end(
+    code: &Code,
+    options: &RunOptions,
+    oracle: &mut Recorder<'_>,
+    segments: &mut Vec<Segment>,
+    last: &mut Option<Conf>,
+) -> Result<Ending, Limit> {
+    let scheduler = options.scheduler;
+    let mut complete = true;
+    let mut n_steps_left = options.max_steps;
+    let mut machine = Machine {
+        code,
+        domains: &options.domains,
+        assertions: options.assertions,
+        oracle,
+        complete: &mut complete,
+        events: None,
+        n_steps_left,
+        stop_after_post: scheduler.stops_after_post(),
+    };
+    let Some(start) = machine.start()? else { return Ok(Ending::Stuck) };
+    let conf = last.insert(start);
+    let mut sched = scheduler.start();
+    loop {
+        if scheduler.is_finalized(conf, &sched) {
+            return Ok(conf.failure.clone().map_or(Ending::Finalized, Ending::Failed));
+        }
+        let moves = scheduler.moves(code, conf, &sched);
+        let made = match moves[..] {
+            [] => return Ok(Ending::Stuck),
+            // A single move is no choice and takes no place in the schedule.
+            [single] => single,
+            _ => moves[oracle.next_move(&moves)?],
+        };
+        let mut events = Vec::new();
+        let mut stop = Ok(Stop::Parked);
+        if let Move::Run(task) = made {
+            let mut machine = Machine {
+                code,
+                domains: &options.domains,
+                assertions: options.assertions,
+                oracle,
+                complete: &mut complete,
+                events: Some(&mut events),
+                n_steps_left,
+                stop_after_post: scheduler.stops_after_post(),
+            };
+            stop = machine.run_task(conf, task);
+            n_steps_left = machine.n_steps_left;
+        }
+        let task = match made {
+            Move::Run(task) | Move::Delay(task, _) | Move::Abandon(task) => task,
+        };
+        segments.push(Segment { made, round: sched.round(task), events });
+        match stop? {
+            Stop::Parked | Stop::Completed => scheduler.after(code, conf, &mut sched, made),
+            Stop::Blocked => return Ok(Ending::Stuck),
+            Stop::Failed => {
+                return Ok(conf.failure.clone().map_or(Ending::Stuck, Ending::Failed));
+            }
+        }
+    }
+}
+
+/// The run for people: one line per statement, with task, round, place and new values.
+pub fn render_trace(code: &Code, sources: &Sources, run: &Run) -> String {
+    let program = &code.checked.program;
+    let mut out = String::new();
+    for segment in &run.segments {
+        match segment.made {
+            Move::Delay(task, n) => {
+                let _ = writeln!(out, "task {} is delayed by {n}", task + 1);
+            }
+            Move::Abandon(task) => {
+                let _ = writeln!(out, "task {} never runs again", task + 1);
+            }
+            Move::Run(_) => {}
+        }
+        for event in &segment.events {
+            let procedure = program.text(code.procedures[event.procedure].name);
+            let text = event.stmt.map_or(String::new(), |stmt| print_stmt_head(program, stmt));
+            let _ = write!(
+                out,
+                "task {} round {} {procedure} {}: {text}",
+                event.task + 1,
+                segment.round,
+                sources.place(event.span)
+            );
+            for (name, value) in &event.writes {
+                let name = name.map_or("recorded", |name| program.text(name));
+                let value = value.as_ref().map_or("any value".to_owned(), ToString::to_string);
+                let _ = write!(out, "  // {name} = {value}");
+            }
+            out.push('\n');
+        }
+    }
+    let _ = match &run.ending {
+        Ending::Finalized => writeln!(out, "all tasks completed"),
+        Ending::Stuck => writeln!(out, "the run is stuck"),
+        Ending::Failed(failure) => writeln!(
+            out,
+            "{}: {} fails in task {}",
+            sources.place(failure.span),
+            failure.kind.text(),
+            failure.task + 1
+        ),
+        Ending::Limit(limit) => writeln!(out, "stopped by {limit}"),
+    };
+    out
+}
