@@ -12,6 +12,7 @@
 //! never draws a random number and never prints.
 
 pub mod configuration;
+pub mod encode;
 pub mod executable;
 pub mod instances;
 pub mod interpret;

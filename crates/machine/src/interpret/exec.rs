@@ -425,11 +425,11 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     if !self.cx.exe.observers(self.local.interface, event).is_empty() {
                         return Ok(Stop::Effect(Effect::Observe(message)));
                     }
-                    if R::ON {
-                        if let Actor::Machine(machine) = self.cx.actor {
-                            let (state, span) = (self.local.control, self.cx.exe.spans[pc as usize]);
-                            self.note(Note::Announce { machine, state, message, span });
-                        }
+                    if R::ON
+                        && let Actor::Machine(machine) = self.cx.actor
+                    {
+                        let (state, span) = (self.local.control, self.cx.exe.spans[pc as usize]);
+                        self.note(Note::Announce { machine, state, message, span });
                     }
                 }
                 Op::New { dst, interface, payload } => {

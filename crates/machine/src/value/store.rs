@@ -224,6 +224,11 @@ impl Store {
         self.raw(id)
     }
 
+    /// What a node holds, as it is stored: the shape before the fields, freed slots among the others.
+    pub(crate) fn content(&self, id: u32) -> &[Value] {
+        self.raw(id)
+    }
+
     #[inline]
     pub(super) fn raw(&self, id: u32) -> &[Value] {
         let node = self.nodes[id as usize];

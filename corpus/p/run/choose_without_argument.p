@@ -1,0 +1,2 @@
+// expect: violated assertion true
+machine Main { start state S { entry { assert !choose(), "true"; } } }

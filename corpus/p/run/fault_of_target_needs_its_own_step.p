@@ -1,0 +1,5 @@
+// expect: holds
+event eA; event eB;
+spec M observes eB { start state S { ignore eB; } }
+machine Main { start state S { entry { send new W(), eA; announce eB; } } }
+machine W { start state S { on eA do { } } }

@@ -1,0 +1,3 @@
+// expect: violated unhandled-event 'eA'
+event eA;
+machine Main { start state S { entry { raise eA; } } }

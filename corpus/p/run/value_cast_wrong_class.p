@@ -1,0 +1,2 @@
+// expect: violated cast
+machine Main { start state S { entry { var a: any; var n: int; a = "x"; n = a as int; } } }

@@ -1,0 +1,2 @@
+// expect: violated value-size
+machine Main { start state S { entry { var a: any; while (true) { a = (a,); } } } }

@@ -1,0 +1,2 @@
+// expect: violated value-size
+machine Main { start state S { entry { var s: string; s = "x"; while (true) { s = s + s; } } } }

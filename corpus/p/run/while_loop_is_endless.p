@@ -1,0 +1,2 @@
+// expect: violated endless-handler
+machine Main { start state S { entry { var x: int; while (true) { x = x + 1; } } } }

@@ -1,0 +1,191 @@
+//! Configurations as bytes: the form for wires, checkpoints, and for comparing across kernels.
+//!
+//! Equal configurations of one executable have equal bytes, whatever kernel holds them and however it came there:
+//! instances go in order of their paths, references are paths, values are written out, and registers that the code
+//! will not read again count as null. Numbers are variable-length, low seven bits first.
+
+use allways_base::Idx;
+use allways_run::InstanceId;
+
+use crate::Executable;
+use crate::configuration::{After, Configuration, Local, Message, Pending, Status};
+use crate::kernel::Kernel;
+use crate::value::{Kind, Store, Value, View};
+
+impl Kernel {
+    /// Appends the present configuration.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        encode_configuration(self.executable(), self.store(), self.configuration(), out);
+    }
+}
+
+/// Appends a configuration whose values are in `store`.
+pub fn encode_configuration(exe: &Executable, store: &Store, conf: &Configuration, out: &mut Vec<u8>) {
+    let mut encoder = Encoder { exe, store, out };
+    let mut instances: Vec<(Vec<u32>, InstanceId)> =
+        conf.roster.iter().map(|instance| (exe.instances.path(instance), instance)).collect();
+    instances.sort();
+    encoder.number(instances.len() as u64);
+    for (path, instance) in &instances {
+        encoder.path(path);
+        encoder.local(&conf.locals[instance.index()]);
+    }
+    for monitor in &conf.monitors {
+        encoder.local(monitor);
+    }
+}
+
+/// Appends where one machine stands; of the machine itself, that is, not of who it is.
+pub fn encode_local(exe: &Executable, store: &Store, local: &Local, out: &mut Vec<u8>) {
+    Encoder { exe, store, out }.local(local);
+}
+
+struct Encoder<'a> {
+    exe: &'a Executable,
+    store: &'a Store,
+    out: &'a mut Vec<u8>,
+}
+
+impl Encoder<'_> {
+    fn number(&mut self, mut n: u64) {
+        while n >= 0x80 {
+            self.out.push(n as u8 | 0x80);
+            n >>= 7;
+        }
+        self.out.push(n as u8);
+    }
+
+    fn path(&mut self, path: &[u32]) {
+        self.number(path.len() as u64);
+        for &place in path {
+            self.number(place as u64);
+        }
+    }
+
+    fn instance(&mut self, instance: InstanceId) {
+        let path = self.exe.instances.path(instance);
+        self.path(&path);
+    }
+
+    fn message(&mut self, message: Message) {
+        self.number(message.event as u64);
+        self.value(message.payload);
+    }
+
+    fn local(&mut self, local: &Local) {
+        self.number(local.machine as u64);
+        self.number(local.interface as u64);
+        match local.status {
+            Status::Idle => self.number(0),
+            Status::Halted => return self.number(1),
+            Status::Blocked { table } => {
+                self.number(2);
+                self.number(table as u64);
+            }
+            Status::Pending(Pending::Start) => self.number(3),
+            Status::Pending(Pending::Observe) => self.number(4),
+            Status::Pending(Pending::Deliver { target, message }) => {
+                self.number(5);
+                self.instance(target);
+                self.message(message);
+            }
+            Status::Pending(Pending::Create { interface, payload, dst }) => {
+                self.number(6);
+                self.number(interface as u64);
+                self.number(dst.bits() as u64);
+                self.value(payload);
+            }
+            Status::Pending(Pending::Fault(fault)) => {
+                self.number(7);
+                self.out.extend_from_slice(fault.kind.as_str().as_bytes());
+                self.value(fault.text);
+            }
+            Status::Pending(Pending::Foreign { fun }) => {
+                self.number(8);
+                self.number(fun as u64);
+            }
+        }
+        self.number(local.control as u64);
+        self.number(local.n_children as u64);
+        match local.after {
+            After::Handler => self.number(0),
+            After::Exit { target, with, payload } => {
+                self.number(1);
+                self.number(target as u64);
+                self.number(with.map_or(0, |fun| fun as u64 + 1));
+                self.value(payload);
+            }
+            After::With { target, payload } => {
+                self.number(2);
+                self.number(target as u64);
+                self.value(payload);
+            }
+            After::Unhandled { event } => {
+                self.number(3);
+                self.number(event as u64);
+            }
+        }
+        self.number(local.frames.len() as u64);
+        for frame in &local.frames {
+            for part in [frame.fun, frame.pc, frame.base, frame.dst.bits()] {
+                self.number(part as u64);
+            }
+        }
+        for &value in &local.registers {
+            self.value(value);
+        }
+        self.number(local.inbox.len() as u64);
+        for &message in &local.inbox {
+            self.message(message);
+        }
+    }
+
+    fn value(&mut self, value: Value) {
+        match value.view() {
+            View::Null => self.out.push(0),
+            View::Bool(b) => self.out.push(1 + b as u8),
+            View::Int(n) => self.int(n),
+            View::Event(event) => {
+                self.out.push(4);
+                self.number(event as u64);
+            }
+            View::Ref(instance, permission) => {
+                self.out.push(5);
+                self.instance(instance);
+                self.number(permission.as_u32() as u64);
+            }
+            View::Hole(next) => {
+                self.out.push(6);
+                self.number(next.map_or(0, |slot| slot as u64 + 1));
+            }
+            View::Node(kind, id) => match kind {
+                Kind::Int => self.int(self.store.as_int(value).unwrap_or(0)),
+                Kind::Float => {
+                    self.out.push(7);
+                    let bits = self.store.as_float(value).unwrap_or(0.0).to_bits();
+                    self.out.extend_from_slice(&bits.to_le_bytes());
+                }
+                Kind::String => {
+                    let text = self.store.as_str(value).unwrap_or("");
+                    self.out.push(8);
+                    self.number(text.len() as u64);
+                    self.out.extend_from_slice(text.as_bytes());
+                }
+                Kind::Tuple | Kind::Named | Kind::Seq | Kind::Set | Kind::Map => {
+                    self.out.push(9 + kind as u8);
+                    let content = self.store.content(id);
+                    self.number(content.len() as u64);
+                    for &part in content {
+                        self.value(part);
+                    }
+                }
+            },
+        }
+    }
+
+    fn int(&mut self, n: i64) {
+        self.out.push(3);
+        // Zigzag, so that small negative numbers stay short.
+        self.number((n as u64) << 1 ^ (n >> 63) as u64);
+    }
+}

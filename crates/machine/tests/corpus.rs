@@ -1,0 +1,241 @@
+//! Runs the programs of `corpus/p/run`, each of which tells its verdict in its first line:
+//!
+//! ```text
+//! // expect: holds
+//! // expect: violated KIND [words of the message]
+//! // expect: unknown [words of the reason]
+//! ```
+//!
+//! A program *holds* when no schedule breaks it: all of them where a depth-first enumeration ends, else those that
+//! it reached and some hundred more by chance. Every schedule that ends a run is replayed, and so is its trace.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use allways_base::Sources;
+use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent, Tracer, replay_on};
+use allways_p::{Dialect, FileRole, Input};
+use allways_run::{Choice, Limits, StopReason};
+
+const MAX_STEPS: u64 = 200;
+const MAX_DFS_SCHEDULES: usize = 3_000;
+const N_RANDOM_SCHEDULES: u64 = 200;
+
+fn corpus() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/p/run")
+}
+
+fn limits() -> Limits {
+    Limits { instructions: 20_000, call_depth: 500, ..Limits::default() }
+}
+
+#[test]
+fn programs_have_their_verdicts() {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(corpus())
+        .expect("the corpus is there")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "p"))
+        .collect();
+    files.sort();
+    let mut problems = String::new();
+    for path in &files {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(path).expect("readable");
+        if let Err(problem) = check(&name, &text) {
+            let _ = writeln!(problems, "{name}: {problem}");
+        }
+    }
+    assert!(problems.is_empty(), "\n{problems}");
+    assert!(files.len() >= 120, "only {} programs", files.len());
+}
+
+fn check(name: &str, text: &str) -> Result<(), String> {
+    let expected = text
+        .lines()
+        .next()
+        .and_then(|line| line.strip_prefix("// expect: "))
+        .ok_or("no expectation in the first line")?
+        .trim();
+    let mut sources = Sources::default();
+    let file = sources.add(format!("{name}.p"), text.to_owned());
+    let compiled =
+        allways_p::compile(&sources, &[Input { file, role: FileRole::Source }], Dialect::default());
+    let Some(program) = compiled.program else {
+        let messages: Vec<&str> = compiled.diagnostics.iter().map(|d| d.message.as_str()).collect();
+        return Err(format!("rejected: {}", messages.join("; ")));
+    };
+    if program.tests.is_empty() {
+        return Err("no test".into());
+    }
+    for test in 0..program.tests.len() {
+        let exe = Arc::new(Executable::new(&program, test));
+        allways_machine::verify::verify(&exe)?;
+        let found = explore(&exe)?;
+        compare(expected, found.as_ref(), &sources).map_err(|e| format!("{}: {e}", exe.test_name))?;
+    }
+    Ok(())
+}
+
+fn compare(expected: &str, found: Option<&Outcome>, sources: &Sources) -> Result<(), String> {
+    let (verdict, rest) = expected.split_once(' ').unwrap_or((expected, ""));
+    match (verdict, found) {
+        ("holds", None) => Ok(()),
+        ("violated", Some(Outcome::Violated(violation))) => {
+            let (kind, words) = rest.split_once(' ').unwrap_or((rest, ""));
+            let text = violation.text(sources);
+            if violation.kind.as_str() == kind && text.contains(words) {
+                Ok(())
+            } else {
+                Err(format!("expected {expected}, found {} {text}", violation.kind.as_str()))
+            }
+        }
+        ("unknown", Some(Outcome::Unknown(reason))) => {
+            let text = match reason {
+                StopReason::ForeignFunction { name } => name.clone(),
+                other => format!("{other:?}"),
+            };
+            if text.contains(rest) { Ok(()) } else { Err(format!("expected {expected}, found {text}")) }
+        }
+        (_, Some(Outcome::Violated(violation))) => {
+            Err(format!("expected {expected}, found {} {}", violation.kind.as_str(), violation.text(sources)))
+        }
+        (_, other) => Err(format!("expected {expected}, found {other:?}")),
+    }
+}
+
+/// The first outcome that is not fine.
+fn explore(exe: &Arc<Executable>) -> Result<Option<Outcome>, String> {
+    let mut kernel = Kernel::new(exe.clone(), limits());
+    let mut again = Kernel::new(exe.clone(), limits());
+    let mut tree = Tree::default();
+    for _ in 0..MAX_DFS_SCHEDULES {
+        if let Some(outcome) = run(&mut kernel, &mut again, &mut tree)? {
+            return Ok(Some(outcome));
+        }
+        if !tree.advance() {
+            return Ok(None);
+        }
+    }
+    for seed in 0..N_RANDOM_SCHEDULES {
+        if let Some(outcome) = run(&mut kernel, &mut again, &mut Random(seed * 2 + 1))? {
+            return Ok(Some(outcome));
+        }
+    }
+    Ok(None)
+}
+
+fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Result<Option<Outcome>, String> {
+    kernel.reset();
+    picker.restart();
+    while kernel.is_running() && kernel.n_steps() < MAX_STEPS {
+        let n = picker.pick(kernel.n_enabled() as u32);
+        let machine = kernel.nth_enabled(n as usize).ok_or("a running kernel has an enabled machine")?;
+        let mut answers = Answers(picker);
+        kernel.step(machine, &mut answers, &mut Silent).map_err(|e| format!("{e:?}"))?;
+    }
+    // Whatever happened must happen again, also when somebody listens.
+    let mut tracer = Tracer::default();
+    replay_on(again, kernel.schedule(), &mut tracer).map_err(|e| format!("does not replay: {e}"))?;
+    if again.outcome() != kernel.outcome() {
+        return Err(format!("replays to {:?}, not {:?}", again.outcome(), kernel.outcome()));
+    }
+    if tracer.finish(again.outcome()).schedule() != *kernel.schedule() {
+        return Err("the trace has another schedule".into());
+    }
+    let mut bytes = [Vec::new(), Vec::new()];
+    kernel.encode(&mut bytes[0]);
+    again.encode(&mut bytes[1]);
+    if bytes[0] != bytes[1] {
+        return Err("replays to another configuration".into());
+    }
+    Ok(match kernel.outcome() {
+        Outcome::Running | Outcome::Quiescent => None,
+        other => Some(other.clone()),
+    })
+}
+
+trait Picker {
+    fn restart(&mut self) {}
+    fn pick(&mut self, n: u32) -> u32;
+}
+
+struct Answers<'a, P>(&'a mut P);
+
+impl<P: Picker> Oracle for Answers<'_, P> {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        self.0.pick(point.n_answers)
+    }
+}
+
+/// Enumerates all choices, last first.
+#[derive(Default)]
+struct Tree {
+    /// Choice and number of choices.
+    path: Vec<(u32, u32)>,
+    at: usize,
+}
+
+impl Tree {
+    /// On to the next leaf; `false` when there is none.
+    fn advance(&mut self) -> bool {
+        while let Some((choice, n)) = self.path.pop() {
+            if choice + 1 < n {
+                self.path.push((choice + 1, n));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Picker for Tree {
+    fn restart(&mut self) {
+        self.at = 0;
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        if self.at == self.path.len() {
+            self.path.push((0, n));
+        }
+        self.at += 1;
+        self.path[self.at - 1].0
+    }
+}
+
+struct Random(u64);
+
+impl Picker for Random {
+    fn pick(&mut self, n: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 33) % n as u64) as u32
+    }
+}
+
+#[test]
+fn schedules_of_other_programs_are_refused() {
+    let text = "event eA; machine Main { start state S { entry { send this, eA; } on eA do { } } }";
+    let mut sources = Sources::default();
+    let file = sources.add("x.p".into(), text.into());
+    let compiled =
+        allways_p::compile(&sources, &[Input { file, role: FileRole::Source }], Dialect::default());
+    let program = compiled.program.expect("accepted");
+    let exe = Arc::new(Executable::new(&program, 0));
+    let mut kernel = Kernel::new(exe.clone(), limits());
+    let main = Choice::Machine(allways_run::InstanceId::MAIN);
+    let other = Choice::Machine(exe.instance_at("0.3").expect("a path"));
+    for (choices, ok) in [
+        (vec![main, main], true),
+        (vec![main], true),
+        (vec![main, Choice::Data(0)], false),
+        (vec![other], false),
+        (vec![main, main, main], false),
+    ] {
+        let schedule = choices.into_iter().collect();
+        assert_eq!(replay_on(&mut kernel, &schedule, &mut Silent).is_ok(), ok, "{schedule:?}");
+    }
+    assert_eq!(exe.instance_at("1"), None);
+    assert_eq!(exe.instance_at("0.x"), None);
+}
