@@ -1,0 +1,33 @@
+//! Figures of speed. Each benchmark runs a baseline beside the thing measured, in the same process and on the
+//! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
+//!
+//! `cargo run --release -p allways-bench -- front-end`
+
+mod front_end;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["front-end"] => front_end::run(),
+        _ => {
+            eprintln!("usage: cargo run --release -p allways-bench -- front-end");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// The shortest of several runs.
+fn best_of<T>(n_runs: usize, mut run: impl FnMut() -> T) -> Duration {
+    (0..n_runs)
+        .map(|_| {
+            let start = Instant::now();
+            std::hint::black_box(run());
+            start.elapsed()
+        })
+        .min()
+        .unwrap_or_default()
+}

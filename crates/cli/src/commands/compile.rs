@@ -1,0 +1,102 @@
+//! `allways compile` and `allways tests`.
+
+use std::time::Instant;
+
+use allways_base::Severity;
+use allways_driver::Compilation;
+use allways_report::{diagnostics, json};
+
+use crate::args::{CompileArgs, Format};
+use crate::exit::ExitStatus;
+use crate::printer;
+
+pub fn compile(args: &CompileArgs) -> ExitStatus {
+    let start = Instant::now();
+    let compilation = allways_driver::compile(&args.input.request(), args.input.strict);
+    if args.format == Format::Json {
+        printer::out(&json::to_text(&report(&compilation, "compile")));
+        return status(&compilation);
+    }
+    show_diagnostics(&compilation);
+    if let Some(program) = &compilation.program {
+        let n_files = compilation.project.inputs.len();
+        let n_tests = program.tests.len();
+        printer::out(&format!(
+            "{}: accepted ({}, {} lines, {}) in {} ms\n",
+            compilation.project.name,
+            count(n_files, "file"),
+            compilation.n_lines(),
+            count(n_tests, "test case"),
+            start.elapsed().as_millis(),
+        ));
+    }
+    status(&compilation)
+}
+
+/// Lists the test cases, one a line.
+pub fn tests(args: &CompileArgs) -> ExitStatus {
+    let compilation = allways_driver::compile(&args.input.request(), args.input.strict);
+    if args.format == Format::Json {
+        printer::out(&json::to_text(&report(&compilation, "tests")));
+        return status(&compilation);
+    }
+    // Warnings belong to `compile`; here they would hide the list.
+    if compilation.program.is_none() {
+        show_diagnostics(&compilation);
+    }
+    let names = test_names(&compilation);
+    for name in &names {
+        printer::out(&format!("{name}\n"));
+    }
+    if compilation.program.is_some() && names.is_empty() {
+        printer::err("this program has no test case: it declares no `test` and has no machine `Main`\n");
+    }
+    status(&compilation)
+}
+
+fn status(compilation: &Compilation) -> ExitStatus {
+    if compilation.program.is_some() { ExitStatus::Success } else { ExitStatus::Rejected }
+}
+
+/// Writes what was found to standard error, with a line that counts it.
+pub fn show_diagnostics(compilation: &Compilation) {
+    let text = diagnostics::render_text(&compilation.diagnostics, compilation.sources(), true);
+    printer::err(&text);
+    let counts = diagnostics::render_counts(&compilation.diagnostics);
+    if compilation.program.is_none() {
+        let code = compilation.diagnostics.iter().find(|d| d.is_error()).map(|d| d.code.as_str());
+        printer::err(&format!("rejected: {counts}\n"));
+        if let Some(code) = code {
+            printer::err(&format!("`allways explain {code}` tells more about the first one\n"));
+        }
+    }
+}
+
+fn test_names(compilation: &Compilation) -> Vec<String> {
+    compilation.program.iter().flat_map(|program| &program.tests).map(|test| test.name.clone()).collect()
+}
+
+fn report(compilation: &Compilation, command: &'static str) -> json::CompileReport {
+    let count = |severity| compilation.diagnostics.iter().filter(|d| d.severity == severity).count();
+    json::CompileReport {
+        version: json::VERSION,
+        command,
+        project: compilation.project.name.clone(),
+        accepted: compilation.program.is_some(),
+        n_files: compilation.project.inputs.len(),
+        n_lines: compilation.n_lines(),
+        n_errors: count(Severity::Error),
+        n_warnings: count(Severity::Warning),
+        tests: test_names(compilation),
+        diagnostics: compilation
+            .diagnostics
+            .iter()
+            .map(|diagnostic| json::diagnostic(diagnostic, compilation.sources()))
+            .collect(),
+    }
+}
+
+/// `1 file`, `2 files`
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
