@@ -131,8 +131,12 @@ impl Encoder<'_> {
                 self.number(part as u64);
             }
         }
-        for &value in &local.registers {
-            self.value(value);
+        let mut dead = self.exe.liveness.dead(self.exe, local).peekable();
+        for (place, &value) in local.registers.iter().enumerate() {
+            match dead.next_if_eq(&place) {
+                Some(_) => self.value(Value::NULL),
+                None => self.value(value),
+            }
         }
         self.number(local.inbox.len() as u64);
         for &message in &local.inbox {

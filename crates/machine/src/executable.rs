@@ -8,6 +8,7 @@ use crate::instances::InstanceTable;
 use crate::ir::{
     EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, Op, ReceiveTable, StateDef, Step, Template,
 };
+use crate::liveness::Liveness;
 use crate::value::{PermissionId, Shapes, Store, Value};
 
 /// Code and tables of one test. It never changes, except that new instance names are added, and is shared by
@@ -38,6 +39,8 @@ pub struct Executable {
     pub monitors: Vec<MonitorDef>,
     /// The interface of the main machine.
     pub main: u32,
+    /// Which registers code still reads.
+    pub liveness: Liveness,
     /// Names of instances, the same in all runs.
     pub instances: InstanceTable,
     /// Holds the constants; kernels begin with a copy.
@@ -54,8 +57,9 @@ impl Executable {
     /// # Panics
     /// When there is no such test.
     pub fn new(program: &hir::Program, test: usize) -> Self {
-        let executable = crate::lower::lower_test(program, test);
+        let mut executable = crate::lower::lower_test(program, test);
         debug_assert_eq!(crate::verify::verify(&executable), Ok(()));
+        executable.liveness = Liveness::new(&executable);
         executable
     }
 

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::executable::{Executable, number};
 use crate::instances::InstanceTable;
 use crate::ir::{Action, Class, EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, StateDef};
+use crate::liveness::Liveness;
 use crate::value::{Kind, PermissionId, ShapeId, Shapes, Store, Value};
 
 pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable {
@@ -41,6 +42,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             permissions: IndexVec::new(),
             monitors: Vec::new(),
             main: number(test.main_interface),
+            liveness: Liveness::default(),
             instances: InstanceTable::new(),
             store: Store::default(),
             links: Vec::new(),

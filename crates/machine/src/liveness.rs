@@ -1,0 +1,217 @@
+//! Which registers the code may still read.
+//!
+//! A machine that waits in the middle of a function has registers left from work that is done. They would tell apart
+//! configurations that behave the same, so [`Liveness::clear_dead`] sets them to null, and the byte encoding
+//! writes them as null. Needs: verified code. Preserves: every property; only what is never read changes.
+
+use crate::Executable;
+use crate::configuration::{Local, Pending, Status};
+use crate::ir::{FunDef, Op, Operand, OperandView, Step};
+use crate::value::Value;
+
+/// For each op, the registers that may be read from there on before they are written.
+#[derive(Clone, Debug, Default)]
+pub struct Liveness {
+    /// For each function, where its words begin and how many each op has.
+    functions: Vec<(u32, u32)>,
+    words: Vec<u64>,
+}
+
+impl Liveness {
+    pub(crate) fn new(exe: &Executable) -> Self {
+        let mut liveness = Liveness::default();
+        for fun in &exe.funs {
+            let width = fun.n_registers.div_ceil(64);
+            liveness.functions.push((liveness.words.len() as u32, width));
+            let solved = solve(exe, fun, width as usize);
+            liveness.words.extend_from_slice(&solved);
+        }
+        liveness
+    }
+
+    #[inline]
+    fn is_live(&self, exe: &Executable, fun: u32, pc: u32, register: u32) -> bool {
+        let (start, width) = self.functions[fun as usize];
+        let at = start + (pc - exe.funs[fun as usize].entry) * width + register / 64;
+        self.words[at as usize] >> (register % 64) & 1 == 1
+    }
+
+    /// The places in `local.registers` that are dead.
+    pub fn dead<'a>(&'a self, exe: &'a Executable, local: &'a Local) -> impl Iterator<Item = usize> + 'a {
+        local.frames.iter().enumerate().flat_map(move |(depth, frame)| {
+            // A callee's window begins inside its caller's.
+            let callee = local.frames.get(depth + 1);
+            let end = callee.map_or(local.registers.len(), |callee| callee.base as usize);
+            // What a result is about to overwrite is dead.
+            let written = match (callee, local.status) {
+                (Some(callee), _) => Some(callee.dst),
+                (None, Status::Pending(Pending::Create { dst, .. })) => Some(dst),
+                (None, _) => None,
+            };
+            (frame.base as usize..end).filter(move |&place| {
+                let register = place as u32 - frame.base;
+                written == Some(Operand::register(register))
+                    || !self.is_live(exe, frame.fun, frame.pc, register)
+            })
+        })
+    }
+
+    /// Sets the registers that will not be read again to null.
+    pub fn clear_dead(&self, exe: &Executable, local: &mut Local) {
+        let dead: Vec<usize> = self.dead(exe, local).collect();
+        for place in dead {
+            local.registers[place] = Value::NULL;
+        }
+    }
+}
+
+fn solve(exe: &Executable, fun: &FunDef, width: usize) -> Vec<u64> {
+    let ops = &exe.code[fun.entry as usize..fun.end as usize];
+    let mut live = vec![0; ops.len() * width];
+    let mut now = vec![0; width];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (at, op) in ops.iter().enumerate().rev() {
+            now.fill(0);
+            let join = |now: &mut [u64], pc: u32| {
+                let other = (pc - fun.entry) as usize * width;
+                for (word, &more) in now.iter_mut().zip(&live[other..other + width]) {
+                    *word |= more;
+                }
+            };
+            if !op.ends() {
+                join(&mut now, fun.entry + at as u32 + 1);
+            }
+            match *op {
+                Op::Jump { to }
+                | Op::JumpIf { to, .. }
+                | Op::JumpIfNot { to, .. }
+                | Op::Next { end: to, .. } => join(&mut now, to),
+                Op::Receive { table } => {
+                    for case in exe.receives[table as usize].cases.iter().flatten() {
+                        let mut from_case = vec![0; width];
+                        join(&mut from_case, case.to);
+                        if let Some((param, _)) = case.param {
+                            from_case[param as usize / 64] &= !(1 << (param % 64));
+                        }
+                        for (word, more) in now.iter_mut().zip(from_case) {
+                            *word |= more;
+                        }
+                    }
+                }
+                _ => {}
+            }
+            transfer(exe, op, &mut now);
+            let known = &mut live[at * width..(at + 1) * width];
+            if *known != *now {
+                known.copy_from_slice(&now);
+                changed = true;
+            }
+        }
+    }
+    live
+}
+
+/// From what is live after an op to what is live before it.
+fn transfer(exe: &Executable, op: &Op, live: &mut [u64]) {
+    let set = |live: &mut [u64], register: u32, is_live: bool| {
+        let bit = 1 << (register % 64);
+        match is_live {
+            true => live[register as usize / 64] |= bit,
+            false => live[register as usize / 64] &= !bit,
+        }
+    };
+    let write = |live: &mut [u64], operand: Operand| {
+        if let OperandView::Register(n) = operand.view() {
+            set(live, n, false);
+        }
+    };
+    let read = |live: &mut [u64], operand: Operand| {
+        if let OperandView::Register(n) = operand.view() {
+            set(live, n, true);
+        }
+    };
+    let row = |live: &mut [u64], first: u32, n: usize| {
+        for register in first..first + n as u32 {
+            set(live, register, true);
+        }
+    };
+    let path = |live: &mut [u64], path: u32| {
+        for step in &exe.paths[path as usize] {
+            if let Step::Index(index) = *step {
+                read(live, index);
+            }
+        }
+    };
+    match *op {
+        Op::Move { dst, src }
+        | Op::Not { dst, src }
+        | Op::Neg { dst, src }
+        | Op::Part { dst, src, .. }
+        | Op::Field { dst, src, .. }
+        | Op::Keys { dst, src }
+        | Op::Values { dst, src }
+        | Op::Sizeof { dst, src }
+        | Op::Cast { dst, src, .. }
+        | Op::ToInt { dst, src }
+        | Op::ToFloat { dst, src }
+        | Op::ToPermission { dst, src, .. }
+        | Op::Choose { dst, src }
+        | Op::New { dst, payload: src, .. } => {
+            write(live, dst);
+            read(live, src);
+        }
+        Op::Binary { dst, a, b, .. } | Op::Index { dst, src: a, index: b } => {
+            write(live, dst);
+            read(live, a);
+            read(live, b);
+        }
+        Op::Tuple { dst, first, n } => {
+            write(live, dst);
+            row(live, first, n as usize);
+        }
+        Op::Named { dst, first, shape } => {
+            write(live, dst);
+            row(live, first, exe.shapes[shape].len());
+        }
+        Op::Format { dst, template, first } => {
+            write(live, dst);
+            row(live, first, exe.templates[template as usize].n_args as usize);
+        }
+        Op::PrintFormat { template, first } => {
+            row(live, first, exe.templates[template as usize].n_args as usize);
+        }
+        Op::This { dst } | Op::Flip { dst, .. } => write(live, dst),
+        Op::JumpIf { cond, .. } | Op::JumpIfNot { cond, .. } => read(live, cond),
+        // The destination keeps its value when the loop ends, so it is not written on all ways.
+        Op::Next { iter, .. } => row(live, iter, 2),
+        Op::Call { dst, fun, first } => {
+            write(live, dst);
+            row(live, first, exe.funs[fun as usize].params.len());
+        }
+        Op::Return { src } | Op::Print { src } | Op::Fail { message: src } => read(live, src),
+        Op::Store { root, path: steps, src }
+        | Op::Insert { root, path: steps, src }
+        | Op::Add { root, path: steps, src } => {
+            read(live, root);
+            read(live, src);
+            path(live, steps);
+        }
+        Op::Remove { root, path: steps } => {
+            read(live, root);
+            path(live, steps);
+        }
+        Op::Send { target, event, payload } => {
+            read(live, target);
+            read(live, event);
+            read(live, payload);
+        }
+        Op::Announce { event, payload } | Op::Raise { event, payload } => {
+            read(live, event);
+            read(live, payload);
+        }
+        Op::Goto { payload, .. } => read(live, payload),
+        Op::Jump { .. } | Op::Receive { .. } | Op::Foreign { .. } => {}
+    }
+}
