@@ -170,6 +170,10 @@ impl Lexer<'_> {
                 _ => format!("the character `{shown}` cannot start anything here"),
             };
             self.error(codes::UNEXPECTED_CHARACTER, start, message);
+            if c == '&' {
+                // What was meant is clear enough to read on without a second complaint.
+                self.push(TokenKind::Punct(Punct::And), start);
+            }
         }
         true
     }

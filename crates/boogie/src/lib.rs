@@ -9,8 +9,10 @@ pub mod check;
 pub mod codes;
 pub mod dialect;
 pub mod entry;
+pub mod generate;
 pub mod interp;
 pub mod lexer;
+pub mod mono;
 pub mod parser;
 pub mod printer;
 pub mod tree;
@@ -18,6 +20,7 @@ pub mod walk;
 
 pub use check::{Checked, check};
 pub use entry::entry_point;
+pub use mono::monomorphize;
 pub use parser::{Parsed, parse};
 pub use printer::print;
 pub use tree::Program;
