@@ -1,0 +1,238 @@
+//! What was run: control states, transitions, events, and so the handlers that never were.
+//!
+//! Every thing that can be covered has a number. A search thread keeps a byte for each and a list of those it has
+//! newly set, so that in the long run covering costs a look at a byte that is already set. The lists are merged in
+//! the order of schedules.
+
+use allways_base::Span;
+use allways_machine::Executable;
+use allways_machine::ir::Action;
+
+/// Where the numbers of each kind of thing begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Layout {
+    n_states: usize,
+    n_events: usize,
+}
+
+impl Layout {
+    pub fn new(exe: &Executable) -> Self {
+        Layout { n_states: exe.states.len(), n_events: exe.n_events() }
+    }
+
+    #[inline]
+    pub fn entered(&self, state: u32) -> usize {
+        state as usize
+    }
+
+    #[inline]
+    pub fn left(&self, state: u32) -> usize {
+        self.n_states + state as usize
+    }
+
+    #[inline]
+    pub fn sent(&self, event: u32) -> usize {
+        2 * self.n_states + event as usize
+    }
+
+    #[inline]
+    pub fn handled(&self, state: u32, event: u32) -> usize {
+        2 * self.n_states + self.n_events + state as usize * self.n_events + event as usize
+    }
+
+    /// Taken by a `receive`, not by the control state.
+    #[inline]
+    pub fn received(&self, state: u32, event: u32) -> usize {
+        self.handled(state, event) + self.n_states * self.n_events
+    }
+
+    fn len(&self) -> usize {
+        2 * self.n_states + self.n_events + 2 * self.n_states * self.n_events
+    }
+}
+
+/// The part that one thread fills.
+pub(crate) struct Sink {
+    pub layout: Layout,
+    seen: Vec<bool>,
+    fresh: Vec<u32>,
+}
+
+impl Sink {
+    pub fn new(exe: &Executable) -> Self {
+        let layout = Layout::new(exe);
+        Sink { layout, seen: vec![false; layout.len()], fresh: Vec::new() }
+    }
+
+    #[inline]
+    pub fn cover(&mut self, thing: usize) {
+        if let Some(seen) = self.seen.get_mut(thing)
+            && !*seen
+        {
+            *seen = true;
+            self.fresh.push(thing as u32);
+        }
+    }
+
+    /// What was covered for the first time since the last call.
+    pub fn take_fresh(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.fresh)
+    }
+}
+
+/// What was covered by a search.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Coverage {
+    layout: Layout,
+    seen: Vec<bool>,
+    n_covered: u64,
+}
+
+/// How many of how many.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Share {
+    pub n_covered: usize,
+    pub n_all: usize,
+}
+
+impl Share {
+    fn count(&mut self, is_covered: bool) {
+        self.n_all += 1;
+        self.n_covered += usize::from(is_covered);
+    }
+}
+
+/// Coverage in three figures, over the machines and monitors of the test.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Summary {
+    pub states: Share,
+    /// Pairs of a control state and an event that it handles.
+    pub transitions: Share,
+    /// Events that some machine handles, and of which one was sent or announced.
+    pub events: Share,
+}
+
+/// What starts a handler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trigger {
+    Entry,
+    Exit,
+    Event(u32),
+}
+
+/// A handler that no schedule ran. Numbers are those of the executable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnusedHandler {
+    pub state: u32,
+    pub trigger: Trigger,
+    /// The lines of it; of a transition without function, those of its control state.
+    pub span: Span,
+}
+
+impl Coverage {
+    pub fn new(exe: &Executable) -> Self {
+        let layout = Layout::new(exe);
+        Coverage { layout, seen: vec![false; layout.len()], n_covered: 0 }
+    }
+
+    pub(crate) fn merge(&mut self, fresh: &[u32]) {
+        for &thing in fresh {
+            if !std::mem::replace(&mut self.seen[thing as usize], true) {
+                self.n_covered += 1;
+            }
+        }
+    }
+
+    /// How many things of all kinds were covered: a figure that grows while there is news.
+    pub fn n_covered(&self) -> u64 {
+        self.n_covered
+    }
+
+    pub fn is_entered(&self, state: u32) -> bool {
+        self.seen[self.layout.entered(state)]
+    }
+
+    pub fn is_left(&self, state: u32) -> bool {
+        self.seen[self.layout.left(state)]
+    }
+
+    /// Sent to a machine, or announced.
+    pub fn is_sent(&self, event: u32) -> bool {
+        self.seen[self.layout.sent(event)]
+    }
+
+    /// Handled by the control state, also after a raise.
+    pub fn is_handled(&self, state: u32, event: u32) -> bool {
+        self.seen[self.layout.handled(state, event)]
+    }
+
+    /// Taken by a `receive` in the control state.
+    pub fn is_received(&self, state: u32, event: u32) -> bool {
+        self.seen[self.layout.received(state, event)]
+    }
+
+    pub fn summary(&self, exe: &Executable) -> Summary {
+        let mut summary = Summary::default();
+        let mut is_handled = vec![false; exe.n_events()];
+        for state in states_of_test(exe) {
+            summary.states.count(self.is_entered(state));
+            for (event, action) in exe.states[state as usize].actions.iter().enumerate() {
+                if let Action::Do(_) | Action::Goto(..) = action {
+                    is_handled[event] = true;
+                    summary.transitions.count(self.is_handled(state, event as u32));
+                }
+            }
+        }
+        for (event, _) in is_handled.iter().enumerate().filter(|(_, handled)| **handled) {
+            summary.events.count(self.is_sent(event as u32));
+        }
+        summary
+    }
+
+    /// Handlers of the test's machines and monitors that were never run, in order of control states.
+    pub fn unused_handlers(&self, exe: &Executable) -> Vec<UnusedHandler> {
+        let mut unused = Vec::new();
+        for state in states_of_test(exe) {
+            let def = &exe.states[state as usize];
+            let mut push = |trigger, fun: Option<u32>| {
+                let span = fun.map_or(def.span, |fun| exe.funs[fun as usize].span);
+                unused.push(UnusedHandler { state, trigger, span });
+            };
+            if def.entry.is_some() && !self.is_entered(state) {
+                push(Trigger::Entry, def.entry);
+            }
+            if def.exit.is_some() && !self.is_left(state) {
+                push(Trigger::Exit, def.exit);
+            }
+            for (event, action) in exe.states[state as usize].actions.iter().enumerate() {
+                let event = event as u32;
+                match *action {
+                    Action::Do(fun) if !self.is_handled(state, event) => {
+                        push(Trigger::Event(event), Some(fun));
+                    }
+                    Action::Goto(_, with) if !self.is_handled(state, event) => {
+                        push(Trigger::Event(event), with);
+                    }
+                    Action::Do(_) | Action::Goto(..) | Action::None | Action::Defer | Action::Ignore => {}
+                }
+            }
+        }
+        unused
+    }
+}
+
+/// Control states of the machines that the test binds and of the monitors that it attaches.
+fn states_of_test(exe: &Executable) -> impl Iterator<Item = u32> {
+    let mut is_used = vec![false; exe.machines.len()];
+    for machine in exe.interfaces.iter().filter_map(|interface| interface.machine) {
+        is_used[machine as usize] = true;
+    }
+    for monitor in &exe.monitors {
+        is_used[monitor.machine as usize] = true;
+    }
+    exe.states
+        .iter()
+        .enumerate()
+        .filter(move |(_, state)| is_used[state.machine as usize])
+        .map(|(state, _)| state as u32)
+}

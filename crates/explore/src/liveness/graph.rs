@@ -1,0 +1,242 @@
+//! The part of the configuration graph that was explored from one configuration.
+//!
+//! Breadth first, with every machine that can step and every resolution of the data choices met in the step.
+//! Configurations are told apart by their bytes, not by hashes of them, so that "none" means none.
+
+use std::collections::VecDeque;
+
+use allways_base::Idx;
+use allways_machine::{DataPoint, Kernel, Oracle, Outcome, Snapshot};
+use allways_run::{Choice, InstanceId, Violation};
+use rustc_hash::FxHashMap;
+
+use crate::watch::{Heat, StepHeat, standing};
+
+pub(crate) struct Node {
+    /// Monitors that are hot here, and those that are cold, a bit for each.
+    pub hot: u64,
+    pub cold: u64,
+    /// Machines that can step.
+    pub enabled: Vec<InstanceId>,
+    /// The edge by which it was found; the root has none.
+    pub found_by: Option<u32>,
+    /// Its edges, as a range; empty until it was expanded.
+    pub edges: std::ops::Range<u32>,
+}
+
+pub(crate) struct Edge {
+    pub from: u32,
+    pub to: u32,
+    /// What monitors went through in the step, that in passing included.
+    pub hot: u64,
+    pub cold: u64,
+    pub machine: InstanceId,
+    pub answers: Vec<Answer>,
+}
+
+/// A data choice in a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Answer {
+    pub point: DataPoint,
+    pub answer: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Graph {
+    pub nodes: Vec<Node>,
+    pub edges: Vec<Edge>,
+}
+
+/// Why the exploration ended.
+pub(crate) enum End {
+    /// All was seen.
+    Exhausted,
+    /// The bound was hit; the graph is a part.
+    Bound,
+    Cancelled,
+    /// The caller said so at this edge.
+    Stopped,
+    /// The last step went wrong: these choices lead to it.
+    Broken {
+        path: Vec<Choice>,
+        violation: Box<Violation>,
+    },
+    /// A step ended in something unsupported: the rest cannot be known.
+    Unknown,
+}
+
+impl Graph {
+    /// Explores from where the kernel stands, and leaves it there. `stop` sees every edge once, with its target.
+    pub fn explore(
+        kernel: &mut Kernel,
+        heat: &Heat,
+        max_configurations: usize,
+        is_cancelled: &dyn Fn() -> bool,
+        mut stop: impl FnMut(&Edge, &Node) -> bool,
+    ) -> (Graph, End) {
+        let home = kernel.save();
+        let mut graph = Graph::default();
+        let mut known: FxHashMap<Box<[u8]>, u32> = FxHashMap::default();
+        let mut frontier: VecDeque<(u32, Snapshot)> = VecDeque::new();
+        let mut bytes = Vec::new();
+        kernel.encode(&mut bytes);
+        known.insert(bytes.as_slice().into(), 0);
+        graph.nodes.push(node(kernel, None));
+        frontier.push_back((0, kernel.save()));
+        let end = 'search: loop {
+            let Some((from, snapshot)) = frontier.pop_front() else { break End::Exhausted };
+            if is_cancelled() {
+                break End::Cancelled;
+            }
+            let first_edge = graph.edges.len() as u32;
+            for machine in graph.nodes[from as usize].enabled.clone() {
+                let mut resolution = Resolution::default();
+                loop {
+                    kernel.restore(&snapshot);
+                    resolution.answers.clear();
+                    let mut passing = StepHeat { heat, hot: 0, cold: 0 };
+                    if kernel.step(machine, &mut resolution, &mut passing).is_err() {
+                        break 'search End::Unknown;
+                    }
+                    let (hot, cold) = (passing.hot, passing.cold);
+                    match kernel.outcome() {
+                        Outcome::Violated(violation) => {
+                            let violation = violation.clone();
+                            let mut path = graph.path_to(from);
+                            push_step(&mut path, machine, &resolution.answers);
+                            break 'search End::Broken { path, violation };
+                        }
+                        Outcome::Unknown(_) => break 'search End::Unknown,
+                        Outcome::Running | Outcome::Quiescent => {}
+                    }
+                    bytes.clear();
+                    kernel.encode(&mut bytes);
+                    let to = match known.get(bytes.as_slice()) {
+                        Some(&to) => to,
+                        None => {
+                            let to = graph.nodes.len() as u32;
+                            known.insert(bytes.as_slice().into(), to);
+                            graph.nodes.push(node(kernel, Some(graph.edges.len() as u32)));
+                            frontier.push_back((to, kernel.save()));
+                            to
+                        }
+                    };
+                    let edge = Edge { from, to, hot, cold, machine, answers: resolution.answers.clone() };
+                    let stops = stop(&edge, &graph.nodes[to as usize]);
+                    graph.edges.push(edge);
+                    if stops {
+                        break 'search End::Stopped;
+                    }
+                    if !resolution.advance() {
+                        break;
+                    }
+                }
+            }
+            graph.nodes[from as usize].edges = first_edge..graph.edges.len() as u32;
+            if graph.nodes.len() > max_configurations {
+                break End::Bound;
+            }
+        };
+        kernel.restore(&home);
+        (graph, end)
+    }
+
+    /// The choices from the root to a node, the way it was found.
+    pub fn path_to(&self, node: u32) -> Vec<Choice> {
+        let mut edges = Vec::new();
+        let mut at = node;
+        while let Some(edge) = self.nodes[at as usize].found_by {
+            edges.push(edge);
+            at = self.edges[edge as usize].from;
+        }
+        edges.reverse();
+        self.choices(&edges)
+    }
+
+    /// The choices of a walk.
+    pub fn choices(&self, walk: &[u32]) -> Vec<Choice> {
+        let mut choices = Vec::new();
+        for &edge in walk {
+            let edge = &self.edges[edge as usize];
+            push_step(&mut choices, edge.machine, &edge.answers);
+        }
+        choices
+    }
+
+    /// A shortest walk from `from` over edges that `keeps` to one that `wants`, that one included.
+    pub fn walk(
+        &self,
+        from: u32,
+        keeps: &dyn Fn(u32) -> bool,
+        wants: &dyn Fn(u32) -> bool,
+    ) -> Option<Vec<u32>> {
+        let mut found_by: FxHashMap<u32, Option<u32>> = FxHashMap::default();
+        found_by.insert(from, None);
+        let mut queue = VecDeque::from([from]);
+        while let Some(at) = queue.pop_front() {
+            for edge in self.nodes[at as usize].edges.clone().filter(|&edge| keeps(edge)) {
+                if wants(edge) {
+                    let mut walk = vec![edge];
+                    let mut node = at;
+                    while let Some(Some(edge)) = found_by.get(&node) {
+                        walk.push(*edge);
+                        node = self.edges[*edge as usize].from;
+                    }
+                    walk.reverse();
+                    return Some(walk);
+                }
+                let to = self.edges[edge as usize].to;
+                if let std::collections::hash_map::Entry::Vacant(entry) = found_by.entry(to) {
+                    entry.insert(Some(edge));
+                    queue.push_back(to);
+                }
+            }
+        }
+        None
+    }
+}
+
+fn push_step(choices: &mut Vec<Choice>, machine: InstanceId, answers: &[Answer]) {
+    choices.push(Choice::Machine(machine));
+    choices.extend(answers.iter().map(|answer| Choice::Data(answer.answer)));
+}
+
+fn node(kernel: &Kernel, found_by: Option<u32>) -> Node {
+    let (hot, cold) = standing(kernel);
+    // By path, so that the order does not depend on which runs the process made before.
+    let mut enabled: Vec<InstanceId> = kernel.enabled().collect();
+    if enabled.len() > 1 {
+        enabled.sort_by_cached_key(|machine| {
+            if machine.index() == 0 { Vec::new() } else { kernel.executable().instances.path(*machine) }
+        });
+    }
+    Node { hot, cold, enabled, found_by, edges: 0..0 }
+}
+
+/// Enumerates the resolutions of the data choices of one step, in lexicographic order.
+#[derive(Default)]
+pub(crate) struct Resolution {
+    /// What to answer first; after that, zero.
+    prefix: Vec<u32>,
+    pub answers: Vec<Answer>,
+}
+
+impl Resolution {
+    /// On to the next one; `false` when that was the last.
+    pub fn advance(&mut self) -> bool {
+        let last = self.answers.iter().rposition(|answer| answer.answer + 1 < answer.point.n_answers);
+        let Some(last) = last else { return false };
+        self.prefix.clear();
+        self.prefix.extend(self.answers[..=last].iter().map(|answer| answer.answer));
+        self.prefix[last] += 1;
+        true
+    }
+}
+
+impl Oracle for Resolution {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        let answer = self.prefix.get(self.answers.len()).copied().unwrap_or(0);
+        self.answers.push(Answer { point, answer });
+        answer
+    }
+}

@@ -1,0 +1,121 @@
+//! What the user set, and how a search is told to stop.
+
+use allways_run::{Limits, StopReason};
+
+use crate::strategy::StrategyKind;
+
+/// Which infinite runs count for liveness (semantics.md, section 6).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Fairness {
+    /// Those that a scheduler which resolves every choice at random produces with positive probability.
+    #[default]
+    Random,
+    /// Those in which every machine that can always step does, and every `$$` gives both answers; `$` and `choose`
+    /// are free.
+    Weak,
+}
+
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    pub strategy: StrategyKind,
+    pub seed: u64,
+    /// `None` goes on until cancelled, or until depth-first search is through.
+    pub n_schedules: Option<u64>,
+    /// Choices of one schedule under a fair strategy; `None` is no bound.
+    pub fair_steps: Option<u64>,
+    /// The same under an unfair one.
+    pub unfair_steps: Option<u64>,
+    /// A schedule that hits its step bound is a violation.
+    pub fail_on_max_steps: bool,
+    /// Go on after a violation, and report one for each place.
+    pub explore: bool,
+    pub liveness: LivenessOptions,
+    /// At least one. The answer does not depend on it.
+    pub n_threads: usize,
+    /// Schedules that shrinking one counterexample may try; zero leaves it as it was found.
+    pub shrink_tries: u32,
+    pub limits: Limits,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        CheckOptions {
+            strategy: StrategyKind::Portfolio,
+            seed: 0,
+            n_schedules: Some(1),
+            fair_steps: Some(100_000),
+            unfair_steps: Some(10_000),
+            fail_on_max_steps: false,
+            explore: false,
+            liveness: LivenessOptions::default(),
+            n_threads: 1,
+            shrink_tries: 2_000,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl CheckOptions {
+    /// The step bound under a strategy.
+    pub fn step_bound(&self, strategy: StrategyKind) -> Option<u64> {
+        if strategy.is_fair() { self.fair_steps } else { self.unfair_steps }
+    }
+
+    /// For how many steps a monitor may stay hot under a fair strategy.
+    pub fn temperature_limit(&self) -> Option<u64> {
+        match self.liveness.temperature {
+            TemperatureRule::HalfOfBound => self.fair_steps.map(|steps| (steps / 2).max(1)),
+            TemperatureRule::Steps(steps) => Some(steps.max(1)),
+            TemperatureRule::Off => None,
+        }
+    }
+}
+
+/// How liveness of monitors is decided.
+#[derive(Clone, Debug)]
+pub struct LivenessOptions {
+    pub fairness: Fairness,
+    pub temperature: TemperatureRule,
+    /// Configurations that one search for a certain violation may visit; zero turns these searches off.
+    pub configurations: usize,
+}
+
+impl Default for LivenessOptions {
+    fn default() -> Self {
+        LivenessOptions {
+            fairness: Fairness::Random,
+            temperature: TemperatureRule::HalfOfBound,
+            configurations: 20_000,
+        }
+    }
+}
+
+/// P's rule of last resort: hot for too many steps of a fair schedule is a potential violation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TemperatureRule {
+    /// Half of the fair step bound, as P has it; no rule without a bound.
+    HalfOfBound,
+    Steps(u64),
+    Off,
+}
+
+/// Asked from time to time, from any thread, whether to stop. Clocks and signals are behind it.
+pub trait Cancel: Sync {
+    fn reason(&self) -> Option<StopReason>;
+}
+
+impl<F: Fn() -> Option<StopReason> + Sync> Cancel for F {
+    fn reason(&self) -> Option<StopReason> {
+        self()
+    }
+}
+
+/// Lets a search run to its end.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Never;
+
+impl Cancel for Never {
+    fn reason(&self) -> Option<StopReason> {
+        None
+    }
+}

@@ -1,0 +1,201 @@
+//! One schedule: a strategy drives the kernel until the run ends.
+
+use allways_machine::{Kernel, Outcome};
+use allways_run::{Choice, StopReason, Violation, ViolationKind};
+
+use crate::liveness::{self, Search};
+use crate::options::{CheckOptions, Fairness};
+use crate::report::Statistics;
+use crate::strategy::{Asked, Strategy};
+use crate::watch::Watch;
+
+/// How a schedule ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Quiescent,
+    Violated(Break),
+    Unknown(StopReason),
+    /// The step bound.
+    Bounded,
+    Cancelled,
+}
+
+/// A violation, and how to come to it from where the kernel stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Break {
+    pub violation: Box<Violation>,
+    /// Choices after those of the run.
+    pub more: Vec<Choice>,
+    /// How many choices at the end are a loop.
+    pub n_lap: Option<usize>,
+}
+
+impl Break {
+    fn here(violation: Violation) -> Self {
+        Break { violation: Box::new(violation), more: Vec::new(), n_lap: None }
+    }
+}
+
+/// What does not change from schedule to schedule.
+pub(crate) struct Rules {
+    pub step_bound: u64,
+    pub fail_on_bound: bool,
+    /// Whether heat counts: under fair strategies.
+    pub is_fair: bool,
+    pub temperature_limit: u64,
+    pub max_configurations: usize,
+    pub fairness: Fairness,
+}
+
+impl Rules {
+    pub fn new(options: &CheckOptions, strategy: crate::strategy::StrategyKind) -> Self {
+        Rules {
+            step_bound: options.step_bound(strategy).unwrap_or(u64::MAX),
+            fail_on_bound: options.fail_on_max_steps,
+            is_fair: strategy.is_fair(),
+            temperature_limit: options.temperature_limit().unwrap_or(u64::MAX),
+            max_configurations: options.liveness.configurations,
+            fairness: options.liveness.fairness,
+        }
+    }
+}
+
+/// The first temperature at which a run is suspicious; the next are four times as high each. A search costs about as
+/// much as so many steps, so they add a bounded share to the price of a run.
+const SUSPICIOUS: u64 = 1_024;
+/// A run that was cut while a monitor was hot for so long is worth a last search.
+const SUSPICIOUS_AT_BOUND: u64 = 100;
+/// Steps between two looks at whether to go on.
+const POLL_STEPS: u64 = 1 << 10;
+
+/// Runs one schedule on a kernel that was reset. `poll` hears of every thousandth step and says whether to stop.
+pub(crate) fn run(
+    kernel: &mut Kernel,
+    strategy: &mut dyn Strategy,
+    watch: &mut Watch,
+    rules: &Rules,
+    statistics: &mut Statistics,
+    poll: &mut dyn FnMut(u64) -> bool,
+) -> Ended {
+    watch.heat().reset();
+    let mut next_suspicion = SUSPICIOUS;
+    while kernel.is_running() {
+        if kernel.schedule().len() as u64 >= rules.step_bound {
+            return at_bound(kernel, watch, rules, statistics, poll);
+        }
+        if kernel.n_steps().is_multiple_of(POLL_STEPS) && poll(kernel.n_steps()) {
+            return Ended::Cancelled;
+        }
+        let place = strategy.machine(kernel);
+        let machine = kernel.configuration().roster.at(place);
+        let stepped = kernel.step(machine, &mut Asked(strategy), watch);
+        debug_assert!(stepped.is_ok(), "strategies choose machines that can step");
+        if stepped.is_err() {
+            return Ended::Unknown(StopReason::Unsupported {
+                what: "a strategy that chooses a machine that cannot step".to_owned(),
+            });
+        }
+        if !rules.is_fair {
+            continue;
+        }
+        let Some((monitor, temperature)) = watch.heat().step() else { continue };
+        if !kernel.is_running() {
+            break;
+        }
+        let is_over = temperature > rules.temperature_limit;
+        if temperature >= next_suspicion || is_over {
+            let n = if is_over { rules.max_configurations } else { temperature as usize };
+            next_suspicion = temperature.saturating_mul(4);
+            match suspect(kernel, watch, monitor, n, rules, statistics, poll) {
+                Suspicion::Ended(ended) => return ended,
+                Suspicion::Open if is_over => {
+                    return Ended::Violated(Break::here(liveness::potential(kernel, monitor)));
+                }
+                // It can be cold again, so the temperature is not a violation either.
+                Suspicion::Cleared if is_over => next_suspicion = temperature.saturating_mul(2),
+                Suspicion::Open | Suspicion::Cleared => {}
+            }
+        }
+    }
+    match kernel.outcome() {
+        Outcome::Violated(violation) => Ended::Violated(Break::here((**violation).clone())),
+        Outcome::Unknown(reason) => Ended::Unknown(reason.clone()),
+        Outcome::Quiescent | Outcome::Running => Ended::Quiescent,
+    }
+}
+
+fn at_bound(
+    kernel: &mut Kernel,
+    watch: &mut Watch,
+    rules: &Rules,
+    statistics: &mut Statistics,
+    poll: &mut dyn FnMut(u64) -> bool,
+) -> Ended {
+    if rules.fail_on_bound {
+        return Ended::Violated(Break::here(step_bound_violation(rules.step_bound)));
+    }
+    if rules.is_fair
+        && let Some((monitor, temperature)) = watch.heat().hottest()
+        && temperature >= SUSPICIOUS_AT_BOUND
+        && let Suspicion::Ended(ended) =
+            suspect(kernel, watch, monitor, rules.max_configurations, rules, statistics, poll)
+    {
+        return ended;
+    }
+    Ended::Bounded
+}
+
+fn step_bound_violation(steps: u64) -> Violation {
+    Violation {
+        kind: ViolationKind::StepBound,
+        message: format!("Scheduling steps bound of {steps} reached."),
+        span: None,
+        machine: None,
+        monitor: None,
+    }
+}
+
+enum Suspicion {
+    /// The run ends here, with a violation or because it was cancelled.
+    Ended(Ended),
+    /// Nothing is sure.
+    Open,
+    /// The monitor can still be cold.
+    Cleared,
+}
+
+fn suspect(
+    kernel: &mut Kernel,
+    watch: &mut Watch,
+    monitor: usize,
+    n: usize,
+    rules: &Rules,
+    statistics: &mut Statistics,
+    poll: &mut dyn FnMut(u64) -> bool,
+) -> Suspicion {
+    let n = n.min(rules.max_configurations);
+    if n == 0 {
+        return Suspicion::Open;
+    }
+    statistics.n_searches += 1;
+    let poll = std::cell::RefCell::new(poll);
+    let is_cancelled = || (poll.borrow_mut())(0);
+    let heat = watch.heat();
+    let search = match rules.fairness {
+        Fairness::Random => liveness::random::search(kernel, heat, monitor, n, &is_cancelled),
+        Fairness::Weak => liveness::weak::search(kernel, heat, n, &is_cancelled),
+    };
+    match search {
+        Search::Cools => Suspicion::Cleared,
+        Search::Open => {
+            statistics.n_open_searches += 1;
+            Suspicion::Open
+        }
+        search @ (Search::Lasso { .. } | Search::Broken { .. }) => {
+            match search.into_break(kernel.executable(), rules.fairness) {
+                Some(found) => Suspicion::Ended(Ended::Violated(found)),
+                None => Suspicion::Open,
+            }
+        }
+    }
+}

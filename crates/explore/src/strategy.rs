@@ -1,0 +1,165 @@
+//! Strategies: who steps next, and how data choices resolve.
+//!
+//! A strategy is an oracle that is asked at choice points; the run is the list of its answers. It sees machines by
+//! their *places*, that is by order of creation in the present run. Places depend on the run alone, while instance
+//! ids depend on what the process ran before, so a strategy that looks at places only is deterministic.
+//!
+//! One strategy per file: [`random`], [`probabilistic`], [`pct`] (priorities), [`fair_pct`], [`pos`] (partial-order
+//! sampling), [`delay`] (delay bounding), [`depth_first`]. The portfolio is not a strategy but a table of them, see
+//! [`StrategyKind::of_schedule`]. To follow a given schedule there is `allways_machine::replay`.
+
+pub mod delay;
+pub mod depth_first;
+pub mod fair_pct;
+pub mod pct;
+pub mod pos;
+pub mod probabilistic;
+pub mod random;
+
+use allways_machine::{DataPoint, Kernel, Oracle};
+
+pub use delay::DelayBounding;
+pub use depth_first::DepthFirst;
+pub use fair_pct::FairPct;
+pub use pct::Pct;
+pub use pos::Pos;
+pub use probabilistic::Probabilistic;
+pub use random::Random;
+
+/// What a strategy knows when a schedule begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Of this schedule.
+    pub seed: u64,
+    /// How many choices a schedule is thought to have; one at least.
+    pub length: u64,
+    /// The step bound of unfair strategies, if there is one.
+    pub unfair_steps: Option<u64>,
+}
+
+/// An oracle for one schedule after the other.
+pub trait Strategy: Send {
+    /// Prepares for the next schedule. `false` says that there is none left, which only enumerations do.
+    fn begin(&mut self, plan: &Plan) -> bool;
+
+    /// The place of a machine that can step. The kernel is running, so there is one.
+    fn machine(&mut self, kernel: &Kernel) -> usize;
+
+    /// The answer to a data choice.
+    fn answer(&mut self, point: DataPoint) -> u32;
+}
+
+/// Lets the kernel ask a strategy.
+pub(crate) struct Asked<'a>(pub &'a mut dyn Strategy);
+
+impl Oracle for Asked<'_> {
+    #[inline]
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        self.0.answer(point)
+    }
+}
+
+/// The strategies by name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StrategyKind {
+    /// Schedule by schedule another of the others.
+    Portfolio,
+    Random,
+    /// Leaves the present machine with probability 1 / 2^n.
+    Probabilistic(u32),
+    /// So many priority changes.
+    Pct(u32),
+    /// The same up to the unfair step bound, then random.
+    FairPct(u32),
+    Pos,
+    /// So many delays.
+    DelayBounding(u32),
+    /// All schedules.
+    DepthFirst,
+}
+
+/// What the portfolio does, by schedule number. Half of it is random: it is the only one that suspects nothing, and
+/// fair, so it also carries the temperature rule. The rest go where random walks rarely come: few preemptions,
+/// starvation, racing deliveries.
+const PORTFOLIO: [StrategyKind; 12] = [
+    StrategyKind::Random,
+    StrategyKind::Pct(2),
+    StrategyKind::Random,
+    StrategyKind::Pos,
+    StrategyKind::Random,
+    StrategyKind::Probabilistic(3),
+    StrategyKind::Random,
+    StrategyKind::DelayBounding(2),
+    StrategyKind::Random,
+    StrategyKind::FairPct(5),
+    StrategyKind::Random,
+    StrategyKind::DelayBounding(5),
+];
+
+impl StrategyKind {
+    /// What a schedule uses when the search was told to use `self`.
+    pub fn of_schedule(self, index: u64) -> StrategyKind {
+        match self {
+            StrategyKind::Portfolio => PORTFOLIO[(index % PORTFOLIO.len() as u64) as usize],
+            other => other,
+        }
+    }
+
+    /// Whether a machine that can always step surely does, sooner or later.
+    pub fn is_fair(self) -> bool {
+        match self {
+            StrategyKind::Random | StrategyKind::Probabilistic(_) | StrategyKind::FairPct(_) => true,
+            StrategyKind::Pct(_)
+            | StrategyKind::Pos
+            | StrategyKind::DelayBounding(_)
+            | StrategyKind::DepthFirst
+            | StrategyKind::Portfolio => false,
+        }
+    }
+
+    /// The strategy; of the portfolio, its first.
+    pub fn make(self) -> Box<dyn Strategy> {
+        match self {
+            StrategyKind::Random | StrategyKind::Portfolio => Box::new(Random::default()),
+            StrategyKind::Probabilistic(n) => Box::new(Probabilistic::new(n)),
+            StrategyKind::Pct(n) => Box::new(Pct::new(n)),
+            StrategyKind::FairPct(n) => Box::new(FairPct::new(n)),
+            StrategyKind::Pos => Box::new(Pos::default()),
+            StrategyKind::DelayBounding(n) => Box::new(DelayBounding::new(n)),
+            StrategyKind::DepthFirst => Box::new(DepthFirst::default()),
+        }
+    }
+}
+
+impl std::fmt::Display for StrategyKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StrategyKind::Portfolio => f.write_str("portfolio"),
+            StrategyKind::Random => f.write_str("random"),
+            StrategyKind::Probabilistic(n) => write!(f, "probabilistic({n})"),
+            StrategyKind::Pct(n) => write!(f, "pct({n})"),
+            StrategyKind::FairPct(n) => write!(f, "fair-pct({n})"),
+            StrategyKind::Pos => f.write_str("pos"),
+            StrategyKind::DelayBounding(n) => write!(f, "delay-bounding({n})"),
+            StrategyKind::DepthFirst => f.write_str("depth-first"),
+        }
+    }
+}
+
+/// The place of the `n`-th machine that can step. `n` is below their number.
+#[inline]
+pub(crate) fn nth_place(kernel: &Kernel, n: u64) -> usize {
+    kernel.enabled_set().nth(n as usize).unwrap_or(0)
+}
+
+/// Different random places in a schedule of about this length, in order.
+pub(crate) fn draw_points(rng: &mut crate::rng::Rng, n: u32, length: u64, points: &mut Vec<u64>) {
+    points.clear();
+    let n = (n as u64).min(length) as usize;
+    while points.len() < n {
+        let point = rng.below(length);
+        if let Err(at) = points.binary_search(&point) {
+            points.insert(at, point);
+        }
+    }
+}

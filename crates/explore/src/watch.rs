@@ -1,0 +1,180 @@
+//! The recorder of the search loop: coverage and monitor temperatures, nothing else.
+//!
+//! A monitor can go cold and hot again within one step, so where it stands between steps is not enough: the watch
+//! hears every control state that a monitor enters.
+
+use allways_machine::{Actor, Executable, Kernel, Note, Recorder, Scene};
+use allways_p::hir::Temperature;
+
+use crate::coverage::Sink;
+
+pub(crate) struct Watch {
+    pub coverage: Sink,
+    heat: Heat,
+}
+
+/// How hot the monitors are. Scenarios are not monitors here.
+#[derive(Clone, Debug)]
+pub(crate) struct Heat {
+    /// By control state; warm for scenarios.
+    temperatures: Vec<Temperature>,
+    /// By monitor: whether it is hot now, and since it was last cold, the steps at whose end it was hot.
+    monitors: Vec<(bool, u64)>,
+    n_hot: usize,
+    has_liveness: bool,
+}
+
+impl Heat {
+    pub fn new(exe: &Executable) -> Self {
+        let temperatures: Vec<Temperature> = exe.states.iter().map(|state| temperature(exe, state)).collect();
+        let has_liveness = exe.monitors.iter().any(|monitor| {
+            exe.states
+                .iter()
+                .zip(&temperatures)
+                .any(|(state, &t)| state.machine == monitor.machine && t == Temperature::Hot)
+        });
+        Heat { temperatures, monitors: vec![(false, 0); exe.monitors.len()], n_hot: 0, has_liveness }
+    }
+
+    pub fn reset(&mut self) {
+        self.monitors.fill((false, 0));
+        self.n_hot = 0;
+    }
+
+    /// Some monitor has a hot state.
+    pub fn has_liveness(&self) -> bool {
+        self.has_liveness
+    }
+
+    #[inline]
+    fn enter(&mut self, monitor: usize, state: u32) {
+        if !self.has_liveness {
+            return;
+        }
+        let (is_hot, steps) = &mut self.monitors[monitor];
+        let temperature = self.temperatures[state as usize];
+        if temperature == Temperature::Cold {
+            *steps = 0;
+        }
+        let will_be_hot = temperature == Temperature::Hot;
+        if *is_hot != will_be_hot {
+            *is_hot = will_be_hot;
+            if will_be_hot { self.n_hot += 1 } else { self.n_hot -= 1 }
+        }
+    }
+
+    /// Counts a step that was made. Says which monitor is hot for how long, the hottest of them.
+    #[inline]
+    pub fn step(&mut self) -> Option<(usize, u64)> {
+        if self.n_hot == 0 {
+            return None;
+        }
+        let mut hottest = None;
+        for (monitor, (is_hot, steps)) in self.monitors.iter_mut().enumerate() {
+            if *is_hot {
+                *steps += 1;
+                if hottest.is_none_or(|(_, most)| *steps > most) {
+                    hottest = Some((monitor, *steps));
+                }
+            }
+        }
+        hottest
+    }
+
+    /// The hottest monitor that is hot now.
+    pub fn hottest(&self) -> Option<(usize, u64)> {
+        let hot = self.monitors.iter().enumerate().filter(|(_, (is_hot, _))| *is_hot);
+        hot.map(|(monitor, &(_, steps))| (monitor, steps)).max_by_key(|&(m, steps)| (steps, usize::MAX - m))
+    }
+}
+
+fn temperature(exe: &Executable, state: &allways_machine::ir::StateDef) -> Temperature {
+    let machine = &exe.machines[state.machine as usize];
+    if machine.is_monitor && !machine.is_scenario { state.temperature } else { Temperature::Warm }
+}
+
+impl Watch {
+    pub fn new(exe: &Executable) -> Self {
+        Watch { coverage: Sink::new(exe), heat: Heat::new(exe) }
+    }
+
+    pub fn heat(&mut self) -> &mut Heat {
+        &mut self.heat
+    }
+}
+
+impl Recorder for Watch {
+    // Inlined into each place that notes something, where the match is then decided.
+    #[inline(always)]
+    fn record(&mut self, _: &Scene<'_>, note: Note) {
+        let layout = self.coverage.layout;
+        match note {
+            Note::Enter { actor, state } => {
+                self.coverage.cover(layout.entered(state));
+                if let Actor::Monitor(monitor) = actor {
+                    self.heat.enter(monitor as usize, state);
+                }
+            }
+            Note::Exit { state, .. } => self.coverage.cover(layout.left(state)),
+            Note::Send { message, .. } | Note::Announce { message, .. } => {
+                self.coverage.cover(layout.sent(message.event));
+            }
+            Note::Dequeue { state, message, .. }
+            | Note::Raise { state, message, .. }
+            | Note::Observe { state, message, .. } => {
+                self.coverage.cover(layout.handled(state, message.event));
+            }
+            Note::Receive { state, message, .. } => {
+                self.coverage.cover(layout.received(state, message.event));
+            }
+            Note::Chosen(_)
+            | Note::Create { .. }
+            | Note::Drop { .. }
+            | Note::Wait { .. }
+            | Note::Goto { .. }
+            | Note::Answer { .. }
+            | Note::Print { .. }
+            | Note::Halt { .. } => {}
+        }
+    }
+}
+
+/// Hears what monitors go through in one step: cold or hot, even if only in passing. One bit per monitor; tests with
+/// more than 64 monitors have no exhaustive liveness search.
+pub(crate) struct StepHeat<'a> {
+    pub heat: &'a Heat,
+    pub hot: u64,
+    pub cold: u64,
+}
+
+impl StepHeat<'_> {
+    pub const MAX_MONITORS: usize = 64;
+}
+
+impl Recorder for StepHeat<'_> {
+    #[inline(always)]
+    fn record(&mut self, _: &Scene<'_>, note: Note) {
+        if let Note::Enter { actor: Actor::Monitor(monitor), state } = note {
+            let bit = 1u64.checked_shl(monitor).unwrap_or(0);
+            match self.heat.temperatures[state as usize] {
+                Temperature::Hot => self.hot |= bit,
+                Temperature::Cold => self.cold |= bit,
+                Temperature::Warm => {}
+            }
+        }
+    }
+}
+
+/// Which monitors are hot and which are cold where the kernel stands, a bit for each.
+pub(crate) fn standing(kernel: &Kernel) -> (u64, u64) {
+    let mut hot = 0;
+    let mut cold = 0;
+    for monitor in 0..kernel.n_monitors().min(StepHeat::MAX_MONITORS) {
+        match kernel.temperature(monitor) {
+            Temperature::Hot => hot |= 1 << monitor,
+            Temperature::Cold => cold |= 1 << monitor,
+            Temperature::Warm => {}
+        }
+    }
+    (hot, cold)
+}
