@@ -5,3 +5,7 @@
 
 pub mod diagnostics;
 pub mod json;
+pub mod junit;
+pub mod p_log;
+pub mod schedule_file;
+pub mod trace;

@@ -1,0 +1,128 @@
+//! Schedule files: enough to replay a run.
+//!
+//! Text, line by line, in the manner of P's own `.schedule` files: header lines begin with `--`, comments with
+//! `//`, then one choice a line: `(0.1)` is the machine that steps, by its path of creation from the main machine
+//! `0`; a number is the answer to a data choice. P's own files number machines by order of creation and have a
+//! line for every scheduling point of its runtime; they cannot be replayed here and are recognized.
+
+use std::fmt::Write as _;
+
+/// Written into every file; readers refuse others.
+const FORMAT: &str = "--allways-schedule:1";
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScheduleFile {
+    pub test: String,
+    /// Identifies the program, see [`fingerprint`].
+    pub program: String,
+    pub choices: Vec<FileChoice>,
+    /// Where the loop begins, for a run that repeats.
+    pub loop_start: Option<usize>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FileChoice {
+    /// A machine by its path, `0.1`.
+    Machine(String),
+    Data(u32),
+}
+
+/// A short name for a program: its files' texts, whatever they are called.
+pub fn fingerprint<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    // FNV-1a over all bytes: a label for people's mistakes, not a defense against anyone.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for text in texts {
+        for byte in text.bytes().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+pub fn write(file: &ScheduleFile) -> String {
+    let mut out = format!("{FORMAT}\n--test-method:{}\n--program:{}\n", file.test, file.program);
+    let _ = writeln!(out, "--choices:{}", file.choices.len());
+    if let Some(start) = file.loop_start {
+        let _ = writeln!(out, "--loop:{start}");
+    }
+    for choice in &file.choices {
+        match choice {
+            FileChoice::Machine(path) => {
+                let _ = writeln!(out, "({path})");
+            }
+            FileChoice::Data(answer) => {
+                let _ = writeln!(out, "{answer}");
+            }
+        }
+    }
+    out
+}
+
+/// Reads a file, or says in one sentence what is wrong with it.
+pub fn parse(text: &str) -> Result<ScheduleFile, String> {
+    let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim())).filter(|(_, line)| {
+        !line.is_empty() && !line.starts_with("//")
+    });
+    match lines.next() {
+        Some((_, FORMAT)) => {}
+        Some((_, line)) if line.starts_with("--") || line.starts_with('(') => {
+            return Err("this is a schedule of P's own checker, which steps differently and cannot be replayed here".to_owned());
+        }
+        _ => return Err("this is not a schedule file".to_owned()),
+    }
+    let mut file =
+        ScheduleFile { test: String::new(), program: String::new(), choices: Vec::new(), loop_start: None };
+    let mut n_choices = None;
+    for (number, line) in lines {
+        let wrong = || format!("line {number} is not a choice: `{}`", line.chars().take(40).collect::<String>());
+        if let Some(header) = line.strip_prefix("--") {
+            let (key, value) = header.split_once(':').unwrap_or((header, ""));
+            match key {
+                "test-method" => file.test = value.to_owned(),
+                "program" => file.program = value.to_owned(),
+                "choices" => n_choices = value.parse::<usize>().ok(),
+                "loop" => file.loop_start = value.parse().ok(),
+                _ => return Err(format!("line {number} has an unknown header: `--{key}`")),
+            }
+        } else if let Some(path) = line.strip_prefix('(').and_then(|line| line.strip_suffix(')')) {
+            file.choices.push(FileChoice::Machine(path.to_owned()));
+        } else {
+            file.choices.push(FileChoice::Data(line.parse().map_err(|_| wrong())?));
+        }
+    }
+    match n_choices {
+        Some(n) if n == file.choices.len() => Ok(file),
+        Some(n) => Err(format!("the file is cut off: it has {} of {n} choices", file.choices.len())),
+        None => Err("the file does not say how many choices it has".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> ScheduleFile {
+        ScheduleFile {
+            test: "tc".into(),
+            program: fingerprint(["machine"].into_iter()),
+            choices: vec![FileChoice::Machine("0".into()), FileChoice::Data(1), FileChoice::Machine("0.2".into())],
+            loop_start: Some(2),
+        }
+    }
+
+    #[test]
+    fn written_files_read_back() {
+        assert_eq!(parse(&write(&sample())), Ok(sample()));
+    }
+
+    #[test]
+    fn damaged_files_are_told_apart() {
+        let text = write(&sample());
+        let cut = &text[..text.len() - 6];
+        assert!(parse(cut).unwrap_err().contains("cut off"));
+        assert!(parse("--fair-scheduling\n(0)\n(1)\n").unwrap_err().contains("P's own checker"));
+        assert!(parse("hello").unwrap_err().contains("not a schedule"));
+        assert!(parse("").unwrap_err().contains("not a schedule"));
+        assert!(parse(&text.replace("(0.2)", "x")).unwrap_err().contains("line"));
+    }
+}
