@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::builtin;
 use super::code::{Code, ExprCode, Meaning, Op};
 use super::oracle::Oracle;
-use super::value::{Domains, Limit, MapValue, Ratio, Value};
+use super::value::{Domains, Limit, MapValue, Ratio, Value, n_indices};
 use crate::check::Ty;
 use crate::tree::{BinaryOp, Quantifier};
 
@@ -208,7 +208,10 @@ impl Eval<'_> {
         locals: &mut Locals<'_>,
         bound: &mut Vec<Value>,
     ) -> Result<Value, Limit> {
-        let n_indices = self.domains.n_tuples(&self.code.checked, types).ok_or(Limit::Quantifier)?;
+        if self.domains.n_tuples(&self.code.checked, types).is_none() {
+            return Err(Limit::Quantifier);
+        }
+        let n_indices = n_indices(&self.code.checked, types);
         let tuples = self.domains.tuples(&self.code.checked, types).map_err(|_| Limit::Quantifier)?;
         let n_before = bound.len();
         let mut map: Option<MapValue> = None;
@@ -221,8 +224,7 @@ impl Eval<'_> {
                 (Quantifier::Exists, Value::Bool(true)) => return Ok(Value::Bool(true)),
                 (Quantifier::Forall | Quantifier::Exists, _) => {}
                 (Quantifier::Lambda, value) => {
-                    map.get_or_insert_with(|| MapValue::constant(value.clone(), Some(n_indices)))
-                        .set(tuple, value);
+                    map.get_or_insert_with(|| MapValue::constant(value.clone(), n_indices)).set(tuple, value);
                 }
             }
         }

@@ -238,8 +238,8 @@ impl Domains {
     /// the value of the first tuple.
     fn maps(&self, checked: &Checked, args: &[Ty], result: Ty) -> Result<(Vec<Value>, bool), Limit> {
         let (values, mut complete) = self.values(checked, result)?;
-        let n_indices = self.n_tuples(checked, args);
-        complete &= n_indices.is_some();
+        complete &= self.n_tuples(checked, args).is_some();
+        let n_indices = n_indices(checked, args);
         let tuples = self.tuples(checked, args)?;
         let first = values.first().cloned().ok_or(Limit::Candidates)?;
         let mut maps = vec![MapValue::constant(first, n_indices)];
@@ -283,7 +283,7 @@ impl Domains {
         Ok(tuples)
     }
 
-    /// How many index tuples there are, when the candidates are all there is.
+    /// How many tuples of candidates there are, when the candidates count as all there is.
     pub fn n_tuples(&self, checked: &Checked, args: &[Ty]) -> Option<u64> {
         let mut n: u64 = 1;
         for &arg in args {
@@ -295,4 +295,18 @@ impl Domains {
         }
         Some(n)
     }
+}
+
+/// How many index tuples a map really has, whatever the candidates: values outside of them may be
+/// computed, so only types that are finite by themselves count.
+pub(super) fn n_indices(checked: &Checked, args: &[Ty]) -> Option<u64> {
+    let mut n: u64 = 1;
+    for &arg in args {
+        n = n.checked_mul(match checked.types.kind(arg) {
+            TyKind::Bool => 2,
+            TyKind::Bv(width @ ..=16) => 1 << width,
+            _ => return None,
+        })?;
+    }
+    Some(n)
 }

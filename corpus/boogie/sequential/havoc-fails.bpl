@@ -1,0 +1,9 @@
+// explore: concurrent exit fails
+
+procedure main()
+{
+  var b: bool;
+  b := true;
+  havoc b;
+  assert b;
+}
