@@ -7,6 +7,11 @@ use crate::codes;
 use crate::lexer::{Punct, TokenKind, kw};
 use crate::tree::*;
 
+/// Words that start declarations of other dialects.
+fn is_foreign(word: &str) -> bool {
+    matches!(word, "datatype" | "yield" | "pure" | "action" | "atomic" | "both" | "left" | "right")
+}
+
 impl Parser {
     pub(super) fn program(&mut self) {
         while !self.at_end() {
@@ -30,6 +35,14 @@ impl Parser {
                     return;
                 }
                 TokenKind::Keyword(kw::VAR) if depth == 0 && self.last_error != Some(self.pos) => return,
+                TokenKind::Ident(symbol)
+                    if depth == 0
+                        && self.tokens[self.pos].starts_line
+                        && self.last_error != Some(self.pos)
+                        && is_foreign(self.program.names.text(symbol)) =>
+                {
+                    return;
+                }
                 TokenKind::Punct(Punct::LBrace) => depth += 1,
                 TokenKind::Punct(Punct::RBrace) => depth = depth.saturating_sub(1),
                 _ => {}
