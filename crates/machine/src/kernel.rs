@@ -13,6 +13,7 @@
 //!
 //! A machine whose control state handles null can step while it is idle; that step fires the null event.
 
+mod apart;
 mod snapshot;
 
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use crate::ir::{Action, OperandView, ReceiveTable, StateDef};
 use crate::record::{Actor, Note, Recorder, Scene};
 use crate::value::{Mark, Store, Value};
 
+pub use apart::Alone;
 pub use snapshot::Snapshot;
 
 /// Beyond so many nodes a reset forgets the values of earlier runs. Below, they are worth keeping: the next run makes
@@ -85,6 +87,8 @@ pub struct Kernel {
     outcome: Outcome,
     schedule: Schedule,
     n_steps: u64,
+    /// While a machine is run apart from all others: what it observes, instead of monitors that hear it.
+    apart: Option<Vec<Message>>,
 }
 
 impl Kernel {
@@ -100,6 +104,7 @@ impl Kernel {
             outcome: Outcome::Running,
             schedule: Schedule::default(),
             n_steps: 0,
+            apart: None,
             exe,
         };
         kernel.reset();
@@ -557,6 +562,9 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 let (state, span) = (local.control, exe.spans[pc as usize]);
                 self.note(|| Note::Announce { machine, state, message, span });
             }
+        }
+        if let Some(observed) = &mut self.kernel.apart {
+            return observed.push(message);
         }
         let interface = self.kernel.conf.locals[machine.index()].interface;
         for &monitor in exe.observers(interface, message.event) {
