@@ -2,8 +2,9 @@
 //! ordinary parser sees them, so that habits and scripts carry over.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use allways_explore::StrategyKind;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit::ExitStatus;
@@ -28,8 +29,191 @@ pub enum Command {
     Compile(CompileArgs),
     /// List the test cases of a program
     Tests(CompileArgs),
+    /// Test a program: run many schedules and show the one that breaks it
+    Check(Box<CheckArgs>),
+    /// Run a schedule file again and show the run
+    Replay(ReplayArgs),
     /// Explain a code that a diagnostic carries
     Explain(ExplainArgs),
+}
+
+/// Schedules that are run when nothing is said.
+pub const DEFAULT_SCHEDULES: u64 = 10_000;
+
+#[derive(clap::Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The test case of this name, or else all whose names begin with it [-tc]
+    #[arg(long, value_name = "NAME")]
+    pub testcase: Option<String>,
+
+    /// Run every test and compare with what `allways.toml` expects
+    #[arg(long)]
+    pub all: bool,
+
+    /// List the test cases
+    #[arg(long)]
+    pub list_tests: bool,
+
+    /// How many schedules; 0 is no limit [default: 10000, or no limit with --timeout]
+    #[arg(short, long, visible_alias = "iterations", short_alias = 'i', value_name = "N")]
+    pub schedules: Option<u64>,
+
+    /// Seconds after which testing ends
+    #[arg(short, long, value_name = "SECONDS")]
+    pub timeout: Option<u64>,
+
+    /// Steps of a schedule under unfair strategies, then under fair ones (10 times as many); 0 is no bound [-ms]
+    #[arg(long, value_name = "N", num_args = 1..=2)]
+    pub max_steps: Vec<u64>,
+
+    /// A schedule that hits the bound is a violation
+    #[arg(long)]
+    pub fail_on_maxsteps: bool,
+
+    /// The seed; the same seed and options give the same answer
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Go on after a violation, and show one for each place
+    #[arg(long)]
+    pub explore: bool,
+
+    #[command(flatten)]
+    pub strategies: StrategyArgs,
+
+    /// Threads; the answer does not depend on it [default: all cores]
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
+    pub threads: Option<usize>,
+
+    /// Which infinite runs count for liveness
+    #[arg(long, value_enum, default_value_t = FairnessArg::Random)]
+    pub fairness: FairnessArg,
+
+    /// Show a counterexample as it was found
+    #[arg(long)]
+    pub no_shrink: bool,
+
+    /// Show all steps of a counterexample
+    #[arg(long)]
+    pub full_trace: bool,
+
+    /// Show which handlers never ran
+    #[arg(long)]
+    pub coverage: bool,
+
+    /// Where files go [default: PCheckerOutput, and only when something broke]
+    #[arg(short, long, value_name = "DIR")]
+    pub outdir: Option<PathBuf>,
+
+    /// Write results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// Run a schedule file again instead
+    #[arg(short, long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// Accepted for compatibility: everything is shown on request
+    #[arg(short, long, hide = true)]
+    pub verbose: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n >= 1 => Ok(n),
+        _ => Err("at least 1 is needed".to_owned()),
+    }
+}
+
+/// At most one strategy; without any, a portfolio of all.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+pub struct StrategyArgs {
+    /// Choose at random
+    #[arg(long, help_heading = "Strategies")]
+    pub sch_random: bool,
+    /// Stay on a machine, leave it with probability 1 / 2^N
+    #[arg(long, value_name = "N", help_heading = "Strategies")]
+    pub sch_probabilistic: Option<u32>,
+    /// Priorities with N changes
+    #[arg(long, value_name = "N", help_heading = "Strategies")]
+    pub sch_pct: Option<u32>,
+    /// The same, then at random
+    #[arg(long, value_name = "N", help_heading = "Strategies")]
+    pub sch_fairpct: Option<u32>,
+    /// Partial-order sampling
+    #[arg(long, help_heading = "Strategies")]
+    pub sch_pos: bool,
+    /// At most N delays
+    #[arg(long, value_name = "N", help_heading = "Strategies")]
+    pub sch_delay: Option<u32>,
+    /// All schedules, depth first
+    #[arg(long, help_heading = "Strategies")]
+    pub sch_dfs: bool,
+}
+
+impl StrategyArgs {
+    pub fn is_given(&self) -> bool {
+        self.sch_random
+            || self.sch_pos
+            || self.sch_dfs
+            || self.sch_probabilistic.is_some()
+            || self.sch_pct.is_some()
+            || self.sch_fairpct.is_some()
+            || self.sch_delay.is_some()
+    }
+
+    pub fn kind(&self) -> Result<StrategyKind, String> {
+        Ok(if self.sch_random {
+            StrategyKind::Random
+        } else if self.sch_pos {
+            StrategyKind::Pos
+        } else if self.sch_dfs {
+            StrategyKind::DepthFirst
+        } else if let Some(n) = self.sch_probabilistic {
+            StrategyKind::Probabilistic(n)
+        } else if let Some(n) = self.sch_pct {
+            StrategyKind::Pct(n)
+        } else if let Some(n) = self.sch_fairpct {
+            StrategyKind::FairPct(n)
+        } else if let Some(n) = self.sch_delay {
+            StrategyKind::DelayBounding(n)
+        } else {
+            StrategyKind::Portfolio
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FairnessArg {
+    /// Those that random scheduling produces
+    Random,
+    /// Those in which every machine that can always step does; `$` is free, `$$` is fair
+    Weak,
+}
+
+#[derive(clap::Args)]
+pub struct ReplayArgs {
+    /// The schedule file
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Show all steps
+    #[arg(long)]
+    pub full_trace: bool,
+
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 #[derive(clap::Args)]
@@ -56,11 +240,29 @@ pub struct InputArgs {
 
 impl InputArgs {
     pub fn request(&self) -> allways_driver::Request {
-        let mut paths = self.paths.clone();
+        let mut paths: Vec<PathBuf> = self.paths.iter().map(|path| project_of_library(path)).collect();
         paths.extend(self.project.clone());
         paths.extend(self.files.iter().cloned());
         allways_driver::Request { paths, foreign: self.foreign.clone() }
     }
+}
+
+/// Users of P name the library that was compiled, somewhere below the project: the project is meant.
+fn project_of_library(path: &Path) -> PathBuf {
+    if path.extension().is_none_or(|extension| extension != "dll") {
+        return path.to_owned();
+    }
+    let has_project = |folder: &&Path| {
+        let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let entries = std::fs::read_dir(shown).into_iter().flatten().filter_map(Result::ok);
+        entries.map(|entry| entry.path()).any(|entry| entry.extension().is_some_and(|e| e == "pproj"))
+    };
+    path.ancestors().skip(1).find(has_project).map_or_else(
+        || path.to_owned(),
+        |folder| {
+            if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }
+        },
+    )
 }
 
 #[derive(clap::Args)]
@@ -88,7 +290,13 @@ pub enum Format {
 }
 
 /// Options of `p` that have several letters after one dash.
-const SHORT_WORDS: &[(&str, &str)] = &[("-pp", "--pproj"), ("-pf", "--pfiles")];
+const SHORT_WORDS: &[(&str, &str)] = &[
+    ("-pp", "--pproj"),
+    ("-pf", "--pfiles"),
+    ("-tc", "--testcase"),
+    ("-ms", "--max-steps"),
+    ("-sp", "--sch-probabilistic"),
+];
 
 /// The arguments with P's short options written out.
 pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {

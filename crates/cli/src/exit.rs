@@ -7,16 +7,13 @@ pub enum ExitStatus {
     /// The program holds, or the input is accepted.
     Success = 0,
     /// A property is violated.
-    #[allow(dead_code)]
     Violated = 1,
     /// The input is rejected, or the command was used wrongly.
     Rejected = 2,
     /// No answer within the limits.
-    #[allow(dead_code)]
     Inconclusive = 3,
     /// A fault of Allways itself. (A panic of the runtime ends with the same number.)
     Internal = 101,
     /// Stopped by the user.
-    #[allow(dead_code)]
     Interrupted = 130,
 }

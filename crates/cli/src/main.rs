@@ -3,8 +3,10 @@
 mod args;
 mod commands;
 mod exit;
+mod interrupt;
 mod pages;
 mod printer;
+mod progress;
 
 use std::process::ExitCode;
 

@@ -59,7 +59,10 @@ fn empty_folder_and_empty_project() {
 #[test]
 fn missing_file_and_folder() {
     let dir = folder("missing_file");
-    assert_says(&rejected(&dir, &["compile", "nothing.p"]), &["unreadable-file", "nothing.p", "does not exist"]);
+    assert_says(
+        &rejected(&dir, &["compile", "nothing.p"]),
+        &["unreadable-file", "nothing.p", "does not exist"],
+    );
     fs::write(dir.join("a.p"), MAIN).unwrap();
     assert_says(&rejected(&dir, &["compile", "a.p", "b.p"]), &["b.p", "does not exist"]);
 }

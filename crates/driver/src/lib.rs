@@ -4,6 +4,8 @@
 //! [`Sources`](allways_base::Sources); what it finds wrong becomes diagnostics like all others.
 
 pub mod project;
+pub mod select;
+pub mod suite;
 
 use allways_base::{Diagnostic, Sources, diagnostic};
 use allways_p::{Dialect, hir};

@@ -64,7 +64,10 @@ fn snippet<'a>(
         let annotation = kind.span(span);
         if label.text.is_empty() { annotation } else { annotation.label(label.text.as_str()) }
     });
-    Snippet::source(&source.text[start..end]).line_start(line).path(source.name.as_str()).annotations(annotations)
+    Snippet::source(&source.text[start..end])
+        .line_start(line)
+        .path(source.name.as_str())
+        .annotations(annotations)
 }
 
 /// `2 errors, 1 warning`

@@ -78,8 +78,11 @@ mod tests {
 
     #[test]
     fn text_is_escaped() {
-        let cases =
-            [Case { name: "a<b".into(), seconds: 0.5, result: CaseResult::Failed("x & \"y\"".into(), "\u{1}".into()) }];
+        let cases = [Case {
+            name: "a<b".into(),
+            seconds: 0.5,
+            result: CaseResult::Failed("x & \"y\"".into(), "\u{1}".into()),
+        }];
         let text = render("S", &cases);
         assert!(text.contains("name=\"a&lt;b\""));
         assert!(text.contains("message=\"x &amp; &quot;y&quot;\">\u{fffd}</failure>"));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use allways_base::Sources;
-use allways_run::{Entry, Trace};
+use allways_run::{Entry, Trace, TraceStep};
 use serde_json::{Map, Value, json};
 
 /// The text log, one line for each thing that happened.
@@ -18,6 +18,15 @@ pub fn render_text(trace: &Trace, test: &str, strategy: &str, sources: &Sources)
     }
     let _ = writeln!(out, "<StrategyLog> Found bug using '{strategy}' strategy.");
     out
+}
+
+/// What happened in one step, a line each.
+pub fn lines(step: &TraceStep, sources: &Sources) -> Vec<String> {
+    step.entries
+        .iter()
+        .filter_map(|entry| line_of(entry, sources))
+        .map(|(tag, text)| format!("<{tag}> {text}"))
+        .collect()
 }
 
 fn event_with(event: &str, payload: &Option<String>) -> String {
@@ -36,7 +45,10 @@ fn line_of(entry: &Entry, sources: &Sources) -> Option<(&'static str, String)> {
         }
         Entry::Send { machine, state, target, event, payload, .. } => (
             "SendLog",
-            format!("'{machine}' in state '{state}' sent event '{}' to '{target}'.", event_with(event, payload)),
+            format!(
+                "'{machine}' in state '{state}' sent event '{}' to '{target}'.",
+                event_with(event, payload)
+            ),
         ),
         Entry::Drop { machine, target, event } => {
             ("SendLog", format!("'{machine}' sent event '{event}' to '{target}' which has halted."))
@@ -47,12 +59,18 @@ fn line_of(entry: &Entry, sources: &Sources) -> Option<(&'static str, String)> {
         ),
         Entry::Receive { machine, state, event, payload } => (
             "ReceiveLog",
-            format!("'{machine}' dequeued event '{}' and unblocked in state '{state}'.", event_with(event, payload)),
+            format!(
+                "'{machine}' dequeued event '{}' and unblocked in state '{state}'.",
+                event_with(event, payload)
+            ),
         ),
         Entry::Wait { machine, state, events } => {
             let names: Vec<String> = events.iter().map(|event| format!("'{event}'")).collect();
             let names = names.join(", ");
-            ("ReceiveLog", format!("{machine} is waiting to dequeue an event of type {names} in state '{state}'."))
+            (
+                "ReceiveLog",
+                format!("{machine} is waiting to dequeue an event of type {names} in state '{state}'."),
+            )
         }
         Entry::Raise { machine, state, event, payload, .. } => (
             "RaiseLog",

@@ -60,13 +60,18 @@ pub fn write(file: &ScheduleFile) -> String {
 
 /// Reads a file, or says in one sentence what is wrong with it.
 pub fn parse(text: &str) -> Result<ScheduleFile, String> {
-    let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim())).filter(|(_, line)| {
-        !line.is_empty() && !line.starts_with("//")
-    });
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| (i + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
     match lines.next() {
         Some((_, FORMAT)) => {}
         Some((_, line)) if line.starts_with("--") || line.starts_with('(') => {
-            return Err("this is a schedule of P's own checker, which steps differently and cannot be replayed here".to_owned());
+            return Err(
+                "this is a schedule of P's own checker, which steps differently and cannot be replayed here"
+                    .to_owned(),
+            );
         }
         _ => return Err("this is not a schedule file".to_owned()),
     }
@@ -74,7 +79,8 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
         ScheduleFile { test: String::new(), program: String::new(), choices: Vec::new(), loop_start: None };
     let mut n_choices = None;
     for (number, line) in lines {
-        let wrong = || format!("line {number} is not a choice: `{}`", line.chars().take(40).collect::<String>());
+        let wrong =
+            || format!("line {number} is not a choice: `{}`", line.chars().take(40).collect::<String>());
         if let Some(header) = line.strip_prefix("--") {
             let (key, value) = header.split_once(':').unwrap_or((header, ""));
             match key {
@@ -105,7 +111,11 @@ mod tests {
         ScheduleFile {
             test: "tc".into(),
             program: fingerprint(["machine"].into_iter()),
-            choices: vec![FileChoice::Machine("0".into()), FileChoice::Data(1), FileChoice::Machine("0.2".into())],
+            choices: vec![
+                FileChoice::Machine("0".into()),
+                FileChoice::Data(1),
+                FileChoice::Machine("0.2".into()),
+            ],
             loop_start: Some(2),
         }
     }

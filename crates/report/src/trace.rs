@@ -34,10 +34,8 @@ pub fn render_table(counterexample: &Counterexample, sources: &Sources, n_last: 
             let _ = writeln!(out, "  {:>number_width$}  from here on the run repeats for ever:", "");
         }
         last_number = row.number;
-        let line = format!(
-            "  {number:>number_width$}  {:<who$}  {:<event$}  {}",
-            row.who, row.event, row.effect
-        );
+        let line =
+            format!("  {number:>number_width$}  {:<who$}  {:<event$}  {}", row.who, row.event, row.effect);
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
@@ -77,11 +75,21 @@ fn rows_of(number: usize, step: &TraceStep, sources: &Sources) -> Vec<Row> {
             Entry::Send { machine, target, event, payload, .. } => {
                 push(machine, event, format!("to {target}{}", with(payload)));
             }
-            Entry::Drop { machine, target, event } => push(machine, event, format!("lost: {target} has halted")),
-            Entry::Dequeue { machine, state, event, .. } => push(machine, event, format!("handled in {state}")),
-            Entry::Receive { machine, state, event, .. } => push(machine, event, format!("received in {state}")),
-            Entry::Wait { machine, events, .. } => push(machine, "", format!("waits for {}", events.join(", "))),
-            Entry::Raise { machine, event, payload, .. } => push(machine, event, format!("raised{}", with(payload))),
+            Entry::Drop { machine, target, event } => {
+                push(machine, event, format!("lost: {target} has halted"))
+            }
+            Entry::Dequeue { machine, state, event, .. } => {
+                push(machine, event, format!("handled in {state}"))
+            }
+            Entry::Receive { machine, state, event, .. } => {
+                push(machine, event, format!("received in {state}"))
+            }
+            Entry::Wait { machine, events, .. } => {
+                push(machine, "", format!("waits for {}", events.join(", ")))
+            }
+            Entry::Raise { machine, event, payload, .. } => {
+                push(machine, event, format!("raised{}", with(payload)))
+            }
             Entry::Goto { machine, state, target } => push(machine, "", format!("{state} -> {target}")),
             Entry::Announce { machine, event, payload, .. } => {
                 push(machine, event, format!("announced{}", with(payload)));
@@ -118,7 +126,12 @@ fn rows_of(number: usize, step: &TraceStep, sources: &Sources) -> Vec<Row> {
         }
     }
     if rows.is_empty() {
-        rows.push(Row { number, who: step.machine.clone(), event: String::new(), effect: "goes on".to_owned() });
+        rows.push(Row {
+            number,
+            who: step.machine.clone(),
+            event: String::new(),
+            effect: "goes on".to_owned(),
+        });
     }
     rows
 }

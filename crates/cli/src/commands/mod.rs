@@ -1,7 +1,11 @@
 //! One file per command.
 
+mod check;
 mod compile;
 mod explain;
+mod files;
+mod replay;
+mod suite;
 
 use crate::args::{Args, Command};
 use crate::exit::ExitStatus;
@@ -10,6 +14,8 @@ pub fn run(args: Args) -> ExitStatus {
     match args.command {
         Command::Compile(args) => compile::compile(&args),
         Command::Tests(args) => compile::tests(&args),
+        Command::Check(args) => check::check(&args),
+        Command::Replay(args) => replay::replay(&args),
         Command::Explain(args) => explain::explain(&args),
     }
 }

@@ -1,0 +1,363 @@
+//! `allways check`: systematic testing of one or more test cases.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use allways_driver::{Compilation, select, suite};
+use allways_explore::coverage::{Share, Trigger};
+use allways_explore::{CheckOptions, Fairness, Report, StrategyKind};
+use allways_machine::Executable;
+use allways_report::{check as check_report, json, junit};
+use allways_run::{StopReason, Verdict};
+
+use super::compile;
+use super::files;
+use crate::args::{CheckArgs, FairnessArg, Format};
+use crate::exit::ExitStatus;
+use crate::interrupt::{self, Stop};
+use crate::printer;
+use crate::progress::ProgressLine;
+
+/// One test case that was run.
+pub struct Checked {
+    pub name: String,
+    pub executable: Arc<Executable>,
+    pub report: Report,
+    pub seconds: f64,
+}
+
+pub fn check(args: &CheckArgs) -> ExitStatus {
+    if let Some(file) = &args.replay {
+        return super::replay::replay_file(&args.input, file, args.format, args.full_trace);
+    }
+    let compilation = match compile_project(args) {
+        Ok(compilation) => compilation,
+        Err(status) => return status,
+    };
+    let Some(program) = &compilation.program else { return ExitStatus::Rejected };
+    if args.list_tests {
+        for test in &program.tests {
+            printer::out(&format!("{}\n", test.name));
+        }
+        return ExitStatus::Success;
+    }
+    if args.all {
+        return super::suite::run(args, &compilation);
+    }
+    let tests = match select::select(program, args.testcase.as_deref()) {
+        Ok(tests) => tests,
+        Err(error) => {
+            printer::err(&format!("{error}\n"));
+            return ExitStatus::Rejected;
+        }
+    };
+    interrupt::listen();
+    let options = match options(args) {
+        Ok(options) => options,
+        Err(problem) => {
+            printer::err(&format!("{problem}\n"));
+            return ExitStatus::Rejected;
+        }
+    };
+    let mut total = ExitStatus::Success;
+    let mut cases = Vec::new();
+    let mut reports = Vec::new();
+    for test in tests {
+        let checked = match run_test(&compilation, test, &options, timeout(args), args.format == Format::Text)
+        {
+            Ok(checked) => checked,
+            Err(status) => return status,
+        };
+        let report = report_of(&compilation, &checked, &options);
+        match args.format {
+            Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
+            Format::Text => show(&compilation, &checked, &report, args),
+        }
+        if let Err(problem) =
+            files::write(&compilation, &checked, &report, args.outdir.as_deref(), args.format)
+        {
+            printer::err(&format!("{problem}\n"));
+            return ExitStatus::Rejected;
+        }
+        cases.push(junit_case(&compilation, &checked));
+        total = add_up(total, status_of(&checked.report));
+        if interrupt::is_interrupted() {
+            break;
+        }
+    }
+    if args.format == Format::Json {
+        printer::out(&json::to_text(&serde_json::json!({ "version": json::VERSION, "reports": reports })));
+    }
+    if let Some(path) = &args.junit
+        && let Err(error) = std::fs::write(path, junit::render(&compilation.project.name, &cases))
+    {
+        printer::err(&format!("`{}` cannot be written: {error}\n", path.display()));
+        return ExitStatus::Rejected;
+    }
+    total
+}
+
+/// Compiles, with the foreign bodies that the suite names. Shows what is wrong.
+pub fn compile_project(args: &CheckArgs) -> Result<Compilation, ExitStatus> {
+    load(&args.input, args.format)
+}
+
+pub fn load(input: &crate::args::InputArgs, format: Format) -> Result<Compilation, ExitStatus> {
+    let mut request = input.request();
+    let folder = project_folder(&request.paths);
+    match suite::load(&folder) {
+        Ok(Some(suite)) => request.foreign.extend(suite.foreign),
+        Ok(None) => {}
+        Err(problem) => {
+            printer::err(&format!("{problem}\n"));
+            return Err(ExitStatus::Rejected);
+        }
+    }
+    let compilation = allways_driver::compile(&request, input.strict);
+    if compilation.program.is_none() {
+        if format == Format::Json {
+            printer::out(&json::to_text(&compile::report(&compilation, "check")));
+        } else {
+            compile::show_diagnostics(&compilation);
+        }
+        return Err(ExitStatus::Rejected);
+    }
+    Ok(compilation)
+}
+
+/// Where `allways.toml` is looked for.
+fn project_folder(paths: &[PathBuf]) -> PathBuf {
+    match paths {
+        [path] if path.is_dir() => path.clone(),
+        [path, ..] => path.parent().map(Path::to_owned).unwrap_or_default(),
+        [] => PathBuf::new(),
+    }
+}
+
+fn timeout(args: &CheckArgs) -> Option<Duration> {
+    args.timeout.map(Duration::from_secs)
+}
+
+/// The options of the engine.
+pub fn options(args: &CheckArgs) -> Result<CheckOptions, String> {
+    let mut options = CheckOptions {
+        strategy: args.strategies.kind()?,
+        seed: args.seed,
+        // A time limit alone means: as many as fit in.
+        n_schedules: match (args.schedules, args.timeout) {
+            (Some(0), _) => None,
+            (Some(n), _) => Some(n),
+            (None, Some(_)) => None,
+            (None, None) => Some(crate::args::DEFAULT_SCHEDULES),
+        },
+        fail_on_max_steps: args.fail_on_maxsteps,
+        explore: args.explore,
+        n_threads: args
+            .threads
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        ..CheckOptions::default()
+    };
+    match args.max_steps.as_slice() {
+        [] => {}
+        [unfair] => set_steps(&mut options, *unfair, unfair.saturating_mul(10)),
+        [unfair, fair, ..] if fair >= unfair || *fair == 0 => set_steps(&mut options, *unfair, *fair),
+        [unfair, fair, ..] => {
+            return Err(format!("--max-steps: the fair bound {fair} is below the unfair bound {unfair}"));
+        }
+    }
+    options.liveness.fairness = match args.fairness {
+        FairnessArg::Random => Fairness::Random,
+        FairnessArg::Weak => Fairness::Weak,
+    };
+    if args.no_shrink {
+        options.shrink_steps = 0;
+    }
+    Ok(options)
+}
+
+/// Zero is no bound.
+fn set_steps(options: &mut CheckOptions, unfair: u64, fair: u64) {
+    options.unfair_steps = (unfair > 0).then_some(unfair);
+    options.fair_steps = (fair > 0).then_some(fair);
+}
+
+/// Runs one test case; a fault of ours is shown and ends the command.
+pub fn run_test(
+    compilation: &Compilation,
+    test: usize,
+    options: &CheckOptions,
+    timeout: Option<Duration>,
+    show_progress: bool,
+) -> Result<Checked, ExitStatus> {
+    let Some(program) = &compilation.program else { return Err(ExitStatus::Rejected) };
+    let name = program.tests[test].name.clone();
+    let executable = Arc::new(Executable::new(program, test));
+    let progress = ProgressLine::new(&name, show_progress);
+    let start = Instant::now();
+    let report = allways_explore::check(&executable, options, &progress, &Stop::after(timeout));
+    progress.finish();
+    match report {
+        Ok(report) => Ok(Checked { name, executable, report, seconds: start.elapsed().as_secs_f64() }),
+        Err(error) => {
+            printer::err(&format!("internal error in test case `{name}`: {error}\nplease report this\n"));
+            Err(ExitStatus::Internal)
+        }
+    }
+}
+
+/// The report as data.
+pub fn report_of(
+    compilation: &Compilation,
+    checked: &Checked,
+    options: &CheckOptions,
+) -> check_report::CheckReport {
+    let sources = compilation.sources();
+    let exe = &checked.executable;
+    let report = &checked.report;
+    let statistics = report.statistics;
+    let summary = report.coverage.summary(exe);
+    let share = |share: Share| check_report::Share { covered: share.n_covered, all: share.n_all };
+    let unused_handlers = report
+        .coverage
+        .unused_handlers(exe)
+        .into_iter()
+        .map(|handler| {
+            let state = &exe.states[handler.state as usize];
+            let machine = exe.machine_name(state.machine);
+            let trigger = match handler.trigger {
+                Trigger::Entry => "entry".to_owned(),
+                Trigger::Exit => "exit".to_owned(),
+                Trigger::Event(event) => format!("on {}", exe.event_name(event)),
+            };
+            format!("{machine}.{} {trigger} ({})", exe.state_name(handler.state), sources.place(handler.span))
+        })
+        .collect();
+    check_report::CheckReport {
+        version: json::VERSION,
+        command: "check",
+        project: compilation.project.name.clone(),
+        test: checked.name.clone(),
+        verdict: check_report::verdict_word(&report.verdict),
+        explanation: explanation(checked, sources),
+        seed: options.seed,
+        strategy: options.strategy.to_string(),
+        statistics: check_report::Statistics {
+            n_schedules: statistics.n_schedules,
+            n_steps: statistics.n_steps,
+            n_choices: statistics.n_choices,
+            min_length: statistics.min_length,
+            max_length: statistics.max_length,
+            n_bounded: statistics.n_bounded,
+        },
+        coverage: check_report::Coverage {
+            states: share(summary.states),
+            transitions: share(summary.transitions),
+            events: share(summary.events),
+            unused_handlers,
+        },
+        violations: report
+            .findings
+            .iter()
+            .map(|finding| {
+                let monitor = finding.counterexample.violation.monitor;
+                check_report::violation(
+                    &finding.counterexample,
+                    monitor.map(|monitor| exe.monitor_name(monitor).to_owned()),
+                    finding.index,
+                    finding.strategy.to_string(),
+                    sources,
+                )
+            })
+            .collect(),
+    }
+}
+
+/// What the verdict is worth, and what cut it short.
+fn explanation(checked: &Checked, sources: &allways_base::Sources) -> String {
+    let mut text = check_report::explain_verdict(&checked.report.verdict, sources);
+    if let (Verdict::Holds(_), Some(reason)) = (&checked.report.verdict, &checked.report.stopped) {
+        text.push_str("; ");
+        text.push_str(&check_report::explain_stop(reason));
+    }
+    text
+}
+
+fn show(compilation: &Compilation, checked: &Checked, report: &check_report::CheckReport, args: &CheckArgs) {
+    let sources = compilation.sources();
+    printer::out(&format!("... Checker is using '{}' strategy (seed:{}).\n", report.strategy, report.seed));
+    printer::out(&format!("{}: {}\n", report.test, report.verdict));
+    let n_last = if args.full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
+    for (finding, violation) in checked.report.findings.iter().zip(&report.violations) {
+        let text = check_report::render_counterexample(&finding.counterexample, sources, n_last, true);
+        printer::out(&format!("\n{text}"));
+        let shrunk = match finding.found_length as usize {
+            n if n > finding.counterexample.schedule.len() => {
+                format!(", shrunk from {n} to {} choices", finding.counterexample.schedule.len())
+            }
+            _ => String::new(),
+        };
+        printer::out(&format!(
+            "\nfound by {} in schedule {}: {} steps{shrunk}\n",
+            violation.strategy, violation.schedule_index, violation.n_steps
+        ));
+    }
+    if checked.report.findings.is_empty() {
+        printer::out(&format!("{}\n", report.explanation));
+    }
+    printer::out(&check_report::render_statistics(report));
+    if args.coverage {
+        printer::out(&check_report::render_coverage(report));
+    }
+    printer::err(&format!("... Elapsed {:.2} sec\n", checked.seconds));
+}
+
+pub fn status_of(report: &Report) -> ExitStatus {
+    match (&report.verdict, &report.stopped) {
+        (Verdict::Violated(_), _) => ExitStatus::Violated,
+        (_, Some(StopReason::Interrupted)) => ExitStatus::Interrupted,
+        (Verdict::Unknown(_), _) => ExitStatus::Inconclusive,
+        (Verdict::Holds(_), _) => ExitStatus::Success,
+    }
+}
+
+/// The status of several tests: a violation anywhere counts most.
+pub fn add_up(a: ExitStatus, b: ExitStatus) -> ExitStatus {
+    let rank = |status| match status {
+        ExitStatus::Internal => 5,
+        ExitStatus::Interrupted => 4,
+        ExitStatus::Violated => 3,
+        ExitStatus::Rejected => 2,
+        ExitStatus::Inconclusive => 1,
+        ExitStatus::Success => 0,
+    };
+    if rank(b) > rank(a) { b } else { a }
+}
+
+fn junit_case(compilation: &Compilation, checked: &Checked) -> junit::Case {
+    let sources = compilation.sources();
+    let result = match &checked.report.verdict {
+        Verdict::Holds(_) => junit::CaseResult::Passed,
+        Verdict::Violated(counterexample) => junit::CaseResult::Failed(
+            counterexample.violation.text(sources),
+            check_report::render_counterexample(counterexample, sources, None, false),
+        ),
+        Verdict::Unknown(reason) => junit::CaseResult::Error(check_report::explain_stop(reason)),
+    };
+    junit::Case { name: checked.name.clone(), seconds: checked.seconds, result }
+}
+
+/// The strategy of a name, as suites write it.
+pub fn strategy_named(name: &str, bound: Option<u32>) -> Option<StrategyKind> {
+    Some(match name {
+        "portfolio" => StrategyKind::Portfolio,
+        "random" => StrategyKind::Random,
+        "probabilistic" => StrategyKind::Probabilistic(bound.unwrap_or(3)),
+        "pct" => StrategyKind::Pct(bound.unwrap_or(10)),
+        "fairpct" => StrategyKind::FairPct(bound.unwrap_or(10)),
+        "pos" => StrategyKind::Pos,
+        "delay" => StrategyKind::DelayBounding(bound.unwrap_or(2)),
+        "dfs" => StrategyKind::DepthFirst,
+        _ => return None,
+    })
+}

@@ -1,0 +1,141 @@
+//! Suites: `allways.toml` beside a project names tests with the verdict that each is expected to give.
+//!
+//! ```toml
+//! foreign = ["PForeign/bodies.p"]   # bodies in P for foreign functions
+//!
+//! [defaults]
+//! schedules = 10000
+//!
+//! [[test]]
+//! name = "tcSafe"                    # expected to hold
+//!
+//! [[test]]
+//! name = "tcMutant"
+//! expect = "violated"
+//! by = "assertion"                   # the kind of violation, or the name of a monitor
+//! message = "lost update"            # part of the text
+//! strategy = "pct"
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+pub const FILE_NAME: &str = "allways.toml";
+
+/// The whole file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Suite {
+    /// Files with bodies for foreign functions, relative to this file.
+    #[serde(default)]
+    pub foreign: Vec<PathBuf>,
+    #[serde(default)]
+    pub defaults: Budget,
+    #[serde(default, rename = "test")]
+    pub tests: Vec<SuiteTest>,
+}
+
+/// How much is spent on a test.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Budget {
+    pub schedules: Option<u64>,
+    /// Seconds.
+    pub timeout: Option<u64>,
+    pub max_steps: Option<u64>,
+    pub seed: Option<u64>,
+    /// `random`, `probabilistic`, `pct`, `fairpct`, `pos`, `delay`, `dfs` or `portfolio`.
+    pub strategy: Option<String>,
+    /// The number that some strategies take.
+    pub strategy_bound: Option<u32>,
+}
+
+impl Budget {
+    /// This budget where it says something, `defaults` elsewhere.
+    pub fn or(&self, defaults: &Budget) -> Budget {
+        Budget {
+            schedules: self.schedules.or(defaults.schedules),
+            timeout: self.timeout.or(defaults.timeout),
+            max_steps: self.max_steps.or(defaults.max_steps),
+            seed: self.seed.or(defaults.seed),
+            strategy: self.strategy.clone().or_else(|| defaults.strategy.clone()),
+            strategy_bound: self.strategy_bound.or(defaults.strategy_bound),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expectation {
+    #[default]
+    Holds,
+    Violated,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SuiteTest {
+    pub name: String,
+    #[serde(default)]
+    pub expect: Expectation,
+    /// Only with `expect = "violated"`.
+    pub by: Option<String>,
+    pub message: Option<String>,
+    #[serde(flatten)]
+    pub budget: Budget,
+}
+
+/// Reads the suite of a folder; `None` if there is none.
+pub fn load(folder: &Path) -> Result<Option<Suite>, String> {
+    let path = folder.join(FILE_NAME);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+    let mut suite = parse(&text).map_err(|error| format!("`{}`: {error}", path.display()))?;
+    for file in &mut suite.foreign {
+        *file = folder.join(&file);
+    }
+    Ok(Some(suite))
+}
+
+fn parse(text: &str) -> Result<Suite, String> {
+    let suite: Suite = toml::from_str(text).map_err(|error| error.to_string())?;
+    for test in &suite.tests {
+        if test.expect == Expectation::Holds && (test.by.is_some() || test.message.is_some()) {
+            return Err(format!(
+                "the test `{}` is expected to hold, so `by` and `message` mean nothing",
+                test.name
+            ));
+        }
+    }
+    Ok(suite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_is_read() {
+        let suite = parse(
+            "foreign = ['b.p']\n[defaults]\nschedules = 5\n\n[[test]]\nname = 'a'\n\n[[test]]\nname = 'b'\n\
+             expect = 'violated'\nby = 'assertion'\nschedules = 7\n",
+        )
+        .unwrap();
+        assert_eq!(suite.tests[0].expect, Expectation::Holds);
+        assert_eq!(suite.tests[0].budget.or(&suite.defaults).schedules, Some(5));
+        assert_eq!(suite.tests[1].by.as_deref(), Some("assertion"));
+        assert_eq!(suite.tests[1].budget.or(&suite.defaults).schedules, Some(7));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        assert!(parse("[[tests]]\nname = 'a'").unwrap_err().contains("tests"));
+        assert!(parse("[[test]]\nexpect = 'holds'").unwrap_err().contains("name"));
+        assert!(parse("[[test]]\nname = 'a'\nexpect = 'works'").unwrap_err().contains("works"));
+        assert!(parse("[[test]]\nname = 'a'\nby = 'deadlock'").unwrap_err().contains("hold"));
+    }
+}

@@ -1,0 +1,252 @@
+//! The answer of a testing run, as data for scripts and as text for people.
+
+use std::fmt::Write as _;
+
+use allways_base::{Code, Diagnostic, Severity, Sources};
+use allways_run::{Bound, Choice, Counterexample, Guarantee, StopReason, Verdict};
+use serde::Serialize;
+
+use crate::{diagnostics, trace};
+
+/// One test that was run.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckReport {
+    pub version: u32,
+    pub command: &'static str,
+    pub project: String,
+    pub test: String,
+    /// `holds`, `violated` or `unknown`.
+    pub verdict: &'static str,
+    /// What the verdict is worth, or why there is none.
+    pub explanation: String,
+    pub seed: u64,
+    pub strategy: String,
+    pub statistics: Statistics,
+    pub coverage: Coverage,
+    pub violations: Vec<Violation>,
+}
+
+#[derive(Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Statistics {
+    pub n_schedules: u64,
+    pub n_steps: u64,
+    pub n_choices: u64,
+    pub min_length: u64,
+    pub max_length: u64,
+    /// Schedules that hit the step bound.
+    pub n_bounded: u64,
+}
+
+#[derive(Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Coverage {
+    pub states: Share,
+    pub transitions: Share,
+    pub events: Share,
+    /// Handlers that never ran, as `Machine.State on event (file:line)`.
+    pub unused_handlers: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, Serialize)]
+pub struct Share {
+    pub covered: usize,
+    pub all: usize,
+}
+
+impl Share {
+    fn percent(self) -> usize {
+        if self.all == 0 { 100 } else { self.covered * 100 / self.all }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Violation {
+    pub kind: &'static str,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<String>,
+    /// The schedule that shows it, from zero, and the strategy that found it.
+    pub schedule_index: u64,
+    pub strategy: String,
+    pub n_steps: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_start: Option<usize>,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    pub machine: String,
+    pub choices: Vec<u32>,
+    /// What happened, a line each, as P's logs have it.
+    pub log: Vec<String>,
+}
+
+/// A counterexample as data.
+pub fn violation(
+    counterexample: &Counterexample,
+    monitor: Option<String>,
+    schedule_index: u64,
+    strategy: String,
+    sources: &Sources,
+) -> Violation {
+    let violation = &counterexample.violation;
+    Violation {
+        kind: violation.kind.as_str(),
+        message: violation.text(sources),
+        place: violation.span.map(|span| sources.place(span)),
+        monitor,
+        schedule_index,
+        strategy,
+        n_steps: counterexample.trace.steps.len(),
+        loop_start: counterexample.loop_start,
+        steps: counterexample
+            .trace
+            .steps
+            .iter()
+            .map(|step| Step {
+                machine: step.machine.clone(),
+                choices: step
+                    .choices
+                    .iter()
+                    .filter_map(|choice| match choice {
+                        Choice::Machine(_) => None,
+                        Choice::Data(answer) => Some(*answer),
+                    })
+                    .collect(),
+                log: crate::p_log::lines(step, sources),
+            })
+            .collect(),
+    }
+}
+
+/// `holds`, `violated` or `unknown`.
+pub fn verdict_word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds(_) => "holds",
+        Verdict::Violated(_) => "violated",
+        Verdict::Unknown(_) => "unknown",
+    }
+}
+
+/// What a verdict is worth, in a sentence.
+pub fn explain_verdict(verdict: &Verdict, sources: &Sources) -> String {
+    match verdict {
+        Verdict::Violated(counterexample) => counterexample.violation.text(sources),
+        Verdict::Unknown(reason) => explain_stop(reason),
+        Verdict::Holds(guarantee) => explain_guarantee(guarantee),
+    }
+}
+
+pub fn explain_guarantee(guarantee: &Guarantee) -> String {
+    match guarantee {
+        Guarantee::Exhaustive => "proved: every run was looked at".to_owned(),
+        Guarantee::UpTo(bounds) => {
+            let bounds: Vec<String> = bounds.iter().map(explain_bound).collect();
+            format!("every run within bounds was looked at; {} cut some off", bounds.join(" and "))
+        }
+        Guarantee::Probable { omission } => {
+            format!("proved, but for a chance of {omission:.1e} that a configuration was overlooked")
+        }
+        Guarantee::Sampled { n_schedules, .. } => {
+            format!("nothing broke on {n_schedules} schedules; this is no proof")
+        }
+    }
+}
+
+fn explain_bound(bound: &Bound) -> String {
+    format!("{bound:?}").to_lowercase().replace('(', " ").replace(')', "")
+}
+
+pub fn explain_stop(reason: &StopReason) -> String {
+    match reason {
+        StopReason::Time(limit) => format!("the time limit of {} s was reached", limit.as_secs()),
+        StopReason::Memory { bytes } => format!("the memory limit of {} MB was reached", bytes >> 20),
+        StopReason::Interrupted => "interrupted".to_owned(),
+        StopReason::ForeignFunction { name } => format!(
+            "a run reached the foreign function `{name}`, which has no body in P; give one with `--foreign FILE`"
+        ),
+        StopReason::Unsupported { what } => format!("not supported: {what}"),
+    }
+}
+
+/// The place and text of a violation, with its line of source.
+pub fn render_violation(counterexample: &Counterexample, sources: &Sources, styled: bool) -> String {
+    let violation = &counterexample.violation;
+    let code = Code::new(violation.kind.as_str());
+    let mut diagnostic = Diagnostic::new(Severity::Error, code, violation.message.clone());
+    if let Some(span) = violation.span {
+        diagnostic = diagnostic.at(span, "");
+    }
+    diagnostics::render_text(&[diagnostic], sources, styled)
+}
+
+/// The figures, in lines that scripts for P's checker look for.
+pub fn render_statistics(report: &CheckReport) -> String {
+    let n_bugs = report.violations.len();
+    let statistics = &report.statistics;
+    let plural = |n: u64| if n == 1 { "" } else { "s" };
+    let mut out = String::new();
+    let _ = writeln!(out, "..... Found {n_bugs} bug{}.", plural(n_bugs as u64));
+    let _ =
+        writeln!(out, "..... Explored {} schedule{}", statistics.n_schedules, plural(statistics.n_schedules));
+    if statistics.n_schedules > 0 {
+        let _ = writeln!(
+            out,
+            "..... Number of scheduling points: {} (min), {} (avg), {} (max).",
+            statistics.min_length,
+            statistics.n_choices / statistics.n_schedules,
+            statistics.max_length
+        );
+    }
+    if statistics.n_bounded > 0 {
+        let _ = writeln!(out, "..... {} schedules were cut by the step bound", statistics.n_bounded);
+    }
+    let coverage = &report.coverage;
+    let _ = writeln!(
+        out,
+        "..... Covered {} % of control states, {} % of transitions, {} % of events",
+        coverage.states.percent(),
+        coverage.transitions.percent(),
+        coverage.events.percent()
+    );
+    out
+}
+
+/// Coverage as a text file.
+pub fn render_coverage(report: &CheckReport) -> String {
+    let coverage = &report.coverage;
+    let mut out = String::new();
+    for (name, share) in [
+        ("control states", coverage.states),
+        ("transitions", coverage.transitions),
+        ("events", coverage.events),
+    ] {
+        let _ = writeln!(out, "{name}: {} of {} ({} %)", share.covered, share.all, share.percent());
+    }
+    if !coverage.unused_handlers.is_empty() {
+        out.push_str("\nhandlers that never ran:\n");
+        for handler in &coverage.unused_handlers {
+            let _ = writeln!(out, "  {handler}");
+        }
+    }
+    out
+}
+
+/// A counterexample for people: what broke, then the run.
+pub fn render_counterexample(
+    counterexample: &Counterexample,
+    sources: &Sources,
+    n_last: Option<usize>,
+    styled: bool,
+) -> String {
+    let mut out = render_violation(counterexample, sources, styled);
+    out.push_str(&trace::render_table(counterexample, sources, n_last));
+    out
+}
