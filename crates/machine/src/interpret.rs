@@ -253,7 +253,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     fn begin(&mut self, fun: u32, payload: Value) -> Result<Next, Fault> {
         let exe = self.cx.exe;
         let def = &exe.funs[fun as usize];
-        self.spend(1, def.span)?;
+        self.spend(def.end - def.entry, def.span)?;
         let base = self.local.registers.len();
         self.local.frames.push(Frame { fun, pc: def.entry, base: base as u32, dst: Operand::register(0) });
         self.local.registers.resize(base + def.n_registers as usize, Value::NULL);
@@ -309,20 +309,24 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         Ok(Next::Execute)
     }
 
+    #[inline]
     fn spend(&mut self, n: u32, span: Span) -> Result<(), Fault> {
         match self.cx.fuel.checked_sub(n) {
             Some(left) => {
                 *self.cx.fuel = left;
                 Ok(())
             }
-            None => {
-                let text = format!(
-                    "handler ran for {} instructions without sending, creating or ending",
-                    self.cx.limits.instructions
-                );
-                Err(self.fault(ViolationKind::EndlessHandler, text, Some(span)))
-            }
+            None => Err(self.endless(span)),
         }
+    }
+
+    #[cold]
+    fn endless(&mut self, span: Span) -> Fault {
+        let text = format!(
+            "handler ran for {} instructions without sending, creating or ending",
+            self.cx.limits.instructions
+        );
+        self.fault(ViolationKind::EndlessHandler, text, Some(span))
     }
 
     fn unhandled(&mut self, event: u32) -> Fault {

@@ -156,6 +156,12 @@ pub enum Op {
         template: u32,
         first: u32,
     },
+    /// The same for a text that is only printed: empty when nobody listens.
+    FormatForPrint {
+        dst: Operand,
+        template: u32,
+        first: u32,
+    },
     This {
         dst: Operand,
     },

@@ -179,9 +179,6 @@ fn transfer(exe: &Executable, op: &Op, live: &mut [u64]) {
             write(live, dst);
             row(live, first, exe.templates[template as usize].n_args as usize);
         }
-        Op::PrintFormat { template, first } => {
-            row(live, first, exe.templates[template as usize].n_args as usize);
-        }
         Op::This { dst } | Op::Flip { dst, .. } => write(live, dst),
         Op::JumpIf { cond, .. } | Op::JumpIfNot { cond, .. } => read(live, cond),
         // The destination keeps its value when the loop ends, so it is not written on all ways.
@@ -190,7 +187,10 @@ fn transfer(exe: &Executable, op: &Op, live: &mut [u64]) {
             write(live, dst);
             row(live, first, exe.funs[fun as usize].params.len());
         }
-        Op::Return { src } | Op::Print { src } | Op::Fail { message: src } => read(live, src),
+        Op::Return { src } | Op::Fail { message: src } => read(live, src),
+        // What is only printed does not tell configurations apart.
+        Op::FormatForPrint { dst, .. } => write(live, dst),
+        Op::Print { .. } | Op::PrintFormat { .. } => {}
         Op::Store { root, path: steps, src }
         | Op::Insert { root, path: steps, src }
         | Op::Add { root, path: steps, src } => {

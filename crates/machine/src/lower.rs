@@ -4,6 +4,7 @@
 //! This file makes the tables; `lower/function.rs` makes the code.
 
 mod function;
+mod print_only;
 
 use allways_base::{Idx, IndexVec, Symbol};
 use allways_p::hir;
@@ -21,6 +22,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
         program,
         test,
         first_states: Vec::new(),
+        print_only: print_only::print_only_params(program),
         const_ids: FxHashMap::default(),
         access_ids: FxHashMap::default(),
         exe: Executable {
@@ -62,6 +64,8 @@ struct Lowering<'a> {
     test: &'a hir::Test,
     /// The number of the first control state of each machine.
     first_states: Vec<u32>,
+    /// For each function, which parameters are only printed.
+    print_only: Vec<Vec<bool>>,
     const_ids: FxHashMap<Value, u32>,
     access_ids: FxHashMap<(Symbol, u32), u32>,
     exe: Executable,

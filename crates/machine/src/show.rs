@@ -99,7 +99,7 @@ impl fmt::Display for Shown<'_> {
             Op::ToInt { dst, src } => write!(f, "{dst:?} = {src:?} to int"),
             Op::ToFloat { dst, src } => write!(f, "{dst:?} = {src:?} to float"),
             Op::ToPermission { dst, src, permission } => write!(f, "{dst:?} = {src:?} to {permission:?}"),
-            Op::Format { dst, template, first } => {
+            Op::Format { dst, template, first } | Op::FormatForPrint { dst, template, first } => {
                 let n_args = exe.templates[template as usize].n_args as usize;
                 write!(f, "{dst:?} = format {} ({})", self.template(template), self.row(first, n_args))
             }

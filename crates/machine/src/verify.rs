@@ -66,7 +66,9 @@ impl Check<'_> {
                 exe.permissions.get(permission).ok_or("no such permission set")?;
                 self.write(dst).and(self.read(src))
             }
-            Op::Format { dst, template, first } => self.write(dst).and(self.template(template, first)),
+            Op::Format { dst, template, first } | Op::FormatForPrint { dst, template, first } => {
+                self.write(dst).and(self.template(template, first))
+            }
             Op::PrintFormat { template, first } => self.template(template, first),
             Op::This { dst } | Op::Flip { dst, .. } => self.write(dst),
             Op::Jump { to } => self.jump(to),

@@ -69,14 +69,26 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 }
             };
         }
+        let exe = self.cx.exe;
+        let code = exe.code.as_slice();
+        // Straight code ends by itself: only what can repeat costs fuel.
+        macro_rules! jump {
+            ($to:expr) => {{
+                let to = $to;
+                if to <= pc {
+                    let cost = pc - to + 1;
+                    if *self.cx.fuel < cost {
+                        here!();
+                        return Err(self.endless(exe.spans[pc as usize]));
+                    }
+                    *self.cx.fuel -= cost;
+                }
+                pc = to;
+                continue;
+            }};
+        }
         loop {
-            if *self.cx.fuel == 0 {
-                here!();
-                let span = self.cx.exe.spans[pc as usize];
-                self.spend(1, span)?;
-            }
-            *self.cx.fuel -= 1;
-            let op = self.cx.exe.code[pc as usize];
+            let op = code[pc as usize];
             match op {
                 Op::Move { dst, src } => {
                     let value = self.read_copy(base, src);
@@ -260,6 +272,11 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let value = self.cx.store.string(&text);
                     self.write(base, dst, value);
                 }
+                Op::FormatForPrint { dst, template, first } => {
+                    let text = if R::ON { self.fill(template, base + first as usize) } else { String::new() };
+                    let value = self.cx.store.string(&text);
+                    self.write(base, dst, value);
+                }
                 Op::This { dst } => {
                     let value = match self.cx.actor {
                         Actor::Machine(instance) => Value::reference(
@@ -285,23 +302,14 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                         n_answers => return Ok(Stop::Effect(Effect::Choose { n_answers })),
                     }
                 }
-                Op::Jump { to } => {
-                    pc = to;
-                    continue;
-                }
+                Op::Jump { to } => jump!(to),
                 Op::JumpIf { cond, to } => match self.read(base, cond) {
-                    Value::TRUE => {
-                        pc = to;
-                        continue;
-                    }
+                    Value::TRUE => jump!(to),
                     Value::FALSE => {}
                     other => fail!(ViolationKind::Cast, "condition is {}", describe(other)),
                 },
                 Op::JumpIfNot { cond, to } => match self.read(base, cond) {
-                    Value::FALSE => {
-                        pc = to;
-                        continue;
-                    }
+                    Value::FALSE => jump!(to),
                     Value::TRUE => {}
                     other => fail!(ViolationKind::Cast, "condition is {}", describe(other)),
                 },
@@ -334,7 +342,9 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                             self.cx.limits.call_depth
                         );
                     }
-                    let def = &self.cx.exe.funs[fun as usize];
+                    let def = &exe.funs[fun as usize];
+                    here!();
+                    self.spend(def.end - def.entry, exe.spans[pc as usize])?;
                     pc += 1;
                     here!();
                     base += first as usize;

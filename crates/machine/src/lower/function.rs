@@ -310,7 +310,22 @@ impl<'a> FunctionLowering<'a, '_> {
                 self.emit(Op::New { dst, interface: number(*interface), payload });
             }
             ExprKind::Call(fun, args) => {
-                let first = self.in_a_row(args.iter().copied());
+                let first = self.next_register();
+                for (param, &arg) in args.iter().enumerate() {
+                    let dst = self.temp();
+                    match &body.exprs[arg].kind {
+                        ExprKind::Format(pieces, args)
+                            if !args.is_empty() && self.lowering.print_only[fun.index()][param] =>
+                        {
+                            let n_temps = self.n_temps;
+                            let template = self.template(pieces, args.len());
+                            let first = self.in_a_row(args.iter().copied());
+                            self.emit(Op::FormatForPrint { dst, template, first });
+                            self.n_temps = n_temps;
+                        }
+                        _ => self.expr_into(arg, dst),
+                    }
+                }
                 self.emit(Op::Call { dst, fun: number(*fun), first });
             }
             ExprKind::Choose(None) => self.emit(Op::Flip { dst, fair: false }),

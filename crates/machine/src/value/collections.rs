@@ -235,23 +235,30 @@ impl Store {
 
     /// `keys(m)`
     pub fn keys(&mut self, map: Value) -> Outcome {
-        let View::Node(Kind::Map, id) = map.view() else { return Err(CollectionFault::Class) };
-        let keys: Vec<Value> = self.map_entries(id).map(|(key, _)| key).collect();
-        Ok(self.copied_seq(keys))
+        self.halves(map, 0)
     }
 
     /// `values(m)`
     pub fn values(&mut self, map: Value) -> Outcome {
-        let View::Node(Kind::Map, id) = map.view() else { return Err(CollectionFault::Class) };
-        let values: Vec<Value> = self.map_entries(id).map(|(_, value)| value).collect();
-        Ok(self.copied_seq(values))
+        self.halves(map, 1)
     }
 
-    fn copied_seq(&mut self, mut parts: Vec<Value>) -> Value {
-        for part in &mut parts {
-            *part = self.copy(*part);
+    /// The first or second halves of the entries, copied.
+    fn halves(&mut self, map: Value, which: usize) -> Outcome {
+        let View::Node(Kind::Map, id) = map.view() else { return Err(CollectionFault::Class) };
+        let mut parts = std::mem::take(&mut self.scratch);
+        parts.clear();
+        parts.extend(self.map_entries(id).map(|(key, value)| [key, value][which]));
+        if map.flags().has(Flags::HOLES) {
+            let mut copies = parts.clone();
+            for part in &mut copies {
+                *part = self.copy(*part);
+            }
+            parts = copies;
         }
-        self.seq(&parts)
+        let seq = self.seq(&parts);
+        self.scratch = parts;
+        Ok(seq)
     }
 
     /// The how-manieth element of a sequence or set, or key of a map, in order of enumeration.

@@ -1,0 +1,182 @@
+//! Parameters that are only ever printed.
+//!
+//! Models wrap `print` in helpers of their own: `Log(format("...", x))`. Building that text in every run of a search, to
+//! show it in none, would cost more than the rest of the handler. So a text that goes to a parameter which is
+//! only printed is built when somebody listens, and is empty otherwise. Preserves: everything but what is printed.
+
+use allways_base::Idx;
+use allways_p::hir::{self, ExprId, ExprKind, PathKind, PlaceRoot, StmtKind};
+
+/// For each function, which of its parameters are only printed, directly or by functions they are given to.
+pub(super) fn print_only_params(program: &hir::Program) -> Vec<Vec<bool>> {
+    // The greatest solution: all string parameters, less those with another use, until nothing changes.
+    let mut known: Vec<Vec<bool>> = program
+        .functions
+        .iter()
+        .map(|function| {
+            let is_text = |ty: hir::TypeId| matches!(program.types.get(ty), hir::Type::String);
+            let has_body = function.body.is_some();
+            function.locals.iter().take(function.n_params).map(|p| has_body && is_text(p.ty)).collect()
+        })
+        .collect();
+    loop {
+        let mut changed = false;
+        for (id, function) in program.functions.iter_ids() {
+            let Some(body) = &function.body else { continue };
+            let mut uses = Uses { body, known: &known, other: vec![false; function.n_params] };
+            uses.body();
+            let other = uses.other;
+            for (param, used) in other.into_iter().enumerate() {
+                if used && known[id.index()][param] {
+                    known[id.index()][param] = false;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return known;
+        }
+    }
+}
+
+struct Uses<'a> {
+    body: &'a hir::Body,
+    known: &'a [Vec<bool>],
+    /// Parameters with a use that is no printing.
+    other: Vec<bool>,
+}
+
+impl Uses<'_> {
+    fn body(&mut self) {
+        // Statements are looked at one by one, wherever they are nested.
+        for stmt in &self.body.stmts {
+            match &stmt.kind {
+                StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}
+                StmtKind::Assert { cond, message } => {
+                    self.expr(*cond, false);
+                    self.optional(*message);
+                }
+                StmtKind::Print(e) => self.expr(*e, true),
+                StmtKind::Return(e) => self.optional(*e),
+                StmtKind::Assign { place, value } | StmtKind::Add { place, value } => {
+                    self.place(place);
+                    self.expr(*value, false);
+                }
+                StmtKind::Insert { place, key, value } => {
+                    self.place(place);
+                    self.expr(*key, false);
+                    self.expr(*value, false);
+                }
+                StmtKind::Remove { place, key } => {
+                    self.place(place);
+                    self.expr(*key, false);
+                }
+                StmtKind::While { cond, .. } => self.expr(*cond, false),
+                StmtKind::Foreach { item, collection, .. } => {
+                    self.place(item);
+                    self.expr(*collection, false);
+                }
+                StmtKind::If { arms, .. } => {
+                    for &(cond, _) in arms {
+                        self.expr(cond, false);
+                    }
+                }
+                StmtKind::Eval(e) => self.expr(*e, false),
+                StmtKind::Raise { event, payload } | StmtKind::Announce { event, payload } => {
+                    self.expr(*event, false);
+                    self.optional(*payload);
+                }
+                StmtKind::Send { target, event, payload } => {
+                    self.expr(*target, false);
+                    self.expr(*event, false);
+                    self.optional(*payload);
+                }
+                StmtKind::Goto { payload, .. } => self.optional(*payload),
+                StmtKind::Receive { .. } => {}
+            }
+        }
+    }
+
+    fn optional(&mut self, expr: Option<ExprId>) {
+        if let Some(expr) = expr {
+            self.expr(expr, false);
+        }
+    }
+
+    fn local(&mut self, local: hir::LocalId) {
+        if let Some(used) = self.other.get_mut(local.index()) {
+            *used = true;
+        }
+    }
+
+    fn place(&mut self, place: &hir::Place) {
+        if let PlaceRoot::Local(local) = place.root {
+            self.local(local);
+        }
+        for step in &place.path {
+            if let PathKind::Index(index) = step.kind {
+                self.expr(index, false);
+            }
+        }
+    }
+
+    /// Notes the uses in an expression whose value is only printed, or not.
+    fn expr(&mut self, expr: ExprId, printed: bool) {
+        match &self.body.exprs[expr].kind {
+            ExprKind::Local(local) => {
+                if !printed {
+                    self.local(*local);
+                }
+            }
+            ExprKind::Format(_, args) => {
+                for &arg in args {
+                    self.expr(arg, printed);
+                }
+            }
+            ExprKind::Call(fun, args) => {
+                for (param, &arg) in args.iter().enumerate() {
+                    let printed = self.known[fun.index()].get(param).copied().unwrap_or(false);
+                    self.expr(arg, printed);
+                }
+            }
+            ExprKind::Null
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Event(_)
+            | ExprKind::EnumElement(_)
+            | ExprKind::This
+            | ExprKind::Nondet { .. }
+            | ExprKind::Field(_)
+            | ExprKind::Param(_)
+            | ExprKind::Default(_)
+            | ExprKind::Choose(None)
+            | ExprKind::New(_, None) => {}
+            ExprKind::Tuple(list) => {
+                for &e in list {
+                    self.expr(e, false);
+                }
+            }
+            ExprKind::NamedTuple(fields) => {
+                for &(_, e) in fields {
+                    self.expr(e, false);
+                }
+            }
+            ExprKind::TupleGet(e, _)
+            | ExprKind::FieldGet(e, _, _)
+            | ExprKind::Keys(e)
+            | ExprKind::Values(e)
+            | ExprKind::Sizeof(e)
+            | ExprKind::New(_, Some(e))
+            | ExprKind::Choose(Some(e))
+            | ExprKind::Neg(e)
+            | ExprKind::Not(e)
+            | ExprKind::Cast(e)
+            | ExprKind::Coerce(e) => self.expr(*e, false),
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
+                self.expr(*a, false);
+                self.expr(*b, false);
+            }
+        }
+    }
+}
