@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use allways_machine::{Executable, Kernel};
-use allways_run::{Bound, Guarantee, Observer, Progress, Schedule, StopReason, Verdict, ViolationKind};
+use allways_run::{Bound, Guarantee, Observer, Progress, Schedule, StopReason, Verdict};
 
 use crate::coverage::Coverage;
 use crate::finish;
@@ -459,9 +459,4 @@ fn guarantee(total: &Statistics, is_exhausted: bool, options: &CheckOptions) -> 
         (true, _) => Guarantee::Exhaustive,
         (false, _) => Guarantee::Sampled { n_schedules: total.n_schedules, n_steps: total.n_steps },
     }
-}
-
-/// Whether a violation of this kind is one that the kernel itself reports.
-pub(crate) fn is_of_kernel(kind: ViolationKind) -> bool {
-    !matches!(kind, ViolationKind::Liveness(_) | ViolationKind::StepBound)
 }

@@ -1,40 +1,47 @@
 //! From a violation as it was found to one that can be shown: shrunk, replayed, traced.
+//!
+//! Nothing leaves the engine that has not been replayed here. A lasso is replayed twice round its loop, and must come
+//! back to the same configuration without the monitor ever being cold.
 
 use std::sync::Arc;
 
-use allways_machine::{Executable, Outcome, Tracer, replay};
-use allways_run::{Counterexample, Entry, Violation};
+use allways_machine::{Executable, Kernel, Outcome, Tracer, replay, replay_on};
+use allways_run::{Certainty, Choice, Counterexample, Entry, Schedule, Violation, ViolationKind};
 
-use crate::check::{RawFinding, is_of_kernel, same_place};
-use crate::options::{Cancel, CheckOptions};
+use crate::check::{RawFinding, same_place};
+use crate::liveness::{self, Search};
+use crate::options::{Cancel, CheckOptions, Fairness};
 use crate::report::{Finding, InternalError};
+use crate::shrink::{Shrinker, Step, follow, schedule_of, shrink, steps_of};
+use crate::strategy::StrategyKind;
+use crate::watch::{Heat, StepHeat};
 
 pub(crate) fn finish(
     exe: &Arc<Executable>,
     options: &CheckOptions,
-    raw: RawFinding,
-    _cancel: &dyn Cancel,
+    mut raw: RawFinding,
+    cancel: &dyn Cancel,
 ) -> Result<Finding, InternalError> {
     let found_length = raw.schedule.len() as u64;
-    let mut tracer = Tracer::default();
-    let error = |error| InternalError::Replay { index: raw.index, error };
-    let kernel = replay(exe, options.limits, &raw.schedule, &mut tracer).map_err(error)?;
-    let outcome = kernel.outcome().clone();
-    let mut trace = tracer.finish(&outcome);
-    let violation = if is_of_kernel(raw.violation.kind) {
-        match outcome {
-            Outcome::Violated(found) if same_place(&found, &raw.violation) => *found,
-            other => return Err(differs(&raw, &other)),
+    let is_cancelled = || cancel.reason().is_some();
+    let budget = options.shrink_steps;
+    let mut kernel = Kernel::new(exe.clone(), options.limits);
+    match raw.violation.kind {
+        _ if budget == 0 => {}
+        ViolationKind::Liveness(Certainty::Certain) => {
+            // A lasso of the graph search from the beginning has a shortest stem already.
+            if raw.strategy != StrategyKind::DepthFirst {
+                shrink_lasso(&mut kernel, options, &mut raw, &is_cancelled);
+            }
         }
-    } else {
-        let Outcome::Running = outcome else { return Err(differs(&raw, &outcome)) };
-        let violation: Violation = (*raw.violation).clone();
-        if let Some(step) = trace.steps.last_mut() {
-            step.entries.push(Entry::Fault(violation.clone()));
-        }
-        trace.violation = Some(violation.clone());
-        violation
-    };
+        // Their length is the point.
+        ViolationKind::Liveness(Certainty::Potential) | ViolationKind::StepBound => {}
+        _ => raw.schedule = shrink(&mut kernel, &raw.schedule, &raw.violation, budget, &is_cancelled),
+    }
+    if let Some(loop_start) = raw.loop_start {
+        confirm_lasso(&mut kernel, &raw, loop_start)?;
+    }
+    let (violation, trace) = confirm(exe, options, &raw)?;
     Ok(Finding {
         index: raw.index,
         strategy: raw.strategy,
@@ -49,10 +56,127 @@ pub(crate) fn finish(
     })
 }
 
-fn differs(raw: &RawFinding, found: &Outcome) -> InternalError {
+/// Replays into a trace that ends in the violation.
+fn confirm(
+    exe: &Arc<Executable>,
+    options: &CheckOptions,
+    raw: &RawFinding,
+) -> Result<(Violation, allways_run::Trace), InternalError> {
+    let mut tracer = Tracer::default();
+    let error = |error| InternalError::Replay { index: raw.index, error };
+    let kernel = replay(exe, options.limits, &raw.schedule, &mut tracer).map_err(error)?;
+    let outcome = kernel.outcome().clone();
+    let mut trace = tracer.finish(&outcome);
+    let is_of_kernel = !matches!(raw.violation.kind, ViolationKind::Liveness(_) | ViolationKind::StepBound);
+    match outcome {
+        Outcome::Violated(found) if is_of_kernel && same_place(&found, &raw.violation) => Ok((*found, trace)),
+        // The kernel knows nothing of these: the run just goes on.
+        Outcome::Running if !is_of_kernel => {
+            let violation: Violation = (*raw.violation).clone();
+            if let Some(step) = trace.steps.last_mut() {
+                step.entries.push(Entry::Fault(violation.clone()));
+            }
+            trace.violation = Some(violation.clone());
+            Ok((violation, trace))
+        }
+        other => Err(differs(raw, format!("{other:?}"))),
+    }
+}
+
+fn differs(raw: &RawFinding, found: String) -> InternalError {
     InternalError::OtherOutcome {
         index: raw.index,
         expected: format!("{}: {}", raw.violation.kind.as_str(), raw.violation.message),
-        found: format!("{found:?}"),
+        found,
+    }
+}
+
+fn confirm_lasso(kernel: &mut Kernel, raw: &RawFinding, loop_start: usize) -> Result<(), InternalError> {
+    let error = |error| InternalError::Replay { index: raw.index, error };
+    let exe = kernel.executable().clone();
+    let heat = Heat::new(&exe);
+    let bit = raw.violation.monitor.and_then(|monitor| 1u64.checked_shl(monitor as u32)).unwrap_or(0);
+    let (stem, lap) = raw.schedule.choices.split_at(loop_start);
+    let mut rounds = Vec::new();
+    for n_rounds in 0..3 {
+        let choices: Vec<Choice> =
+            stem.iter().chain(lap.iter().cycle().take(n_rounds * lap.len())).copied().collect();
+        let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
+        replay_on(kernel, &Schedule { choices }, &mut passing).map_err(error)?;
+        let mut bytes = Vec::new();
+        kernel.encode(&mut bytes);
+        rounds.push((bytes, passing.hot, passing.cold));
+    }
+    if rounds.iter().any(|(bytes, _, _)| *bytes != rounds[0].0) {
+        return Err(differs(raw, "the loop does not close".to_owned()));
+    }
+    let mut hot = 0;
+    let mut cold = 0;
+    let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
+    replay_on(kernel, &Schedule { choices: stem.to_vec() }, &mut passing).map_err(error)?;
+    for step in steps_of(lap) {
+        let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
+        step.take(kernel, &mut passing);
+        let standing = crate::watch::standing(kernel);
+        hot |= passing.hot | standing.0;
+        cold |= passing.cold | standing.1;
+    }
+    if hot & bit == 0 || cold & bit != 0 {
+        return Err(differs(raw, "the monitor is cold in the loop, or never hot".to_owned()));
+    }
+    Ok(())
+}
+
+/// Looks for the earliest point of no return, then leaves out what does not matter before it.
+fn shrink_lasso(
+    kernel: &mut Kernel,
+    options: &CheckOptions,
+    raw: &mut RawFinding,
+    is_cancelled: &dyn Fn() -> bool,
+) {
+    let (Some(loop_start), Some(monitor)) = (raw.loop_start, raw.violation.monitor) else { return };
+    let exe = kernel.executable().clone();
+    let heat = Heat::new(&exe);
+    let max_configurations = options.liveness.configurations;
+    let search = |kernel: &mut Kernel| match options.liveness.fairness {
+        Fairness::Random => {
+            liveness::random::search(kernel, &heat, monitor, max_configurations, is_cancelled)
+        }
+        Fairness::Weak => liveness::weak::search(kernel, &heat, max_configurations, is_cancelled),
+    };
+    let is_lasso = |found: &Search| matches!(found, Search::Lasso { monitor: m, .. } if *m == monitor);
+    let stem = steps_of(&raw.schedule.choices[..loop_start]);
+    // From the point of no return on every configuration is one, so halving finds the first.
+    let (mut low, mut high) = (0, stem.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        follow(kernel, &stem[..middle], &mut allways_machine::Silent);
+        if kernel.is_running() && is_lasso(&search(kernel)) { high = middle } else { low = middle + 1 }
+    }
+    // A search costs about as many steps as it may visit configurations.
+    let price = max_configurations as u64 / 16;
+    let mut test = |kernel: &mut Kernel, candidate: &[Step]| {
+        follow(kernel, candidate, &mut allways_machine::Silent);
+        let cost = kernel.n_steps() + price;
+        let holds = kernel.is_running() && is_lasso(&search(kernel));
+        (holds.then(|| steps_of(&kernel.schedule().choices)), cost)
+    };
+    let best = stem[..high].to_vec();
+    let mut shrinker =
+        Shrinker { kernel: &mut *kernel, best, left: options.shrink_steps, test: &mut test, is_cancelled };
+    shrinker.run();
+    let best = shrinker.best;
+    follow(kernel, &best, &mut allways_machine::Silent);
+    let Search::Lasso { monitor: found, stem, lap } = search(kernel) else { return };
+    if found != monitor {
+        return;
+    }
+    let mut schedule = schedule_of(&best);
+    schedule.choices.extend(stem);
+    let start = schedule.len();
+    schedule.choices.extend(lap);
+    if schedule.len() <= raw.schedule.len() {
+        raw.loop_start = Some(start);
+        raw.schedule = schedule;
     }
 }

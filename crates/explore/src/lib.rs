@@ -15,6 +15,7 @@ pub mod options;
 pub mod report;
 mod rng;
 mod run;
+mod shrink;
 pub mod strategy;
 mod watch;
 

@@ -32,8 +32,8 @@ pub struct CheckOptions {
     pub liveness: LivenessOptions,
     /// At least one. The answer does not depend on it.
     pub n_threads: usize,
-    /// Schedules that shrinking one counterexample may try; zero leaves it as it was found.
-    pub shrink_tries: u32,
+    /// Steps that shrinking one counterexample may make; zero leaves it as it was found.
+    pub shrink_steps: u64,
     pub limits: Limits,
 }
 
@@ -49,7 +49,7 @@ impl Default for CheckOptions {
             explore: false,
             liveness: LivenessOptions::default(),
             n_threads: 1,
-            shrink_tries: 2_000,
+            shrink_steps: 1_000_000,
             limits: Limits::default(),
         }
     }

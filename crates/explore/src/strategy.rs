@@ -152,14 +152,9 @@ pub(crate) fn nth_place(kernel: &Kernel, n: u64) -> usize {
     kernel.enabled_set().nth(n as usize).unwrap_or(0)
 }
 
-/// Different random places in a schedule of about this length, in order.
+/// Random places in a schedule of about this length, in order; the same place can come twice.
 pub(crate) fn draw_points(rng: &mut crate::rng::Rng, n: u32, length: u64, points: &mut Vec<u64>) {
     points.clear();
-    let n = (n as u64).min(length) as usize;
-    while points.len() < n {
-        let point = rng.below(length);
-        if let Err(at) = points.binary_search(&point) {
-            points.insert(at, point);
-        }
-    }
+    points.extend((0..n).map(|_| rng.below(length)));
+    points.sort_unstable();
 }

@@ -1,0 +1,626 @@
+//! Cells: everything about one machine or monitor, interned; and their local steps, by the kernel.
+//!
+//! A cell knows whose it is, so its number says both who and how. Its content is compared as bytes (see
+//! `allways_machine::encode`), in which registers that will not be read count as null. Its hash is of those bytes, so
+//! it does not depend on who was interned first.
+//!
+//! *Slots* are the places of a configuration vector: one for each monitor, then one for each instance, in the order in
+//! which the search meets them. Zero in a slot means that the machine does not exist.
+
+use std::sync::Arc;
+
+use allways_base::Idx;
+use allways_machine::encode::encode_local;
+use allways_machine::{
+    Actor, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Pending, Recorder, Scene, Status,
+};
+use allways_p::hir::Temperature;
+use allways_run::{Choice, InstanceId, Limits, StopReason};
+use hashbrown::HashTable;
+use rustc_hash::FxHashMap;
+
+use super::options::SearchBounds;
+use crate::coverage::{Coverage, Sink};
+use crate::watch::Heat;
+
+/// More resolutions of the data choices of one handler are unsupported.
+const MAX_RESOLUTIONS: usize = 1 << 20;
+
+pub(super) type CellId = u32;
+
+struct Cell {
+    local: Local,
+    owner: Owner,
+    hash: u64,
+    /// Where its bytes end; they begin where those of the one before end.
+    end: usize,
+    cut: Option<Cut>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Owner {
+    Monitor(u32),
+    Machine(InstanceId),
+}
+
+/// A bound that the search met.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Cut {
+    Depth,
+    Inbox,
+    Occurrences,
+    Machines,
+}
+
+/// What a machine can do by itself.
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    /// It waits, or has halted.
+    Rest { blocked: bool },
+    /// A step, with its outcomes in lexicographic order of data choices.
+    Step {
+        /// The delivery that comes first: to the slot, of the message.
+        deliver: Option<(u32, u32)>,
+        creates: bool,
+        outcomes: Vec<Outcome1>,
+    },
+    Fault,
+    Unknown(StopReason),
+}
+
+/// One outcome of a machine's own part of a step.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Outcome1 {
+    pub end: Ending,
+    pub answers: Vec<Answer>,
+    /// What monitors hear: slot and message, in order.
+    pub observed: Vec<(u32, u32)>,
+    /// The machine that was made: slot and cell.
+    pub created: Option<(u32, CellId)>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Ending {
+    Stands(CellId),
+    Cut(Cut),
+    Fault,
+    Unknown(StopReason),
+}
+
+/// One outcome of a delivery.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Delivered {
+    pub end: Ending,
+    pub answers: Vec<Answer>,
+}
+
+/// What a monitor does with an observation.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Heard {
+    pub end: Ending,
+    /// The monitor was hot, was cold, if only in passing.
+    pub hot: bool,
+    pub cold: bool,
+}
+
+/// A data choice and its answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Answer {
+    pub point: DataPoint,
+    pub answer: u32,
+}
+
+/// The configurations after the first step, and what went wrong in it.
+pub(super) struct Beginning {
+    pub vectors: Vec<Vec<CellId>>,
+    pub n_transitions: u64,
+    /// By the answers: that way leads to a violation.
+    pub violations: Vec<Vec<u32>>,
+    pub unknown: Option<StopReason>,
+}
+
+pub(super) struct Cells {
+    exe: Arc<Executable>,
+    kernel: Kernel,
+    bounds: SearchBounds,
+    /// Answers count, not only where they lead.
+    keep_answers: bool,
+    cells: Vec<Cell>,
+    bytes: Vec<u8>,
+    index: HashTable<CellId>,
+    scratch: Vec<u8>,
+    messages: Vec<Message>,
+    message_index: FxHashMap<(u32, u64), u32>,
+    /// By slot; monitors come first.
+    owners: Vec<Owner>,
+    slot_of: Vec<u32>,
+    recorder: PartWatch,
+    largest_inbox: usize,
+    local_bytes: usize,
+}
+
+impl Cells {
+    pub fn new(exe: &Arc<Executable>, limits: Limits, bounds: SearchBounds, keep_answers: bool) -> Self {
+        let n_monitors = exe.monitors.len() as u32;
+        let nobody = Cell {
+            local: Local::default(),
+            owner: Owner::Machine(InstanceId::MAIN),
+            hash: 0,
+            end: 0,
+            cut: None,
+        };
+        Cells {
+            exe: exe.clone(),
+            kernel: Kernel::new(exe.clone(), limits),
+            bounds,
+            keep_answers,
+            cells: vec![nobody],
+            bytes: Vec::new(),
+            index: HashTable::new(),
+            scratch: Vec::new(),
+            messages: Vec::new(),
+            message_index: FxHashMap::default(),
+            owners: (0..n_monitors).map(Owner::Monitor).collect(),
+            slot_of: Vec::new(),
+            recorder: PartWatch {
+                coverage: Sink::new(exe),
+                temperatures: Heat::new(exe).temperatures(),
+                hot: false,
+                cold: false,
+            },
+            largest_inbox: 0,
+            local_bytes: 0,
+        }
+    }
+
+    pub fn executable(&self) -> &Arc<Executable> {
+        &self.exe
+    }
+
+    pub fn n_monitors(&self) -> usize {
+        self.exe.monitors.len()
+    }
+
+    pub fn n_cells(&self) -> usize {
+        self.cells.len() - 1
+    }
+
+    pub fn n_messages(&self) -> usize {
+        self.messages.len()
+    }
+
+    pub fn n_slots(&self) -> usize {
+        self.owners.len()
+    }
+
+    pub fn owner(&self, slot: u32) -> Owner {
+        self.owners[slot as usize]
+    }
+
+    pub fn hash(&self, cell: CellId) -> u64 {
+        self.cells[cell as usize].hash
+    }
+
+    pub fn local(&self, cell: CellId) -> &Local {
+        &self.cells[cell as usize].local
+    }
+
+    pub fn largest_inbox(&self) -> usize {
+        self.largest_inbox
+    }
+
+    /// Memory in use, roughly.
+    pub fn n_bytes(&self) -> usize {
+        self.bytes.capacity()
+            + self.cells.capacity() * size_of::<Cell>()
+            + self.local_bytes
+            + self.index.capacity() * 5
+            + self.messages.capacity() * 40
+            + self.kernel.store().n_bytes()
+    }
+
+    /// What was run, once and for all.
+    pub fn coverage(&mut self) -> Coverage {
+        let mut coverage = Coverage::new(&self.exe);
+        coverage.merge(&self.recorder.coverage.take_fresh());
+        coverage
+    }
+
+    /// The slots of machines by their paths, which does not depend on who was met first.
+    pub fn slots_by_path(&self) -> Vec<u32> {
+        let mut slots: Vec<(Vec<u32>, u32)> = self
+            .owners
+            .iter()
+            .enumerate()
+            .filter_map(|(slot, owner)| match owner {
+                Owner::Machine(instance) => Some((self.exe.instances.path(*instance), slot as u32)),
+                Owner::Monitor(_) => None,
+            })
+            .collect();
+        slots.sort();
+        slots.into_iter().map(|(_, slot)| slot).collect()
+    }
+
+    pub fn temperature(&self, cell: CellId) -> Temperature {
+        let control = self.cells[cell as usize].local.control;
+        self.recorder.temperatures[control as usize]
+    }
+
+    fn slot(&mut self, owner: Owner) -> u32 {
+        let instance = match owner {
+            Owner::Monitor(monitor) => return monitor,
+            Owner::Machine(instance) => instance.index(),
+        };
+        if self.slot_of.len() <= instance {
+            self.slot_of.resize(instance + 1, 0);
+        }
+        if self.slot_of[instance] == 0 {
+            self.owners.push(owner);
+            self.slot_of[instance] = self.owners.len() as u32;
+        }
+        self.slot_of[instance] - 1
+    }
+
+    fn message(&mut self, message: Message) -> u32 {
+        let key = (message.event, message.payload.bits());
+        *self.message_index.entry(key).or_insert_with(|| {
+            self.messages.push(message);
+            self.messages.len() as u32 - 1
+        })
+    }
+
+    /// The number of where somebody stands in the kernel's configuration.
+    fn intern(&mut self, owner: Owner) -> CellId {
+        let local = match owner {
+            Owner::Monitor(monitor) => &self.kernel.configuration().monitors[monitor as usize],
+            Owner::Machine(instance) => self.kernel.configuration().local(instance),
+        };
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
+        match owner {
+            Owner::Monitor(monitor) => bytes.extend_from_slice(&[0, monitor as u8, (monitor >> 8) as u8]),
+            Owner::Machine(instance) => {
+                let path = self.exe.instances.path(instance);
+                bytes.push(1);
+                for place in path {
+                    bytes.extend_from_slice(&(place + 1).to_le_bytes());
+                }
+                bytes.extend_from_slice(&0u32.to_le_bytes());
+            }
+        }
+        encode_local(&self.exe, self.kernel.store(), local, &mut bytes);
+        let hash = hash_bytes(&bytes);
+        let known = self.index.find(hash, |&cell| self.cells[cell as usize].hash == hash && self.content(cell) == bytes);
+        if let Some(&cell) = known {
+            self.scratch = bytes;
+            return cell;
+        }
+        let cell = self.cells.len() as CellId;
+        let mut local = local.clone();
+        local.inbox.shrink_to_fit();
+        self.exe.liveness.clear_dead(&self.exe, &mut local);
+        self.local_bytes += local.inbox.capacity() * size_of::<Message>()
+            + local.registers.capacity() * 8
+            + local.frames.capacity() * 16;
+        let cut = self.cut(&local);
+        if cut.is_none() {
+            self.largest_inbox = self.largest_inbox.max(local.inbox.len());
+        }
+        self.bytes.extend_from_slice(&bytes);
+        self.cells.push(Cell { local, owner, hash, end: self.bytes.len(), cut });
+        let cells = &self.cells;
+        self.index.insert_unique(hash, cell, |&cell| cells[cell as usize].hash);
+        self.scratch = bytes;
+        cell
+    }
+
+    fn content(&self, cell: CellId) -> &[u8] {
+        &self.bytes[self.cells[cell as usize - 1].end..self.cells[cell as usize].end]
+    }
+
+    fn cut(&self, local: &Local) -> Option<Cut> {
+        if self.bounds.inbox.is_some_and(|bound| local.inbox.len() > bound as usize) {
+            return Some(Cut::Inbox);
+        }
+        let bound = self.bounds.occurrences? as usize;
+        let is_over = |message: &Message| {
+            local.inbox.iter().filter(|other| other.event == message.event).count() > bound
+        };
+        local.inbox.iter().any(is_over).then_some(Cut::Occurrences)
+    }
+
+    fn stands(&mut self, owner: Owner) -> Ending {
+        let cell = self.intern(owner);
+        match self.cells[cell as usize].cut {
+            None => Ending::Stands(cell),
+            Some(cut) => Ending::Cut(cut),
+        }
+    }
+
+    /// How the machine that was just run ended.
+    fn ending(&mut self, owner: Owner) -> Ending {
+        match self.kernel.outcome() {
+            Outcome::Running | Outcome::Quiescent => self.stands(owner),
+            Outcome::Violated(_) => Ending::Fault,
+            Outcome::Unknown(reason) => Ending::Unknown(reason.clone()),
+        }
+    }
+
+    /// What a machine can do where it stands.
+    pub fn act(&mut self, cell: CellId) -> Act {
+        let Cell { local, owner, .. } = &self.cells[cell as usize];
+        let Owner::Machine(machine) = *owner else { return Act::Rest { blocked: false } };
+        let owner = *owner;
+        let mut deliver = None;
+        let mut creates = false;
+        match local.status {
+            Status::Halted => return Act::Rest { blocked: false },
+            Status::Blocked { .. } => return Act::Rest { blocked: true },
+            Status::Idle if !self.exe.states[local.control as usize].has_null => {
+                return Act::Rest { blocked: false };
+            }
+            Status::Pending(Pending::Fault(_)) => return Act::Fault,
+            Status::Pending(Pending::Foreign { fun }) => {
+                let name = self.exe.function_name(fun).to_owned();
+                return Act::Unknown(StopReason::ForeignFunction { name });
+            }
+            Status::Pending(Pending::Deliver { target, message }) if target != machine => {
+                deliver = Some((target, message));
+            }
+            Status::Pending(Pending::Create { .. }) => creates = true,
+            Status::Idle | Status::Pending(Pending::Deliver { .. } | Pending::Observe | Pending::Start) => {}
+        }
+        let deliver = deliver.map(|(target, message)| {
+            (self.slot(Owner::Machine(target)), self.message(message))
+        });
+        let interface = self.cells[cell as usize].local.interface;
+        let mut resolution = Resolution::default();
+        let mut outcomes: Vec<Outcome1> = Vec::new();
+        loop {
+            resolution.answers.clear();
+            let local = &self.cells[cell as usize].local;
+            let alone = self.kernel.step_alone(machine, local, &mut resolution, &mut self.recorder);
+            let mut observed = Vec::new();
+            for message in alone.observed {
+                let number = self.message(message);
+                let exe = self.exe.clone();
+                observed.extend(exe.observers(interface, message.event).iter().map(|&slot| (slot, number)));
+            }
+            let created = match alone.created {
+                None => None,
+                Some(instance) => {
+                    let owner = Owner::Machine(instance);
+                    let cell = self.intern(owner);
+                    Some((self.slot(owner), cell))
+                }
+            };
+            let end = self.ending(owner);
+            let outcome = Outcome1 { end, answers: resolution.answers.clone(), observed, created };
+            let is_known = !self.keep_answers
+                && outcomes.iter().rev().take(64).any(|known| {
+                    known.end == outcome.end && known.observed == outcome.observed && known.created == outcome.created
+                });
+            if !is_known {
+                outcomes.push(outcome);
+            }
+            if !resolution.advance() {
+                return Act::Step { deliver, creates, outcomes };
+            }
+            if resolution.n_advances > MAX_RESOLUTIONS {
+                return Act::Unknown(too_many());
+            }
+        }
+    }
+
+    /// What a machine does when a message reaches it.
+    pub fn deliver(&mut self, cell: CellId, message: u32) -> Vec<Delivered> {
+        let owner = self.cells[cell as usize].owner;
+        let Owner::Machine(machine) = owner else { return Vec::new() };
+        let message = self.messages[message as usize];
+        let mut resolution = Resolution::default();
+        let mut outcomes: Vec<Delivered> = Vec::new();
+        loop {
+            resolution.answers.clear();
+            let local = &self.cells[cell as usize].local;
+            self.kernel.deliver_alone(machine, local, message, &mut resolution, &mut self.recorder);
+            let end = self.ending(owner);
+            let is_known = !self.keep_answers && outcomes.iter().rev().take(64).any(|known| known.end == end);
+            if !is_known {
+                outcomes.push(Delivered { end, answers: resolution.answers.clone() });
+            }
+            if !resolution.advance() {
+                return outcomes;
+            }
+            if resolution.n_advances > MAX_RESOLUTIONS {
+                return vec![Delivered { end: Ending::Unknown(too_many()), answers: Vec::new() }];
+            }
+        }
+    }
+
+    /// What a monitor does with a message that it watches.
+    pub fn observe(&mut self, cell: CellId, message: u32) -> Heard {
+        let owner = self.cells[cell as usize].owner;
+        let Owner::Monitor(monitor) = owner else {
+            return Heard { end: Ending::Stands(cell), hot: false, cold: false };
+        };
+        let message = self.messages[message as usize];
+        let local = &self.cells[cell as usize].local;
+        (self.recorder.hot, self.recorder.cold) = (false, false);
+        // The kernel notes this before it runs the monitor.
+        let layout = self.recorder.coverage.layout;
+        self.recorder.coverage.cover(layout.handled(local.control, message.event));
+        self.kernel.observe_alone(monitor, local, message, &mut self.recorder);
+        let (hot, cold) = (self.recorder.hot, self.recorder.cold);
+        Heard { end: self.ending(owner), hot, cold }
+    }
+
+    /// Makes the first step, which starts the monitors and the main machine, in all its ways.
+    pub fn begin(&mut self) -> Beginning {
+        let mut beginning =
+            Beginning { vectors: Vec::new(), n_transitions: 0, violations: Vec::new(), unknown: None };
+        let mut resolution = Resolution::default();
+        loop {
+            resolution.answers.clear();
+            self.kernel.reset();
+            beginning.n_transitions += 1;
+            let stepped = self.kernel.step(InstanceId::MAIN, &mut resolution, &mut self.recorder);
+            let outcome = self.kernel.outcome().clone();
+            match (stepped, outcome) {
+                (Err(_), _) => {}
+                (Ok(()), Outcome::Unknown(reason)) => {
+                    beginning.unknown.get_or_insert(reason);
+                }
+                (Ok(()), Outcome::Violated(violation)) if !is_end(violation.kind) => {
+                    beginning.violations.push(resolution.answers.iter().map(|answer| answer.answer).collect());
+                }
+                (Ok(()), Outcome::Running | Outcome::Quiescent | Outcome::Violated(_)) => {
+                    let monitors: Vec<Owner> = (0..self.n_monitors() as u32).map(Owner::Monitor).collect();
+                    let mut vector: Vec<CellId> = monitors.into_iter().map(|owner| self.intern(owner)).collect();
+                    let owner = Owner::Machine(InstanceId::MAIN);
+                    let slot = self.slot(owner) as usize;
+                    vector.resize(slot + 1, 0);
+                    vector[slot] = self.intern(owner);
+                    if !beginning.vectors.contains(&vector) {
+                        beginning.vectors.push(vector);
+                    }
+                }
+            }
+            if !resolution.advance() || resolution.n_advances > MAX_RESOLUTIONS {
+                if resolution.n_advances > MAX_RESOLUTIONS {
+                    beginning.unknown = Some(too_many());
+                }
+                return beginning;
+            }
+        }
+    }
+}
+
+/// Found when nobody can step, not in a step.
+pub(super) fn is_end(kind: allways_run::ViolationKind) -> bool {
+    use allways_run::ViolationKind::{Deadlock, HotAtEnd};
+    matches!(kind, Deadlock | HotAtEnd)
+}
+
+fn too_many() -> StopReason {
+    StopReason::Unsupported { what: format!("a handler with more than {MAX_RESOLUTIONS} answers to its choices") }
+}
+
+/// Enumerates the resolutions of the data choices of one step, in lexicographic order.
+#[derive(Default)]
+pub(super) struct Resolution {
+    /// What to answer first; after that, zero.
+    prefix: Vec<u32>,
+    pub answers: Vec<Answer>,
+    n_advances: usize,
+}
+
+impl Resolution {
+    /// On to the next one; `false` when that was the last.
+    pub fn advance(&mut self) -> bool {
+        self.n_advances += 1;
+        let last = self.answers.iter().rposition(|answer| answer.answer + 1 < answer.point.n_answers);
+        let Some(last) = last else { return false };
+        self.prefix.clear();
+        self.prefix.extend(self.answers[..=last].iter().map(|answer| answer.answer));
+        self.prefix[last] += 1;
+        true
+    }
+}
+
+impl Oracle for Resolution {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        let answer = self.prefix.get(self.answers.len()).copied().unwrap_or(0);
+        self.answers.push(Answer { point, answer });
+        answer
+    }
+}
+
+/// Answers given by somebody else.
+pub(super) struct Given<'a> {
+    pub answers: &'a [u32],
+    pub at: usize,
+}
+
+impl Oracle for Given<'_> {
+    fn answer(&mut self, _: DataPoint) -> u32 {
+        let answer = self.answers.get(self.at).copied().unwrap_or(0);
+        self.at += 1;
+        answer
+    }
+}
+
+/// The choices of a step.
+pub(super) fn step_choices(machine: InstanceId, answers: &[u32]) -> Vec<Choice> {
+    let mut choices = vec![Choice::Machine(machine)];
+    choices.extend(answers.iter().map(|&answer| Choice::Data(answer)));
+    choices
+}
+
+/// Hears coverage, and how hot a monitor was.
+struct PartWatch {
+    coverage: Sink,
+    temperatures: Vec<Temperature>,
+    hot: bool,
+    cold: bool,
+}
+
+impl Recorder for PartWatch {
+    fn record(&mut self, _: &Scene<'_>, note: Note) {
+        let layout = self.coverage.layout;
+        match note {
+            Note::Enter { actor, state } => {
+                self.coverage.cover(layout.entered(state));
+                if let Actor::Monitor(_) = actor {
+                    match self.temperatures[state as usize] {
+                        Temperature::Hot => self.hot = true,
+                        Temperature::Cold => self.cold = true,
+                        Temperature::Warm => {}
+                    }
+                }
+            }
+            Note::Exit { state, .. } => self.coverage.cover(layout.left(state)),
+            Note::Send { message, .. } | Note::Announce { message, .. } => {
+                self.coverage.cover(layout.sent(message.event));
+            }
+            Note::Dequeue { state, message, .. }
+            | Note::Raise { state, message, .. }
+            | Note::Observe { state, message, .. } => {
+                self.coverage.cover(layout.handled(state, message.event));
+            }
+            Note::Receive { state, message, .. } => {
+                self.coverage.cover(layout.received(state, message.event));
+            }
+            Note::Chosen(_)
+            | Note::Create { .. }
+            | Note::Drop { .. }
+            | Note::Wait { .. }
+            | Note::Goto { .. }
+            | Note::Answer { .. }
+            | Note::Print { .. }
+            | Note::Halt { .. } => {}
+        }
+    }
+}
+
+/// A hash of good quality whose values never change: fingerprints of different processes must agree.
+pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
+    const K: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = K ^ bytes.len() as u64;
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        let product = u128::from(u64::from_le_bytes(word) ^ hash) * u128::from(0xd6e8_feb8_6659_fd93_u64);
+        hash = (product as u64) ^ (product >> 64) as u64 ^ hash.rotate_left(23).wrapping_mul(K);
+    }
+    mix(hash)
+}
+
+/// A bijection that spreads its argument over all bits.
+#[inline]
+pub(super) fn mix(mut n: u64) -> u64 {
+    n ^= n >> 32;
+    n = n.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    n ^= n >> 32;
+    n = n.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    n ^ n >> 32
+}

@@ -1,0 +1,34 @@
+//! Exhaustive exploration: ends with a proof, a shortest counterexample, or with what was covered.
+//!
+//! A handler is a function of where its machine stands and of the message. So it is run once for each such pair, by the
+//! kernel, and its outcomes are remembered. Everything about one machine is interned to a number, its *cell*; a
+//! *configuration* is a short vector of cells, monitors first; and a global step replaces two or three numbers of it.
+//! What was seen is told apart by a 64-bit key that is kept up to date by such differences: a fingerprint of the
+//! content, or, in the exact store, a pair of numbers that names the vector uniquely.
+//!
+//! Reading order: [`options`], [`report`], `cells` (interning, and local steps by the kernel), `memo` (what each thread
+//! remembers of them), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
+//! search proper, on all cores), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
+//! violation" to a schedule that replays), `graph` and `fair` (liveness).
+//!
+//! Deterministic: numbers of cells depend on the order of interning, and so on threads, but neither keys of the
+//! fingerprint store nor counts do; and the counterexample is looked for again, in a fixed order, once it is known
+//! that there is one.
+
+mod breadth;
+mod cells;
+mod depth;
+mod expand;
+mod fair;
+mod graph;
+mod memo;
+pub mod options;
+mod prove;
+pub mod report;
+mod table;
+mod tree;
+mod witness;
+
+pub use options::{Order, ProveOptions, SearchBounds, StoreKind};
+pub use prove::prove;
+pub use report::{ProveReport, ProveStatistics};

@@ -1,0 +1,55 @@
+//! What a proof hands back.
+
+use allways_run::{StopReason, Verdict};
+
+use super::options::StoreKind;
+use crate::coverage::{Coverage, UnusedHandler};
+
+#[derive(Clone, Debug)]
+pub struct ProveReport {
+    pub verdict: Verdict,
+    pub statistics: ProveStatistics,
+    pub coverage: Coverage,
+    /// Handlers that no run reaches; known only when the search saw everything.
+    pub dead_handlers: Option<Vec<UnusedHandler>>,
+    /// Why the search ended early, if it did.
+    pub stopped: Option<StopReason>,
+}
+
+/// Figures of a search. All but bytes and memo figures are the same for any number of threads, except when it was
+/// stopped early.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct ProveStatistics {
+    /// Different configurations, the one before the first step included.
+    pub n_configurations: u64,
+    /// Steps looked at, one for each different outcome.
+    pub n_transitions: u64,
+    /// Steps to the configuration farthest from the beginning.
+    pub depth: u64,
+    /// Configurations in which nobody can step.
+    pub n_ends: u64,
+    /// Messages in the fullest inbox.
+    pub largest_inbox: u32,
+    /// Machines in the fullest configuration.
+    pub n_machines: u32,
+    /// Different places in which a machine or monitor stands.
+    pub n_cells: u64,
+    pub n_messages: u64,
+    /// Questions to the memo, and those that the kernel had to answer.
+    pub n_lookups: u64,
+    pub n_misses: u64,
+    pub store: StoreKind,
+    /// Of the store of configurations, for each of them.
+    pub bytes_per_configuration: f64,
+    /// Of everything: store, frontier, memo, cells.
+    pub peak_bytes: u64,
+    /// The chance that a fingerprint stood for two configurations.
+    pub omission: f64,
+}
+
+impl ProveStatistics {
+    /// The share of local steps that were remembered.
+    pub fn hit_rate(&self) -> f64 {
+        if self.n_lookups == 0 { 0.0 } else { 1.0 - self.n_misses as f64 / self.n_lookups as f64 }
+    }
+}

@@ -1,0 +1,248 @@
+//! Makes a counterexample shorter, through the kernel.
+//!
+//! A candidate is a list of steps that need not fit: steps of machines that cannot step there are left out, answers
+//! that are missing are zero. What the kernel makes of it is a real run again, and is taken when it breaks the same
+//! property in the same place and is *smaller*: fewer steps, or as many with fewer switches between machines, or as
+//! many of these with smaller answers. Passes, until none helps or the budget is used up:
+//! 1. leave out all steps of one machine from some point on;
+//! 2. leave out stretches of steps, from long ones to single steps (delta debugging, Zeller and Hildebrandt 2002);
+//! 3. bring together the steps of a machine that others interrupt;
+//! 4. answer data choices with zero.
+//!
+//! The order of candidates is fixed and the budget counts steps of the kernel, so the result depends on nothing else.
+
+use allways_machine::{DataPoint, Kernel, Oracle, Outcome, Recorder, Silent};
+use allways_run::{Choice, InstanceId, Schedule, Violation, ViolationKind};
+
+use crate::check::same_place;
+
+/// A step with the answers to its data choices.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    machine: InstanceId,
+    answers: Vec<u32>,
+}
+
+/// Splits a schedule into steps.
+pub(crate) fn steps_of(choices: &[Choice]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for &choice in choices {
+        match choice {
+            Choice::Machine(machine) => steps.push(Step { machine, answers: Vec::new() }),
+            Choice::Data(answer) => {
+                if let Some(step) = steps.last_mut() {
+                    step.answers.push(answer);
+                }
+            }
+        }
+    }
+    steps
+}
+
+struct Given<'a> {
+    answers: &'a [u32],
+    at: usize,
+}
+
+impl Oracle for Given<'_> {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        let answer = self.answers.get(self.at).copied().unwrap_or(0);
+        self.at += 1;
+        answer.min(point.n_answers - 1)
+    }
+}
+
+/// Resets the kernel and makes the steps that can be made.
+pub(crate) fn follow<R: Recorder>(kernel: &mut Kernel, steps: &[Step], recorder: &mut R) {
+    kernel.reset();
+    for step in steps {
+        if !kernel.is_running() {
+            return;
+        }
+        step.take(kernel, recorder);
+    }
+}
+
+impl Step {
+    /// Makes the step if it can be made.
+    pub fn take<R: Recorder>(&self, kernel: &mut Kernel, recorder: &mut R) {
+        let mut oracle = Given { answers: &self.answers, at: 0 };
+        // That it cannot is no error: candidates need not fit.
+        let _ = kernel.step(self.machine, &mut oracle, recorder);
+    }
+}
+
+/// Shrinks a schedule that ends in a violation which the kernel reports.
+pub(crate) fn shrink(
+    kernel: &mut Kernel,
+    schedule: &Schedule,
+    violation: &Violation,
+    max_steps: u64,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Schedule {
+    let wants_end = matches!(violation.kind, ViolationKind::Deadlock | ViolationKind::HotAtEnd);
+    let limit = schedule.len();
+    let mut test = |kernel: &mut Kernel, candidate: &[Step]| {
+        follow(kernel, candidate, &mut Silent);
+        // These show only when nobody can step any more: let the rest run out.
+        while wants_end && kernel.is_running() && kernel.schedule().len() < limit {
+            let Some(machine) = kernel.nth_enabled(0) else { break };
+            let mut zeros = Given { answers: &[], at: 0 };
+            if kernel.step(machine, &mut zeros, &mut Silent).is_err() {
+                break;
+            }
+        }
+        let cost = kernel.n_steps();
+        let breaks = matches!(kernel.outcome(), Outcome::Violated(found) if same_place(found, violation));
+        (breaks.then(|| steps_of(&kernel.schedule().choices)), cost)
+    };
+    let best = steps_of(&schedule.choices);
+    let mut shrinker = Shrinker { kernel, best, left: max_steps, test: &mut test, is_cancelled };
+    shrinker.run();
+    schedule_of(&shrinker.best)
+}
+
+pub(crate) fn schedule_of(steps: &[Step]) -> Schedule {
+    steps
+        .iter()
+        .flat_map(|step| {
+            std::iter::once(Choice::Machine(step.machine))
+                .chain(step.answers.iter().map(|&n| Choice::Data(n)))
+        })
+        .collect()
+}
+
+/// Runs a candidate: the run that it became, if it is as wanted, and what it cost in steps.
+pub(crate) type Test<'a> = dyn FnMut(&mut Kernel, &[Step]) -> (Option<Vec<Step>>, u64) + 'a;
+
+pub(crate) struct Shrinker<'a> {
+    pub kernel: &'a mut Kernel,
+    pub best: Vec<Step>,
+    /// Steps that may still be made.
+    pub left: u64,
+    pub test: &'a mut Test<'a>,
+    pub is_cancelled: &'a dyn Fn() -> bool,
+}
+
+/// What is smaller comes first.
+fn size(steps: &[Step]) -> (usize, usize, u64) {
+    let n_switches = steps.windows(2).filter(|pair| pair[0].machine != pair[1].machine).count();
+    let answers = steps.iter().flat_map(|step| &step.answers).map(|&answer| answer as u64).sum();
+    (steps.len(), n_switches, answers)
+}
+
+impl Shrinker<'_> {
+    pub fn run(&mut self) {
+        loop {
+            let before = size(&self.best);
+            self.without_machines();
+            self.without_stretches();
+            self.together();
+            self.smaller_answers();
+            if size(&self.best) >= before || self.left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Takes the candidate if it is smaller and breaks the same.
+    fn attempt(&mut self, candidate: &[Step]) -> bool {
+        if self.left == 0 || (self.is_cancelled)() {
+            self.left = 0;
+            return false;
+        }
+        let (run, cost) = (self.test)(self.kernel, candidate);
+        self.left = self.left.saturating_sub(cost.max(1));
+        match run {
+            Some(run) if size(&run) < size(&self.best) => {
+                self.best = run;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn without_machines(&mut self) {
+        let mut machines: Vec<InstanceId> = Vec::new();
+        for step in &self.best {
+            if !machines.contains(&step.machine) {
+                machines.push(step.machine);
+            }
+        }
+        // Those that came last are the least likely to matter.
+        for machine in machines.into_iter().rev() {
+            let places: Vec<usize> =
+                (0..self.best.len()).filter(|&at| self.best[at].machine == machine).collect();
+            for from in [0, places.len() / 2, places.len() * 3 / 4] {
+                let Some(&from) = places.get(from) else { continue };
+                let candidate: Vec<Step> = self
+                    .best
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, step)| *at < from || step.machine != machine)
+                    .map(|(_, step)| step.clone())
+                    .collect();
+                if self.attempt(&candidate) {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn without_stretches(&mut self) {
+        let mut length = (self.best.len() / 2).max(1);
+        loop {
+            // From the end: late steps that do not matter are the most common.
+            let mut end = self.best.len();
+            while end > 0 && self.left > 0 {
+                let start = end.saturating_sub(length);
+                let candidate = [&self.best[..start], &self.best[end..]].concat();
+                self.attempt(&candidate);
+                end = start.min(self.best.len());
+            }
+            if length == 1 || self.left == 0 {
+                return;
+            }
+            length /= 2;
+        }
+    }
+
+    fn together(&mut self) {
+        let mut at = 1;
+        while at < self.best.len() && self.left > 0 {
+            let machine = self.best[at - 1].machine;
+            if self.best[at].machine == machine {
+                at += 1;
+                continue;
+            }
+            // The next stretch of the same machine, if it comes again: bring it here.
+            let again = (at..self.best.len()).find(|&place| self.best[place].machine == machine);
+            if let Some(again) = again {
+                let n = self.best[again..].iter().take_while(|step| step.machine == machine).count();
+                let mut candidate = self.best.clone();
+                candidate[at..again + n].rotate_right(n);
+                self.attempt(&candidate);
+            }
+            at += 1;
+        }
+    }
+
+    fn smaller_answers(&mut self) {
+        let mut at = 0;
+        while at < self.best.len() && self.left > 0 {
+            for which in 0..self.best[at].answers.len() {
+                let Some(&answer) = self.best.get(at).and_then(|step| step.answers.get(which)) else { break };
+                for smaller in [0, answer / 2] {
+                    if smaller < answer {
+                        let mut candidate = self.best.clone();
+                        candidate[at].answers[which] = smaller;
+                        if self.attempt(&candidate) {
+                            break;
+                        }
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is shown is short.
+
+mod common;
+
+use allways_explore::{CheckOptions, StrategyKind};
+use allways_machine::{Outcome, Silent, replay};
+use allways_run::{Choice, ViolationKind};
+use common::{executable, kind, options, report};
+
+/// Much noise around two steps that matter.
+const NOISE: &str = "
+event eNoise: int;
+event eBad;
+machine Main {
+  start state Init {
+    entry {
+      var sink: machine;
+      var i: int;
+      sink = new Sink();
+      while (i < 4) { new Chatter(sink); i = i + 1; }
+      new Villain(sink);
+    }
+  }
+}
+machine Sink {
+  start state Run {
+    on eNoise do (n: int) { }
+    on eBad do { assert false, \"bad\"; }
+  }
+}
+machine Chatter {
+  start state Run {
+    entry (sink: machine) {
+      var i: int;
+      while (i < 20) { send sink, eNoise, choose(9); i = i + 1; }
+    }
+  }
+}
+machine Villain {
+  start state Run {
+    entry (sink: machine) {
+      var i: int;
+      while (i < 3) { send sink, eNoise, choose(9); i = i + 1; }
+      send sink, eBad;
+    }
+  }
+}
+";
+
+#[test]
+fn noise_is_left_out() {
+    let exe = executable(NOISE);
+    let raw = report(&exe, &CheckOptions { shrink_steps: 0, ..options(StrategyKind::Random, 10) });
+    let found = report(&exe, &options(StrategyKind::Random, 10));
+    let (long, short) = (&raw.findings[0].counterexample, &found.findings[0].counterexample);
+    assert_eq!(long.violation, short.violation);
+    assert_eq!(found.findings[0].found_length as usize, long.schedule.len());
+    // Main's start, its six creations, and four deliveries of the villain, the last of which breaks.
+    assert_eq!(short.schedule.n_steps(), 12, "{:?}", short.schedule);
+    assert_eq!(short.schedule.n_switches(), 2);
+    assert!(short.schedule.choices.iter().all(|choice| !matches!(choice, Choice::Data(1..))));
+    assert_eq!(short.trace.schedule(), short.schedule);
+}
+
+#[test]
+fn shrunk_schedules_replay() {
+    let exe = executable(NOISE);
+    for strategy in [StrategyKind::Portfolio, StrategyKind::Pos, StrategyKind::Pct(2)] {
+        for seed in 0..5 {
+            let report = report(&exe, &CheckOptions { seed, ..options(strategy, 20) });
+            let found = &report.findings[0].counterexample;
+            let limits = CheckOptions::default().limits;
+            let kernel = replay(&exe, limits, &found.schedule, &mut Silent).expect("it replays");
+            assert_eq!(kernel.outcome(), &Outcome::Violated(Box::new(found.violation.clone())));
+        }
+    }
+}
+
+#[test]
+fn deadlocks_shrink_too() {
+    let exe = executable(
+        "
+event eAsk: machine;
+event eAnswer;
+machine Main {
+  start state Init {
+    entry { new Asker(new Clerk()); new Asker(new Clerk()); }
+  }
+}
+machine Clerk {
+  start state Run {
+    on eAsk do (who: machine) { if ($) { send who, eAnswer; } }
+  }
+}
+machine Asker {
+  start state Run {
+    entry (clerk: machine) {
+      var i: int;
+      while (i < 5) { send clerk, eAsk, this; receive { case eAnswer: { } } i = i + 1; }
+    }
+  }
+}
+",
+    );
+    let report = report(&exe, &options(StrategyKind::Random, 100));
+    assert_eq!(kind(&report), Some(ViolationKind::Deadlock));
+    let found = &report.findings[0];
+    assert!(found.counterexample.schedule.len() as u64 <= found.found_length);
+    // Start, four creations, one question each and no answer.
+    assert_eq!(found.counterexample.schedule.n_steps(), 7, "{:?}", found.counterexample.schedule);
+}
