@@ -1,0 +1,19 @@
+//! What tests of engines share: a brute-force oracle, random programs, and the comparison of both with the kernel.
+//!
+//! Reading order: [`view`] (what is compared), [`oracle`] (the reference semantics, enumerated), [`search`] (the
+//! kernel, enumerated), [`differential`] (both on one program), [`generate`] (programs), [`shrink`] (small
+//! programs from large ones).
+//!
+//! What is absent on purpose: the oracle uses nothing of `allways-machine`. It reads the typed program and shares
+//! no code, no values and no execution model with the kernel, so a mistake has to be made twice to stay hidden.
+
+pub mod differential;
+pub mod oracle;
+pub mod random;
+pub mod script;
+pub mod search;
+pub mod source;
+pub mod view;
+
+pub use source::Loaded;
+pub use view::Summary;

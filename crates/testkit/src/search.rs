@@ -1,0 +1,225 @@
+//! The kernel, enumerated: a plain stateful depth-first search over its public interface.
+//!
+//! Configurations are compared by their bytes. There is nothing clever here either, so that a difference to the
+//! oracle is a difference of the kernel.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use allways_base::Idx;
+use allways_machine::value::{Kind, View};
+use allways_machine::{
+    DataPoint, Executable, Kernel, Local, Oracle, Outcome, Pending, Silent, Snapshot, Status,
+};
+use allways_p::hir::{EventId, FunId, InterfaceId, MachineId, Program, StateId};
+use allways_run::{InstanceId, Limits, ViolationKind};
+
+use crate::oracle::value::{Path, Value};
+use crate::script::Script;
+use crate::view::{At, LocalView, MonitorView, QuiescentView, Summary};
+
+/// Enumerates one test of a program through the kernel.
+pub fn explore(program: &Program, test_idx: usize, max_configurations: usize) -> Summary {
+    let exe = Arc::new(Executable::new(program, test_idx));
+    let limits = Limits { instructions: 20_000, call_depth: 500, ..Limits::default() };
+    let mut search = Search {
+        program,
+        kernel: Kernel::new(exe, limits),
+        summary: Summary::default(),
+        seen: HashSet::new(),
+        open: Vec::new(),
+    };
+    search.visit();
+    while let Some(snapshot) = search.open.pop() {
+        if search.seen.len() >= max_configurations {
+            search.summary.bound_hit = true;
+            break;
+        }
+        search.expand(&snapshot);
+    }
+    search.summary.n_configurations = search.seen.len();
+    search.summary
+}
+
+/// A script answers the kernel's questions.
+impl Oracle for Script {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        self.ask(point.n_answers)
+    }
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    kernel: Kernel,
+    summary: Summary,
+    seen: HashSet<Vec<u8>>,
+    open: Vec<Snapshot>,
+}
+
+impl Search<'_> {
+    fn expand(&mut self, snapshot: &Snapshot) {
+        self.kernel.restore(snapshot);
+        let enabled: Vec<InstanceId> = self.kernel.enabled().collect();
+        for machine in enabled {
+            let mut script = Script::default();
+            loop {
+                self.kernel.restore(snapshot);
+                self.kernel.step(machine, &mut script, &mut Silent).expect("the machine is enabled");
+                self.visit();
+                if !script.advance() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Looks at the configuration in which the kernel stands.
+    fn visit(&mut self) {
+        match self.kernel.outcome() {
+            Outcome::Running => {}
+            Outcome::Quiescent => {}
+            Outcome::Violated(violation) => match violation.kind {
+                // The place of a deadlock is that of one of the machines in it, whichever was created first.
+                ViolationKind::Deadlock => {
+                    self.summary.violations.insert((ViolationKind::Deadlock, None));
+                }
+                ViolationKind::HotAtEnd => {
+                    self.summary.violations.insert((ViolationKind::HotAtEnd, violation.span));
+                }
+                kind => {
+                    self.summary.violations.insert((kind, violation.span));
+                    return;
+                }
+            },
+            Outcome::Unknown(_) => {
+                self.summary.is_unknown = true;
+                return;
+            }
+        }
+        let mut bytes = Vec::new();
+        self.kernel.encode(&mut bytes);
+        if !self.seen.insert(bytes) {
+            return;
+        }
+        if self.kernel.n_steps() > 0 {
+            self.record();
+        }
+        if self.kernel.is_running() {
+            self.open.push(self.kernel.save());
+        }
+    }
+
+    fn record(&mut self) {
+        let conf = self.kernel.configuration();
+        let mut views: Vec<Option<LocalView>> =
+            conf.instances().map(|(instance, local)| self.local_view(instance, local)).collect();
+        let monitors: Vec<MonitorView> = conf
+            .monitors
+            .iter()
+            .map(|local| MonitorView { control: self.control(local), fields: self.fields(local) })
+            .collect();
+        if !self.kernel.is_running() {
+            let mut machines: Vec<LocalView> = views.iter().flatten().cloned().collect();
+            machines.sort();
+            self.summary.quiescent.insert(QuiescentView { machines, monitors: monitors.clone() });
+        }
+        self.summary.locals.extend(views.drain(..).flatten());
+        self.summary.monitors.insert(monitors);
+    }
+
+    /// The control state as the typed program numbers it.
+    fn control(&self, local: &Local) -> StateId {
+        let before: usize = self
+            .program
+            .machines
+            .iter()
+            .take(local.machine as usize)
+            .map(|machine| machine.states.len())
+            .sum();
+        StateId::new(local.control as usize - before)
+    }
+
+    fn fields(&self, local: &Local) -> Vec<Value> {
+        let n_fields = self.program.machines[MachineId::from_u32(local.machine)].fields.len();
+        local.registers[..n_fields].iter().map(|&value| self.value(value)).collect()
+    }
+
+    fn path(&self, instance: InstanceId) -> Path {
+        Rc::from(self.kernel.executable().instances.path(instance))
+    }
+
+    fn local_view(&self, instance: InstanceId, local: &Local) -> Option<LocalView> {
+        let inbox = || local.inbox.iter().map(|message| self.message(message)).collect();
+        let at = match local.status {
+            Status::Idle => At::Idle { inbox: inbox() },
+            Status::Blocked { .. } => {
+                let exe = self.kernel.executable();
+                let receive = exe.spans[local.frames.last()?.pc as usize];
+                let calls = local.frames.iter().map(|frame| FunId::from_u32(frame.fun)).collect();
+                At::Blocked { receive, calls, inbox: inbox() }
+            }
+            Status::Halted => {
+                return Some(LocalView {
+                    path: self.path(instance),
+                    machine: MachineId::from_u32(local.machine),
+                    control: StateId::from_u32(0),
+                    fields: Vec::new(),
+                    at: At::Halted,
+                });
+            }
+            Status::Pending(Pending::Deliver { target, message }) => {
+                let (event, payload) = self.message(&message);
+                At::Sending { target: self.path(target), event, payload }
+            }
+            Status::Pending(Pending::Create { interface, payload, .. }) => {
+                At::Creating { interface: InterfaceId::from_u32(interface), payload: self.value(payload) }
+            }
+            Status::Pending(
+                Pending::Start | Pending::Observe | Pending::Fault(_) | Pending::Foreign { .. },
+            ) => return None,
+        };
+        Some(LocalView {
+            path: self.path(instance),
+            machine: MachineId::from_u32(local.machine),
+            control: self.control(local),
+            fields: self.fields(local),
+            at,
+        })
+    }
+
+    fn message(&self, message: &allways_machine::Message) -> (EventId, Value) {
+        (EventId::from_u32(message.event), self.value(message.payload))
+    }
+
+    fn value(&self, value: allways_machine::Value) -> Value {
+        let store = self.kernel.store();
+        let all = |parts: &[allways_machine::Value]| parts.iter().map(|&part| self.value(part)).collect();
+        match value.view() {
+            View::Null => Value::Null,
+            View::Bool(b) => Value::Bool(b),
+            View::Int(n) => Value::Int(n),
+            View::Event(event) => Value::Event(EventId::from_u32(event)),
+            View::Ref(instance, _) => Value::Machine(self.path(instance), [].into()),
+            View::Hole(_) => unreachable!("a freed slot is no element"),
+            View::Node(kind, id) => match kind {
+                Kind::Int => Value::Int(store.as_int(value).unwrap_or(0)),
+                Kind::Float => Value::float(store.as_float(value).unwrap_or(0.0)),
+                Kind::String => Value::String(store.as_str(value).unwrap_or("").to_owned()),
+                Kind::Tuple => Value::Tuple(all(store.parts(id))),
+                Kind::Seq => Value::Seq(all(store.parts(id))),
+                Kind::Named => {
+                    let (shape, parts) = store.named_parts(id);
+                    let names = &self.kernel.executable().shapes[shape];
+                    Value::Named(
+                        names.iter().copied().zip(parts.iter().map(|&part| self.value(part))).collect(),
+                    )
+                }
+                Kind::Set => Value::Set(store.set_elements(id).map(|element| self.value(element)).collect()),
+                Kind::Map => {
+                    Value::Map(store.map_entries(id).map(|(k, v)| (self.value(k), self.value(v))).collect())
+                }
+            },
+        }
+    }
+}
