@@ -9,7 +9,7 @@ procedure main()
   var u: task bool;
   var n: int;
   var b: bool;
-  call {:async n} p();
+  call {:async b} p();
   call {:async u} p();
   assume {:wait 3} true;
   assume {:wait b, t} true;

@@ -1,12 +1,21 @@
 //! Boogie with asynchronous calls: the front half of the pipeline.
 //!
-//! Reading order: [`tree`] (the syntax tree every translation works on), [`lexer`], [`parser`],
-//! [`printer`], [`dialect`] (what the asynchronous spellings mean).
+//! ```text
+//! text ─ parser ─► tree ─ check ─► tables ─ mono ─► tree without type parameters ─ check ─► tables
+//!                   └─ printer ─► text                                              └─ interp ─► runs
+//! ```
 //!
-//! Parsing returns a tree and diagnostics; it cannot fail. Nothing here touches files or prints.
+//! Reading order: [`tree`] (the syntax tree every translation works on) with [`walk`], [`lexer`],
+//! [`parser`], [`printer`], [`dialect`] (what the asynchronous spellings mean), [`check`] (names and
+//! types), [`mono`], [`desugar`], [`interp`] (interpreters and schedulers), [`generate`] (random
+//! programs for tests). [`analyze`] is the front end in one call.
+//!
+//! Parsing returns a tree and diagnostics; it cannot fail. Nothing here touches files or prints, and
+//! no text makes it panic.
 
 pub mod check;
 pub mod codes;
+pub mod desugar;
 pub mod dialect;
 pub mod entry;
 pub mod generate;
@@ -24,3 +33,33 @@ pub use mono::monomorphize;
 pub use parser::{Parsed, parse};
 pub use printer::print;
 pub use tree::Program;
+
+use allways_base::{Diagnostic, FileId, diagnostic::has_errors};
+
+/// The front end from text to a checked program without type parameters, which is there if no
+/// diagnostic is an error.
+pub fn analyze(file: FileId, text: &str) -> (Option<Checked>, Vec<Diagnostic>) {
+    let Parsed { program, mut diagnostics } = parse(file, text);
+    if has_errors(&diagnostics) {
+        return (None, diagnostics);
+    }
+    let (checked, found) = check(program);
+    diagnostics.extend(found);
+    if has_errors(&diagnostics) || !mono::is_polymorphic(&checked.program) {
+        let accepted = !has_errors(&diagnostics);
+        return (accepted.then_some(checked), diagnostics);
+    }
+    match monomorphize(&checked) {
+        Ok(program) => {
+            let (checked, found) = check(program);
+            // Warnings have been given for the original already.
+            diagnostics.extend(found.into_iter().filter(Diagnostic::is_error));
+            let accepted = !has_errors(&diagnostics);
+            (accepted.then_some(checked), diagnostics)
+        }
+        Err(found) => {
+            diagnostics.extend(found);
+            (None, diagnostics)
+        }
+    }
+}

@@ -3,23 +3,13 @@
 use std::path::Path;
 
 use allways_base::{Diagnostic, FileId};
-use allways_boogie::{check, codes, entry_point, monomorphize, parse};
+use allways_boogie::{analyze, codes, entry_point};
 
 /// Everything the front end has to say about a text.
 fn diagnostics(text: &str) -> Vec<Diagnostic> {
-    let parsed = parse(FileId::from_u32(0), text);
-    let mut all = parsed.diagnostics;
-    if allways_base::diagnostic::has_errors(&all) {
-        return all;
-    }
-    let (checked, more) = check(parsed.program);
-    all.extend(more);
-    if allways_base::diagnostic::has_errors(&all) {
-        return all;
-    }
-    match monomorphize(&checked) {
-        Ok(program) => all.extend(entry_point(&program, None).err().map(|diagnostic| *diagnostic)),
-        Err(more) => all.extend(more),
+    let (checked, mut all) = analyze(FileId::from_u32(0), text);
+    if let Some(checked) = checked {
+        all.extend(entry_point(&checked.program, None).err().map(|diagnostic| *diagnostic));
     }
     all
 }

@@ -1,6 +1,6 @@
 //! The rules of the asynchronous dialects: handles, results of posted calls, waits and yields.
 
-use allways_base::{Diagnostic, Span};
+use allways_base::{Diagnostic, Span, Symbol};
 
 use super::{Checker, Place, Ty, TyKind, VarKind};
 use crate::codes;
@@ -82,7 +82,20 @@ impl Checker {
         if call.is_async {
             return;
         }
-        if let Some(handle) = handle {
+        let is_number = |ck: &Checker, name: Symbol| {
+            ck.lookup(name).is_some_and(|var| {
+                matches!(ck.out.types.kind(ck.out.vars[var].ty), TyKind::Int | TyKind::Bv(_))
+            })
+        };
+        if let Some(handle) = handle.filter(|&handle| is_number(self, handle)) {
+            self.out.ignored_handles.insert(id);
+            let message =
+                format!("`{}` is a number, not a task handle, and is not assigned", self.text(handle));
+            self.diagnostics.push(
+                Diagnostic::warning(codes::IGNORED, span, message)
+                    .help("to wait for this call, declare the variable as `task T`"),
+            );
+        } else if let Some(handle) = handle {
             if results.len() > 1 {
                 let message = format!("a handle delivers one result, and this call has {}", results.len());
                 self.error(codes::ASYNC_RESULTS, span, message);

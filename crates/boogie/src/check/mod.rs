@@ -12,8 +12,9 @@ mod stmts;
 pub mod types;
 
 use allways_base::{Code, Diagnostic, IndexVec, Span, Symbol};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::dialect::{self, AsyncOp};
 use crate::tree::*;
 pub use types::{Ty, TyKind, TyTable};
 
@@ -38,6 +39,8 @@ pub struct Checked {
     pub apply_types: FxHashMap<ExprId, Vec<Ty>>,
     /// The type arguments of each call of a polymorphic procedure.
     pub call_types: FxHashMap<StmtId, Vec<Ty>>,
+    /// Posts whose attribute names a variable that is no handle (some inputs write numbers there).
+    pub ignored_handles: FxHashSet<StmtId>,
     /// Global variables in source order; [`Var::slot`] is the place in this list.
     pub globals: Vec<VarId>,
     /// Constants in source order; [`Var::slot`] is the place in this list.
@@ -93,6 +96,18 @@ impl Checked {
             .or_else(|| self.globals.iter().copied().find(|&var| self.vars[var].name.symbol == name))
     }
 
+    /// The asynchronous meaning of a statement, `None` for an ordinary one. Malformed ones have been
+    /// reported as errors and count as ordinary here.
+    pub fn async_op(&self, stmt: StmtId) -> Option<AsyncOp<'_>> {
+        match dialect::async_op(&self.program, stmt).ok()? {
+            Some(AsyncOp::Post(mut post)) => {
+                post.handle = post.handle.filter(|_| !self.ignored_handles.contains(&stmt));
+                Some(AsyncOp::Post(post))
+            }
+            op => op,
+        }
+    }
+
     pub fn show_type(&self, ty: Ty) -> String {
         self.types.show(ty, &self.program.names)
     }
@@ -109,6 +124,7 @@ pub fn check(program: Program) -> (Checked, Vec<Diagnostic>) {
         bound_vars: FxHashMap::default(),
         apply_types: FxHashMap::default(),
         call_types: FxHashMap::default(),
+        ignored_handles: FxHashSet::default(),
         globals: Vec::new(),
         consts: Vec::new(),
         functions: FxHashMap::default(),

@@ -121,7 +121,7 @@ impl Search<'_> {
             self.out.has_stuck = true;
         }
         for &made in &moves {
-            let prefix = if moves.len() > 1 { vec![Choice::Move(made)] } else { Vec::new() };
+            let prefix = vec![Choice::Move(made)];
             match made {
                 Move::Run(task) => self.run(conf, sched, node_idx, task, &prefix),
                 Move::Delay(..) | Move::Abandon(_) => {

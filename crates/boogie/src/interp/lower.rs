@@ -8,7 +8,7 @@ use super::code::{
 };
 use super::value::{Limit, Ratio, Value};
 use crate::check::{Checked, Ty, TyKind, VarId, VarKind};
-use crate::dialect::{self, AsyncOp, Yield};
+use crate::dialect::{AsyncOp, Yield};
 use crate::tree::*;
 
 /// Where a task may be preempted.
@@ -135,7 +135,7 @@ pub fn transitive_writes(checked: &Checked) -> FxHashMap<Symbol, FxHashSet<usize
                     calls.push((name, call.callee.symbol));
                 }
                 StmtKind::Assume { .. } => {
-                    if let Ok(Some(AsyncOp::Wait { out: Some(out), .. })) = dialect::async_op(program, stmt) {
+                    if let Some(AsyncOp::Wait { out: Some(out), .. }) = checked.async_op(stmt) {
                         note(out);
                     }
                 }
@@ -594,8 +594,7 @@ impl Flatten<'_, '_> {
         if self.lower.preemption == Preemption::Automatic && self.is_shared(id) {
             self.push(Instr::Yield { condition: None, jump: None });
         }
-        let op = dialect::async_op(program, id).map_err(|_| Limit::Unsupported("a malformed attribute"))?;
-        if let Some(op) = op {
+        if let Some(op) = lower.checked.async_op(id) {
             return self.async_op(op);
         }
         match kind {

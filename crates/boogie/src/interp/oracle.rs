@@ -26,8 +26,19 @@ pub enum Choice {
     Move(Move),
 }
 
-/// Answers in the order of the questions: enough to repeat a run.
+/// Answers in the order of the questions: enough to repeat a run. Every move is in it, also where
+/// there was only one.
 pub type Schedule = Vec<Choice>;
+
+/// The schedule with which the concurrent interpreter repeats a run of a delay-bounded scheduler:
+/// the same tasks run in the same order, and delays disappear.
+pub fn concurrent_schedule(schedule: &[Choice]) -> Schedule {
+    let counts = |choice: &&Choice| match choice {
+        Choice::Move(Move::Delay(..) | Move::Abandon(_)) => false,
+        Choice::Move(Move::Run(_)) | Choice::Branch(_) | Choice::Value(_) => true,
+    };
+    schedule.iter().filter(counts).cloned().collect()
+}
 
 /// Always the first alternative.
 #[derive(Default)]

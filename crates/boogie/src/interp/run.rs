@@ -19,6 +19,9 @@ pub struct RunOptions {
     pub domains: Domains,
     /// Instructions of the whole run.
     pub max_steps: u64,
+    /// Every post outside of atomic sections is a scheduling point. A run of the child-first
+    /// scheduler needs this to be repeated as a concurrent run.
+    pub posts_are_points: bool,
 }
 
 impl Default for RunOptions {
@@ -28,6 +31,7 @@ impl Default for RunOptions {
             assertions: Assertions::default(),
             domains: Domains::default(),
             max_steps: 1_000_000,
+            posts_are_points: false,
         }
     }
 }
@@ -102,7 +106,7 @@ fn run_to_end(
         complete: &mut complete,
         events: None,
         n_steps_left,
-        stop_after_post: scheduler.stops_after_post(),
+        stop_after_post: options.posts_are_points || scheduler.stops_after_post(),
     };
     let Some(start) = machine.start()? else { return Ok(Ending::Stuck) };
     let conf = last.insert(start);
@@ -112,12 +116,10 @@ fn run_to_end(
             return Ok(conf.failure.clone().map_or(Ending::Finalized, Ending::Failed));
         }
         let moves = scheduler.moves(code, conf, &sched);
-        let made = match moves[..] {
-            [] => return Ok(Ending::Stuck),
-            // A single move is no choice and takes no place in the schedule.
-            [single] => single,
-            _ => moves[oracle.next_move(&moves)?],
-        };
+        if moves.is_empty() {
+            return Ok(Ending::Stuck);
+        }
+        let made = moves[oracle.next_move(&moves)?];
         let mut events = Vec::new();
         let mut stop = Ok(Stop::Parked);
         if let Move::Run(task) = made {
@@ -129,7 +131,7 @@ fn run_to_end(
                 complete: &mut complete,
                 events: Some(&mut events),
                 n_steps_left,
-                stop_after_post: scheduler.stops_after_post(),
+                stop_after_post: options.posts_are_points || scheduler.stops_after_post(),
             };
             stop = machine.run_task(conf, task);
             n_steps_left = machine.n_steps_left;

@@ -81,7 +81,9 @@ impl Parser {
             }
             TokenKind::Keyword(kw::PROCEDURE) => self.procedure_decl(start),
             TokenKind::Keyword(kw::IMPLEMENTATION) => self.implementation(start),
-            TokenKind::Ident(symbol) => Err(self.foreign_decl(symbol, start)),
+            TokenKind::Ident(symbol) | TokenKind::Keyword(symbol @ kw::INVARIANT) => {
+                Err(self.foreign_decl(symbol, start))
+            }
             _ => Err(self.expected("a declaration")),
         }
     }
@@ -136,12 +138,11 @@ impl Parser {
         self.expect(Punct::Colon)?;
         let ty = self.ty()?;
         let order = if self.at(Punct::Below) { Some(self.order()?) } else { None };
-        self.expect_semi();
         for name in names {
             let decl = ConstDecl { name, ty, unique, order: order.clone() };
             self.push_decl(start, attrs.clone(), DeclKind::Const(decl));
         }
-        Ok(())
+        self.uses(false)
     }
 
     fn order(&mut self) -> Parse<Order> {
@@ -187,11 +188,31 @@ impl Parser {
             self.expect(Punct::RBrace)?;
             Some(body)
         } else {
-            self.expect_semi();
             None
         };
+        let has_body = body.is_some();
         let decl = FunctionDecl { name, type_params, params, result, body };
         self.push_decl(start, attrs, DeclKind::Function(decl));
+        self.uses(has_body)
+    }
+
+    /// `uses { axioms }` after a function or constant, or the semicolon that ends it. The clause says
+    /// when its axioms matter; here axioms always count, so they become ordinary ones.
+    fn uses(&mut self, ended: bool) -> Parse<()> {
+        if self.at_word(0, "uses") && self.at_ahead(1, Punct::LBrace) {
+            self.bump();
+            self.bump();
+            while !self.eat(Punct::RBrace) {
+                if !self.at_kw(kw::AXIOM) {
+                    return Err(self.expected("an axiom or `}`"));
+                }
+                self.decl()?;
+            }
+            return Ok(());
+        }
+        if !ended {
+            self.expect_semi();
+        }
         Ok(())
     }
 

@@ -198,6 +198,14 @@ impl Parser {
                         "model the data with functions or maps",
                     ));
                 }
+                TokenKind::Ident(_) if self.at_word(0, "is") => {
+                    let span = self.span();
+                    return Err(self.unsupported(
+                        span,
+                        "datatype tests (`is`)",
+                        "model the data with functions or maps",
+                    ));
+                }
                 _ => return Ok(expr),
             };
             let span = start.to(self.prev_span());
@@ -240,6 +248,13 @@ impl Parser {
         let kind = match self.kind() {
             TokenKind::Number(digits) => {
                 self.bump();
+                if let TokenKind::Ident(suffix) = self.kind()
+                    && self.span().start == start.end
+                    && self.program.names.text(suffix).starts_with(['x', 'N', 'o'])
+                {
+                    let help = "use `real`, or bitvectors with the solver's operations";
+                    return Err(self.unsupported(start.to(self.span()), "floating-point numbers", help));
+                }
                 ExprKind::Int(digits)
             }
             TokenKind::Decimal(digits) => {

@@ -1,4 +1,5 @@
-//! Statements and blocks.
+//! Statements and blocks. Attributes on jumps, guards and assignments only direct how the Boogie
+//! tool splits its proofs; they are read and dropped.
 
 use super::{GivenUp, Parse, Parser, starts_decl};
 use crate::lexer::{Punct, TokenKind, kw};
@@ -125,12 +126,14 @@ impl Parser {
                 }
                 kw::GOTO => {
                     self.bump();
+                    self.attrs()?;
                     let labels = self.idents("a label")?;
                     self.expect_semi();
                     StmtKind::Goto(labels)
                 }
                 kw::RETURN => {
                     self.bump();
+                    self.attrs()?;
                     if !self.at(Punct::Semi) && !self.at(Punct::RBrace) {
                         self.expr()?;
                         let span = start.to(self.prev_span());
@@ -181,6 +184,7 @@ impl Parser {
         if !self.eat(Punct::Assign) {
             return Err(self.expected("`:=`"));
         }
+        self.attrs()?;
         let mut rhs = vec![self.expr()?];
         while self.eat(Punct::Comma) {
             rhs.push(self.expr()?);
@@ -248,6 +252,7 @@ impl Parser {
     }
 
     fn guard(&mut self) -> Parse<Option<ExprId>> {
+        self.attrs()?;
         self.expect(Punct::LParen)?;
         let guard = if self.at(Punct::Star) && self.at_ahead(1, Punct::RParen) {
             self.bump();
