@@ -162,6 +162,12 @@ impl Default for Types {
     }
 }
 
+/// A name cut to a length that a message can bear.
+pub(crate) fn short(name: &str) -> &str {
+    // Names are ASCII; anything else would only be cut elsewhere.
+    name.get(..100).unwrap_or(name)
+}
+
 impl Types {
     pub const ERROR: TypeId = TypeId::from_u32(0);
     pub const NULL: TypeId = TypeId::from_u32(1);
@@ -409,16 +415,16 @@ impl Types {
                     if i > 0 {
                         out.push_str(", ");
                     }
-                    out.push_str(symbols.text(name));
+                    out.push_str(short(symbols.text(name)));
                     out.push_str(": ");
                     self.write(ty, symbols, out);
                 }
                 out.push(')');
             }
-            Type::Enum(id) => out.push_str(symbols.text(self.enum_names[*id])),
-            Type::Foreign(id) => out.push_str(symbols.text(self.foreign_names[*id])),
-            Type::Permission(name, _) => out.push_str(symbols.text(*name)),
-            Type::Alias(id) => out.push_str(symbols.text(self.aliases[*id].name)),
+            Type::Enum(id) => out.push_str(short(symbols.text(self.enum_names[*id]))),
+            Type::Foreign(id) => out.push_str(short(symbols.text(self.foreign_names[*id]))),
+            Type::Permission(name, _) => out.push_str(short(symbols.text(*name))),
+            Type::Alias(id) => out.push_str(short(symbols.text(self.aliases[*id].name))),
         }
     }
 

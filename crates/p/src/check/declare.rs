@@ -155,9 +155,6 @@ impl<'a> Checker<'a> {
             constructor: Types::NULL,
             machine,
         });
-        if let Some(&(_, first)) = self.globals.event_sets.get(&name.symbol) {
-            self.duplicate(name, "interface", first);
-        }
         self.globals.interfaces.insert(name.symbol, interface);
         interface
     }
@@ -419,15 +416,18 @@ impl<'a> Checker<'a> {
 
     /// One note for all declarations that only the verifier reads.
     fn note_proofs(&mut self) {
-        let mut spans = self.trees.iter().flat_map(|tree| &tree.decls).filter_map(|decl| match decl {
-            Decl::Proof { span } => Some(*span),
-            _ => None,
-        });
-        let Some(first) = spans.next() else { return };
-        let n_more = spans.count();
-        let message = match n_more {
-            0 => "this declaration is for the P verifier and is not checked here".to_owned(),
-            n => format!("this declaration and {n} more are for the P verifier and are not checked here"),
+        let mut spans: Vec<Span> = Vec::new();
+        for tree in self.trees {
+            spans.extend(&tree.proofs);
+            spans.extend(tree.decls.iter().filter_map(|decl| match decl {
+                Decl::Proof { span } => Some(*span),
+                _ => None,
+            }));
+        }
+        let Some(&first) = spans.iter().min() else { return };
+        let message = match spans.len() {
+            1 => "this is for the P verifier and is not checked here".to_owned(),
+            n => format!("this and {} more places are for the P verifier and are not checked here", n - 1),
         };
         let diagnostic = if self.dialect.strict && !self.dialect.verifier {
             Diagnostic::error(codes::PROOF_NOT_CHECKED, first, message)

@@ -1,10 +1,11 @@
 //! What functions may do through the functions they call, and who must not do it.
 
-use allways_base::{Diagnostic, Idx, IndexVec, Span};
+use allways_base::{Diagnostic, Idx, IndexVec, Span, Symbol};
 
 use super::Checker;
 use crate::codes;
 use crate::hir::{self, Action, Effects, ExprKind, FunId, InterfaceId, StmtKind};
+use crate::syntax::ast::{Handler, Member, StateItemKind};
 
 impl Checker<'_> {
     /// Carries effects from callees to callers until nothing changes.
@@ -84,20 +85,55 @@ impl Checker<'_> {
             }
         }
         uses.sort_unstable();
-        uses.dedup_by_key(|&mut (fun, _)| fun);
+        uses.dedup();
         for (fun, role) in uses {
             let effects = self.functions[fun].effects;
             if !effects.gotos && !effects.raises {
                 continue;
             }
             let what = if effects.gotos { "change the state" } else { "raise an event" };
-            let span = self.escape_span(fun);
-            self.report(
-                Diagnostic::error(codes::ESCAPES_TRANSITION, span, format!("{role} cannot {what}"))
-                    .note("it runs while the machine is already on its way to another state")
-                    .help("move this to the entry of the target state"),
-            );
+            let escape = self.escape_span(fun);
+            let message = format!("{role} cannot {what}");
+            // A named function may be right for other uses: then the use is what is wrong.
+            let diagnostics = match self.functions[fun].name {
+                None => vec![Diagnostic::error(codes::ESCAPES_TRANSITION, escape, message)],
+                Some(name) => {
+                    let uses = self.transition_uses(fun, name, role == "an exit function");
+                    let at = |span| {
+                        Diagnostic::error(codes::ESCAPES_TRANSITION, span, message.clone())
+                            .also(escape, "this leaves it")
+                    };
+                    uses.into_iter().map(at).collect()
+                }
+            };
+            for diagnostic in diagnostics {
+                self.report(
+                    diagnostic
+                        .note("it runs while the machine is already on its way to another state")
+                        .help("do this in the entry of the target state"),
+                );
+            }
         }
+    }
+
+    /// Where a named function stands as exit or transition function of its machine.
+    fn transition_uses(&self, fun: FunId, name: Symbol, is_exit: bool) -> Vec<Span> {
+        let Some(owner) = self.functions[fun].owner else { return Vec::new() };
+        let mut spans = Vec::new();
+        for member in &self.machine_sources[owner].decl.members {
+            let Member::State(state) = member else { continue };
+            for item in &state.items {
+                let used = match &item.kind {
+                    StateItemKind::Exit(Handler::Named(used)) if is_exit => used,
+                    StateItemKind::Goto(_, _, Some(Handler::Named(used))) if !is_exit => used,
+                    _ => continue,
+                };
+                if used.symbol == name {
+                    spans.push(used.span);
+                }
+            }
+        }
+        spans
     }
 
     fn function_name(&self, fun: FunId) -> String {

@@ -115,10 +115,9 @@ impl Body<'_, '_> {
             ast::ExprKind::Sizeof(operand) => {
                 let operand = self.expr(*operand);
                 let ty = self.ty(operand);
-                let is_collection = match self.cx.types.shape(ty) {
-                    Type::Seq(_) | Type::Set(_) | Type::Map(..) | Type::Error => true,
-                    _ => false,
-                };
+                let shape = self.cx.types.shape(ty);
+                let is_collection =
+                    matches!(shape, Type::Seq(_) | Type::Set(_) | Type::Map(..) | Type::Error);
                 if !is_collection {
                     self.not_a_collection(operand, "`sizeof` takes a seq, set or map");
                 }
@@ -138,6 +137,7 @@ impl Body<'_, '_> {
                 let is_number = self.is(Types::INT, ty) || self.is(Types::FLOAT, ty);
                 if !is_number {
                     self.bad_operand(codes::BAD_OPERANDS, operand, "`-` takes an int or float");
+                    return self.error_expr(span);
                 }
                 self.push(ExprKind::Neg(operand), ty, span)
             }
@@ -319,7 +319,8 @@ impl Body<'_, '_> {
                 if let Some(index) = fields.iter().position(|&(field, _)| field == name.symbol) {
                     return Some((index, fields[index].1));
                 }
-                let names: Vec<&str> = fields.iter().map(|&(field, _)| self.cx.text(field)).collect();
+                let names: Vec<&str> =
+                    fields.iter().take(20).map(|&(field, _)| self.cx.text(field)).collect();
                 Diagnostic::error(
                     codes::NO_SUCH_FIELD,
                     name.span,
@@ -713,7 +714,15 @@ impl Body<'_, '_> {
             },
             shape => shape.clone(),
         };
-        let (allowed, help) = match self.cx.types.shape(ty) {
+        // The same holds for the target: only a machine type itself counts, not an alias of it.
+        let to_shape = match self.cx.types.get(ty) {
+            Type::Alias(_) => match self.cx.types.shape(ty) {
+                Type::Permission(..) => Type::Null,
+                shape => shape,
+            },
+            shape => shape.clone(),
+        };
+        let (allowed, help) = match to_shape {
             Type::Int => (
                 matches!(from_shape, Type::Int | Type::Float | Type::Enum(_)),
                 "`to int` takes an int, float or enum",

@@ -22,6 +22,7 @@ impl Checker<'_> {
         let mut n_needed = 0;
         let mut chars = text.char_indices().peekable();
         let mut has_line_break = false;
+        let mut is_wrong = false;
         while let Some((i, c)) = chars.next() {
             match c {
                 '\\' => {
@@ -66,10 +67,20 @@ impl Checker<'_> {
                             }
                             pieces.push(FormatPiece::Arg(index));
                         }
-                        _ => self.bad_brace(at(i, i + 1)),
+                        _ => {
+                            is_wrong = true;
+                            // Up to the closing brace it is one mistake.
+                            let len = rest.find(['{', '}', '\\']).filter(|&len| rest[len..].starts_with('}'));
+                            let end = len.map_or(i + 1, |len| i + len + 2);
+                            while chars.next_if(|&(at, _)| at < end).is_some() {}
+                            self.bad_brace(at(i, end));
+                        }
                     }
                 }
-                '}' => self.bad_brace(at(i, i + 1)),
+                '}' => {
+                    is_wrong = true;
+                    self.bad_brace(at(i, i + 1));
+                }
                 _ => plain.push(c),
             }
         }
@@ -87,7 +98,7 @@ impl Checker<'_> {
             self.report(diagnostic.help("write `\\n`, or join two strings with `+`"));
         }
         let n_given = n_args.unwrap_or(0);
-        if n_needed != n_given {
+        if n_needed != n_given && !is_wrong {
             self.wrong_count(literal, n_needed, n_args);
         }
         pieces

@@ -9,8 +9,8 @@ use crate::hir::{self, Action, EventId, FunId, MachineId, MachineKind, StateId};
 use crate::syntax::ast::{self, Handler, Member, Name, StateItemKind};
 use crate::types::{Type, TypeId, Types};
 
-/// The actions of one state, with the place of each.
-type Actions = FxHashMap<EventId, (Action, Span)>;
+/// The actions of one state, with the place of each. An action that is wrong in itself is `None`.
+type Actions = FxHashMap<EventId, (Option<Action>, Span)>;
 
 /// How a function is used; each use has rules of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -149,33 +149,30 @@ impl<'a> Checker<'a> {
                             .help("use `ignore` for events that do not matter in this state"),
                         );
                     }
-                    self.add_actions(machine, events, Action::Defer, &mut actions);
+                    self.add_actions(machine, events, Some(Action::Defer), &mut actions);
                 }
                 StateItemKind::Ignore(events) => {
-                    self.add_actions(machine, events, Action::Ignore, &mut actions)
+                    self.add_actions(machine, events, Some(Action::Ignore), &mut actions)
                 }
                 StateItemKind::Do(events, handler) => {
                     self.check_null_in_spec(machine, events);
-                    if let Some(fun) = self.handler(machine, handler, Role::Do) {
-                        self.add_actions(machine, events, Action::Do(fun), &mut actions);
-                    }
+                    let fun = self.handler(machine, handler, Role::Do);
+                    self.add_actions(machine, events, fun.map(Action::Do), &mut actions);
                 }
                 StateItemKind::Goto(events, target, with) => {
                     self.check_null_in_spec(machine, events);
+                    let target = self.lookup_state(machine, *target);
                     let with = match with {
-                        Some(handler) => match self.handler(machine, handler, Role::With) {
-                            Some(fun) => Some(fun),
-                            None => continue,
-                        },
-                        None => None,
+                        Some(handler) => self.handler(machine, handler, Role::With).map(Some),
+                        None => Some(None),
                     };
-                    if let Some(target) = self.lookup_state(machine, *target) {
-                        self.add_actions(machine, events, Action::Goto(target, with), &mut actions);
-                    }
+                    let action = target.zip(with).map(|(target, with)| Action::Goto(target, with));
+                    self.add_actions(machine, events, action, &mut actions);
                 }
             }
         }
-        let mut actions: Vec<_> = actions.iter().map(|(&event, &(action, _))| (event, action)).collect();
+        let mut actions: Vec<_> =
+            actions.iter().filter_map(|(&event, &(action, _))| Some((event, action?))).collect();
         actions.sort_by_key(|&(event, _)| event);
         self.machines[machine].states[state_id].actions = actions;
     }
@@ -212,7 +209,7 @@ impl<'a> Checker<'a> {
         &mut self,
         machine: MachineId,
         events: &[ast::EventRef],
-        action: Action,
+        action: Option<Action>,
         actions: &mut Actions,
     ) {
         for &event_ref in events {

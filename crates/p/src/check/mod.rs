@@ -51,6 +51,13 @@ pub(crate) fn check(
     if diagnostic::has_errors(checker.diagnostics) { None } else { Some(checker.finish(tests)) }
 }
 
+/// How many names are looked at for suggestions in one run: a large program full of unknown names must not
+/// take a time that grows with the square of its size.
+const MAX_COMPARED: usize = 1_000_000;
+
+/// After that many errors, or that many milder reports, the rest of them is not told.
+const MAX_REPORTS: usize = 2000;
+
 /// Where a function's code is. Parameters and locals are resolved from here.
 #[derive(Clone, Copy)]
 struct FunSource<'a> {
@@ -114,6 +121,10 @@ struct Checker<'a> {
     fun_sources: IndexVec<FunId, FunSource<'a>>,
     /// `{halt}` and every declared event.
     universal: EventSet,
+    /// How many milder diagnostics and how many errors were reported.
+    n_reports: [usize; 2],
+    /// How many names were compared with an unknown one, see [`MAX_COMPARED`].
+    n_compared: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -144,6 +155,8 @@ impl<'a> Checker<'a> {
             machine_sources: IndexVec::new(),
             fun_sources: IndexVec::new(),
             universal: EventSet::default(),
+            n_reports: [0; 2],
+            n_compared: 0,
             diagnostics,
         }
     }
@@ -165,16 +178,22 @@ impl<'a> Checker<'a> {
 
     // Words used by all passes.
 
+    /// Adds a diagnostic. An error is never dropped unless enough others have been kept.
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        let n_kept = &mut self.n_reports[usize::from(diagnostic.is_error())];
+        *n_kept += 1;
+        if *n_kept <= MAX_REPORTS {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
         self.report(Diagnostic::error(code, span, message));
     }
 
+    /// A name, for messages: cut where nobody reads on.
     fn text(&self, symbol: Symbol) -> &str {
-        self.symbols.text(symbol)
+        crate::types::short(self.symbols.text(symbol))
     }
 
     fn show(&self, ty: TypeId) -> String {
@@ -187,10 +206,13 @@ impl<'a> Checker<'a> {
 
     /// Reports a name that nothing declares, with the nearest name that something does.
     fn unknown(&mut self, code: Code, name: ast::Name, kind: &str, candidates: Vec<Symbol>) {
-        let text = self.symbols.text(name.symbol).to_owned();
+        let text = self.text(name.symbol).to_owned();
         let mut diagnostic =
             Diagnostic::error(code, name.span, format!("there is no {kind} `{text}`")).label("not declared");
-        if let Some(near) = nearest(&text, candidates.iter().map(|&c| self.symbols.text(c))) {
+        self.n_compared += candidates.len();
+        if self.n_compared <= MAX_COMPARED
+            && let Some(near) = nearest(&text, candidates.iter().map(|&c| self.symbols.text(c)))
+        {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         self.report(diagnostic);
@@ -214,7 +236,7 @@ impl<'a> Checker<'a> {
         match event {
             EventId::NULL => "null",
             EventId::HALT => "halt",
-            _ => self.symbols.text(self.events[event].name),
+            _ => self.text(self.events[event].name),
         }
     }
 
@@ -272,7 +294,8 @@ impl<'a> Checker<'a> {
 /// The candidate that is nearest to `text`, if it is near enough to be a typing mistake.
 fn nearest<'t>(text: &str, candidates: impl Iterator<Item = &'t str>) -> Option<&'t str> {
     let limit = match text.len() {
-        0..=2 => return None,
+        // Nobody mistypes a name of that length; comparing is quadratic in it.
+        0..=2 | 65.. => return None,
         3..=5 => 1,
         _ => 2,
     };

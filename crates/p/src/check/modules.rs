@@ -25,9 +25,15 @@ pub(super) struct ModuleValue {
     sends: EventSet,
     receives: EventSet,
     pub creates: BTreeSet<InterfaceId>,
+    /// A part of it was wrong and is missing: what does not fit now is not worth a word.
+    pub is_broken: bool,
 }
 
 impl ModuleValue {
+    fn broken() -> Self {
+        ModuleValue { is_broken: true, ..ModuleValue::default() }
+    }
+
     pub fn into_system(self) -> System {
         System {
             bindings: self.bindings.into_iter().collect(),
@@ -93,8 +99,8 @@ impl<'a> Checker<'a> {
         cache.depth += 1;
         let value = self.module(cache, &self.trees[tree_idx], module);
         cache.depth -= 1;
-        // A module that is wrong counts as an empty one, so that it is reported once.
-        let value = Rc::new(value.unwrap_or_default());
+        // What is wrong with it is reported once, not at each use.
+        let value = Rc::new(value.unwrap_or_else(ModuleValue::broken));
         cache.values.insert(name.symbol, Some(value.clone()));
         Some(value)
     }
@@ -119,7 +125,18 @@ impl<'a> Checker<'a> {
                 Some(self.attach_specs(specs, value))
             }
             ModuleKind::Main(machine, inner) => {
-                self.lookup_machine(*machine);
+                // P ignores the main machine of a module altogether.
+                if !self.globals.machines.contains_key(&machine.symbol) {
+                    let text = self.text(machine.symbol).to_owned();
+                    self.report(
+                        Diagnostic::warning(
+                            codes::BAD_MAIN,
+                            machine.span,
+                            format!("there is no machine `{text}`"),
+                        )
+                        .note("`main` in a module is ignored; the test says which machine starts"),
+                    );
+                }
                 self.module(cache, tree, *inner)
             }
             ModuleKind::Rename(from, to, inner) => {
@@ -130,7 +147,9 @@ impl<'a> Checker<'a> {
                 let value = self.module(cache, tree, *inner)?;
                 for &name in names {
                     let Some(interface) = self.lookup_interface(name) else { continue };
-                    if !value.creates.contains(&interface) || !value.bindings.contains_key(&interface) {
+                    let is_hidden =
+                        value.creates.contains(&interface) && value.bindings.contains_key(&interface);
+                    if !is_hidden && !value.is_broken {
                         let text = self.text(name.symbol).to_owned();
                         self.report(Diagnostic::error(
                             codes::MODULE_CONFLICT,
@@ -190,7 +209,10 @@ impl<'a> Checker<'a> {
                 Some(name) => self.lookup_interface(name),
                 None => machine.and_then(|machine| self.machines[machine].interface),
             };
-            let (Some(machine), Some(interface)) = (machine, interface) else { continue };
+            let (Some(machine), Some(interface)) = (machine, interface) else {
+                value.is_broken = true;
+                continue;
+            };
             if let Some(first) = places.insert(interface, shown.span) {
                 let text = self.text(shown.symbol).to_owned();
                 self.report(
@@ -258,6 +280,7 @@ impl<'a> Checker<'a> {
             all.sends.union(&value.sends);
             all.receives.union(&value.receives);
             all.creates.extend(value.creates);
+            all.is_broken |= value.is_broken;
         }
         is_complete.then_some(all)
     }
@@ -327,7 +350,9 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let unsent = self.machines[spec].observes.iter().find(|&event| !value.sends.contains(event));
-            if let Some(event) = unsent {
+            if let Some(event) = unsent
+                && !value.is_broken
+            {
                 let event = self.event_name(event).to_owned();
                 self.report(
                     Diagnostic::error(
@@ -366,6 +391,9 @@ impl<'a> Checker<'a> {
             return None;
         }
         let has = |interface| value.creates.contains(&interface) || value.bindings.contains_key(&interface);
+        if value.is_broken {
+            return None;
+        }
         if !has(from) {
             wrong(self, from_name.span, format!("the module neither binds nor creates `{from_text}`"));
             return None;
@@ -396,6 +424,7 @@ impl<'a> Checker<'a> {
             creates: value.creates.into_iter().map(renamed).collect(),
             sends: value.sends,
             receives: value.receives,
+            is_broken: value.is_broken,
         })
     }
 
@@ -405,9 +434,10 @@ impl<'a> Checker<'a> {
             .creates
             .iter()
             .filter(|interface| !value.bindings.contains_key(interface))
+            .take(10)
             .map(|&interface| format!("`{}`", self.text(self.interfaces[interface].name)))
             .collect();
-        if missing.is_empty() {
+        if missing.is_empty() || value.is_broken {
             return true;
         }
         self.report(

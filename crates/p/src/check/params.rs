@@ -1,6 +1,10 @@
 //! Test parameters: the assignments a parameterized test stands for, in P's order.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use allways_base::{Diagnostic, Span};
+use rustc_hash::FxHashMap;
 
 use super::Checker;
 use crate::codes;
@@ -10,6 +14,9 @@ use crate::types::Types;
 
 /// More assignments than anyone wants to run.
 const MAX_ASSIGNMENTS: usize = 100_000;
+
+/// The most combinations of assignments and subsets of parameters that coverage looks at.
+const MAX_COVERED: usize = 10_000_000;
 
 /// One value for each parameter of the test, in the order of its `param` clause.
 pub(super) type Assignment = Vec<(ParamId, ParamValue)>;
@@ -45,8 +52,19 @@ impl Checker<'_> {
                 break;
             }
         }
-        let chosen =
-            if strength == params.len() { assignments } else { cover(&assignments, params.len(), strength) };
+        let chosen = if strength == params.len() {
+            assignments
+        } else if let Some(chosen) = cover(&assignments, params.len(), strength) {
+            chosen
+        } else {
+            let span = test.params_span.unwrap_or(test.name.span);
+            self.error(
+                codes::BAD_TEST_PARAM,
+                span,
+                format!("covering {strength} of these parameters at a time has too many combinations"),
+            );
+            return None;
+        };
         Some(
             chosen
                 .into_iter()
@@ -61,26 +79,23 @@ impl Checker<'_> {
     fn test_params(&mut self, test: &ast::Test) -> Option<Vec<(ParamId, Vec<ParamValue>)>> {
         let mut is_right = true;
         let mut params: Vec<(ParamId, Vec<ParamValue>)> = Vec::new();
-        let mut wrong = |this: &mut Self, span: Span, message: String| {
-            is_right = false;
-            this.report(Diagnostic::error(codes::BAD_TEST_PARAM, span, message));
-        };
         for param in &test.params {
             let text = self.text(param.name.symbol).to_owned();
             let Some(&id) = self.globals.params.get(&param.name.symbol) else {
                 let candidates = self.globals.params.keys().copied().collect();
                 self.unknown(codes::UNKNOWN_PARAM, param.name, "global parameter", candidates);
-                return None;
+                is_right = false;
+                continue;
             };
             if params.iter().any(|&(other, _)| other == id) {
-                wrong(self, param.name.span, format!("the parameter `{text}` is given twice"));
+                is_right =
+                    self.wrong_param(param.name.span, format!("the parameter `{text}` is given twice"));
                 continue;
             }
             let is_bool = |value: TestValue| matches!(value, TestValue::Bool(_));
             let kind = is_bool(param.values[0].0);
             if let Some(&(_, span)) = param.values.iter().find(|&&(value, _)| is_bool(value) != kind) {
-                wrong(
-                    self,
+                is_right = self.wrong_param(
                     span,
                     "the values of a parameter must all be integers or all be booleans".to_owned(),
                 );
@@ -91,15 +106,14 @@ impl Checker<'_> {
                 if let TestValue::Int(value) = value
                     && !seen.insert(value)
                 {
-                    wrong(self, span, format!("the value {value} is listed twice"));
+                    is_right = self.wrong_param(span, format!("the value {value} is listed twice"));
                 }
             }
             let ty = self.params[id].ty;
             let value_ty = if kind { Types::BOOL } else { Types::INT };
             if !self.types.same(ty, value_ty) {
                 let (ty, value_ty) = (self.show(ty), self.show(value_ty));
-                wrong(
-                    self,
+                is_right = self.wrong_param(
                     param.values[0].1,
                     format!("the parameter `{text}` is a `{ty}`, but its values here are `{value_ty}`"),
                 );
@@ -119,9 +133,18 @@ impl Checker<'_> {
         if n_assignments.is_none_or(|n| n > MAX_ASSIGNMENTS)
             && let Some(span) = test.params_span
         {
-            wrong(self, span, format!("this test has more than {MAX_ASSIGNMENTS} combinations of values"));
+            is_right = self.wrong_param(
+                span,
+                format!("this test has more than {MAX_ASSIGNMENTS} combinations of values"),
+            );
         }
         is_right.then_some(params)
+    }
+
+    /// Always false: the parameters are not right.
+    fn wrong_param(&mut self, span: Span, message: String) -> bool {
+        self.error(codes::BAD_TEST_PARAM, span, message);
+        false
     }
 
     /// How many parameters at a time must be covered in all combinations.
@@ -193,7 +216,7 @@ impl Checker<'_> {
                 }
             }
             ExprKind::Neg(operand) => match self.constant(tree, *operand, assignment)? {
-                Int(value) => Ok(Int(-value)),
+                Int(value) => Ok(Int(value.wrapping_neg())),
                 Bool(_) => wrong("`-` takes an int"),
             },
             ExprKind::Not(operand) => match self.constant(tree, *operand, assignment)? {
@@ -227,15 +250,15 @@ impl Checker<'_> {
 }
 
 /// A few of the assignments that cover every combination of `strength` parameters that any of them covers: again
-/// and again the first one that covers most of what is left.
-fn cover(assignments: &[Vec<usize>], n_params: usize, strength: usize) -> Vec<Vec<usize>> {
+/// and again the first one that covers most of what is left. `None` when there are too many combinations.
+fn cover(assignments: &[Vec<usize>], n_params: usize, strength: usize) -> Option<Vec<Vec<usize>>> {
     if strength > n_params {
-        return Vec::new();
+        return Some(Vec::new());
     }
-    let subsets = subsets(n_params, strength);
-    let mut targets: rustc_hash::FxHashMap<Vec<usize>, usize> = rustc_hash::FxHashMap::default();
+    let subsets = subsets(n_params, strength, MAX_COVERED / assignments.len().max(1))?;
+    let mut targets: FxHashMap<Vec<usize>, u32> = FxHashMap::default();
     // Which targets each assignment covers: a target is a subset and the values on it.
-    let covers: Vec<Vec<usize>> = assignments
+    let covers: Vec<Vec<u32>> = assignments
         .iter()
         .map(|assignment| {
             subsets
@@ -244,37 +267,44 @@ fn cover(assignments: &[Vec<usize>], n_params: usize, strength: usize) -> Vec<Ve
                 .map(|(subset_idx, subset)| {
                     let mut key = vec![subset_idx];
                     key.extend(subset.iter().map(|&param| assignment[param]));
-                    let next = targets.len();
+                    let next = targets.len() as u32;
                     *targets.entry(key).or_insert(next)
                 })
                 .collect()
         })
         .collect();
     let mut is_left = vec![true; targets.len()];
-    let mut n_left = targets.len();
-    let mut is_taken = vec![false; assignments.len()];
+    // What an assignment gains only shrinks, so a gain counted earlier is a bound: the top of the heap whose
+    // gain is still what it was is the first one of those that gain most.
+    let mut heap: BinaryHeap<(usize, Reverse<usize>)> =
+        covers.iter().enumerate().map(|(i, covered)| (covered.len(), Reverse(i))).collect();
     let mut chosen = Vec::new();
-    while n_left > 0 {
-        let gain = |i: usize| covers[i].iter().filter(|&&target| is_left[target]).count();
-        let best =
-            (0..assignments.len()).filter(|&i| !is_taken[i]).map(|i| (gain(i), std::cmp::Reverse(i))).max();
-        let Some((_, std::cmp::Reverse(best))) = best else { break };
-        is_taken[best] = true;
-        for &target in &covers[best] {
-            n_left -= usize::from(std::mem::replace(&mut is_left[target], false));
+    while let Some((bound, Reverse(i))) = heap.pop() {
+        let gain = covers[i].iter().filter(|&&target| is_left[target as usize]).count();
+        if gain < bound {
+            if gain > 0 {
+                heap.push((gain, Reverse(i)));
+            }
+            continue;
         }
-        chosen.push(assignments[best].clone());
+        for &target in &covers[i] {
+            is_left[target as usize] = false;
+        }
+        chosen.push(assignments[i].clone());
     }
-    chosen
+    Some(chosen)
 }
 
-/// All subsets of `0..n` with `k` elements, in lexicographic order.
-fn subsets(n: usize, k: usize) -> Vec<Vec<usize>> {
+/// All subsets of `0..n` with `k` elements, in lexicographic order, unless they are more than `max`.
+fn subsets(n: usize, k: usize, max: usize) -> Option<Vec<Vec<usize>>> {
     let mut all = Vec::new();
     let mut current: Vec<usize> = (0..k).collect();
     loop {
+        if all.len() >= max {
+            return None;
+        }
         all.push(current.clone());
-        let Some(at) = (0..k).rev().find(|&at| current[at] < n - k + at) else { return all };
+        let Some(at) = (0..k).rev().find(|&at| current[at] < n - k + at) else { return Some(all) };
         current[at] += 1;
         for next in at + 1..k {
             current[next] = current[next - 1] + 1;
@@ -287,7 +317,7 @@ pub(super) fn expanded_name(checker: &Checker<'_>, name: &str, assignment: &Assi
     let values: Vec<String> = assignment
         .iter()
         .map(|&(param, value)| {
-            let param = checker.text(checker.params[param].name);
+            let param = checker.symbols.text(checker.params[param].name);
             match value {
                 ParamValue::Bool(value) => format!("{param}_{value}"),
                 ParamValue::Int(value) if value < 0 => format!("{param}_neg{}", -value),
@@ -304,16 +334,17 @@ mod tests {
 
     #[test]
     fn subsets_are_in_order() {
-        assert_eq!(subsets(3, 2), [[0, 1], [0, 2], [1, 2]]);
-        assert_eq!(subsets(2, 2), [[0, 1]]);
-        assert_eq!(subsets(3, 0), [[0usize; 0]; 1]);
+        assert_eq!(subsets(3, 2, 9).unwrap(), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(subsets(2, 2, 9).unwrap(), [[0, 1]]);
+        assert_eq!(subsets(3, 0, 9).unwrap(), [[0usize; 0]; 1]);
+        assert!(subsets(30, 15, 1000).is_none());
     }
 
     #[test]
     fn pairs_of_three_booleans_need_four_assignments() {
         let all: Vec<Vec<usize>> = (0..8).map(|i| vec![i & 1, i >> 1 & 1, i >> 2 & 1]).collect();
-        assert_eq!(cover(&all, 3, 2).len(), 4);
-        assert_eq!(cover(&all, 3, 3).len(), 8);
-        assert!(cover(&all, 3, 4).is_empty());
+        assert_eq!(cover(&all, 3, 2).unwrap().len(), 4);
+        assert_eq!(cover(&all, 3, 3).unwrap().len(), 8);
+        assert!(cover(&all, 3, 4).unwrap().is_empty());
     }
 }

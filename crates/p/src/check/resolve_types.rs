@@ -223,7 +223,7 @@ impl<'a> Checker<'a> {
         let target = self.types.alias_target(alias).unwrap_or(Types::ERROR);
         let extent = self.extent(target, extents);
         if extent.depth <= MAX_TYPE_DEPTH && extent.size <= MAX_TYPE_SIZE {
-            return Extent { depth: extent.depth + 1, ..extent };
+            return extent;
         }
         self.types.set_alias(alias, Types::ERROR);
         self.error(

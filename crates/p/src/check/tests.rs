@@ -1,6 +1,6 @@
 //! Tests and implementations.
 
-use allways_base::{Diagnostic, Span};
+use allways_base::{Diagnostic, Severity, Span};
 
 use super::Checker;
 use super::modules::{ModuleCache, ModuleValue};
@@ -65,23 +65,29 @@ impl<'a> Checker<'a> {
         let Some(value) = value else { return };
         let text = self.text(test.name.symbol).to_owned();
         let is_closed = self.check_closed(&value, test.name.span, &format!("the test `{text}`"));
-        let Some((main, main_interface)) = self.main_machine(&value, test.main) else { return };
+        if value.is_broken {
+            return;
+        }
+        let Some((main, main_interface)) = self.main_machine(&value, test.main, Severity::Error) else {
+            return;
+        };
         let Some(assignments) = assignments else { return };
         if !is_closed {
             return;
         }
-        if assignments.is_empty() && !test.params.is_empty() && test.wise.is_none() {
+        let is_told = matches!(test.wise, Some(ast::Wise::Pairwise(_))) && test.params.len() < 2;
+        if assignments.is_empty() && !is_told {
             self.report(
                 Diagnostic::warning(
                     codes::NO_TEST_CASES,
                     test.name.span,
                     format!("the test `{text}` has no cases"),
                 )
-                .note("no combination of its parameters satisfies what it assumes"),
+                .note("nothing satisfies what it assumes"),
             );
         }
         for assignment in assignments {
-            let name = expanded_name(self, &text, &assignment);
+            let name = expanded_name(self, self.symbols.text(test.name.symbol), &assignment);
             tests.push(self.test_case(
                 name,
                 test.name.span,
@@ -106,20 +112,36 @@ impl<'a> Checker<'a> {
         Test { name, span, kind, main, main_interface, params, system: value.into_system() }
     }
 
-    /// The machine that starts a test, and the interface under which it is bound.
-    fn main_machine(&mut self, value: &ModuleValue, name: Name) -> Option<(MachineId, InterfaceId)> {
-        let main = self.lookup_machine(name)?;
+    /// The machine that starts a test, and the interface under which it is bound. If it cannot start anything,
+    /// that is reported as `severity` asks.
+    fn main_machine(
+        &mut self,
+        value: &ModuleValue,
+        name: Name,
+        severity: Severity,
+    ) -> Option<(MachineId, InterfaceId)> {
         let text = self.text(name.symbol).to_owned();
+        let known = self.globals.machines.get(&name.symbol).copied();
+        let main = match known.filter(|&id| self.machines[id].kind == MachineKind::Machine) {
+            Some(main) => main,
+            None if severity == Severity::Error => return self.lookup_machine(name).and(None),
+            None => {
+                let message = format!("there is no machine `{text}`, so this cannot be run");
+                self.report(Diagnostic::new(severity, codes::BAD_MAIN, message).at(name.span, ""));
+                return None;
+            }
+        };
         let own = self.machines[main].interface.filter(|i| value.bindings.get(i) == Some(&main));
         let bound =
             own.or_else(|| value.bindings.iter().find(|&(_, &m)| m == main).map(|(&interface, _)| interface));
         let Some(interface) = bound else {
             self.report(
-                Diagnostic::error(
+                Diagnostic::new(
+                    severity,
                     codes::BAD_MAIN,
-                    name.span,
-                    format!("the main machine `{text}` is not in the module of the test"),
+                    format!("the main machine `{text}` is not in the module"),
                 )
+                .at(name.span, "")
                 .help("add it to the module expression"),
             );
             return None;
@@ -128,11 +150,12 @@ impl<'a> Checker<'a> {
             let ty = self.show(self.machines[main].constructor);
             let declared = self.machines[main].span;
             self.report(
-                Diagnostic::error(
+                Diagnostic::new(
+                    severity,
                     codes::BAD_MAIN,
-                    name.span,
-                    format!("the main machine `{text}` takes a `{ty}`, and a test passes nothing"),
+                    format!("the main machine `{text}` takes `{ty}`, but nothing is passed to it"),
                 )
+                .at(name.span, "")
                 .also(declared, "its start state's entry has a parameter"),
             );
             return None;
@@ -156,7 +179,12 @@ impl<'a> Checker<'a> {
         }
         // Without a main machine there is nothing to run; P does not ask for one.
         let Some(main) = main else { return };
-        if let Some(main) = self.main_machine(&value, main) {
+        if value.is_broken {
+            return;
+        }
+        // P does not look at it until the program runs.
+        if let Some(main) = self.main_machine(&value, main, Severity::Warning) {
+            let text = self.symbols.text(name.symbol).to_owned();
             tests.push(self.test_case(text, name.span, TestKind::Implementation, main, Vec::new(), value));
         }
     }

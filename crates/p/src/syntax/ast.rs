@@ -37,6 +37,8 @@ pub struct Tree {
     pub stmts: IndexVec<StmtId, Stmt>,
     pub types: IndexVec<TypeId, Type>,
     pub modules: IndexVec<ModuleId, Module>,
+    /// Contracts and loop invariants, which only the verifier reads.
+    pub proofs: Vec<Span>,
 }
 
 #[derive(Clone, Debug)]

@@ -21,6 +21,8 @@ pub enum Tok {
     DollarDollar, Dollar, Not, AndAnd, OrOr, Implies, Iff, EqEq, NotEq, Le, Ge, Lt, Gt, Arrow,
     Assign, PlusAssign, MinusAssign, Plus, Minus, Star, Slash, Percent,
     LBrace, RBrace, LBracket, RBracket, LParen, RParen, Semi, Comma, Dot, Colon,
+    /// Something that is no token and has been reported. Nothing more is said about it.
+    Unknown,
     Eof,
 }
 
@@ -64,6 +66,7 @@ impl Tok {
             Tok::Comma => "`,`",
             Tok::Dot => "`.`",
             Tok::Colon => "`:`",
+            Tok::Unknown => "something unknown",
             Tok::Eof => "the end of the file",
         }
     }
@@ -78,7 +81,7 @@ pub struct Token {
     pub end: u32,
 }
 
-/// Splits a text. The last token is [`Tok::Eof`]; what is no token is reported and left out.
+/// Splits a text. The last token is [`Tok::Eof`]; what is no token is reported and becomes [`Tok::Unknown`].
 pub fn lex(
     file: FileId,
     text: &str,
@@ -91,6 +94,7 @@ pub fn lex(
         bytes: text.as_bytes(),
         at: 0,
         comments_end: None,
+        n_unknown: 0,
         tokens: Vec::with_capacity(text.len() / 5 + 1),
         diagnostics,
     };
@@ -105,12 +109,17 @@ struct Lexer<'a> {
     at: usize,
     /// Where the last `*/` of the file starts, found when the first block comment is met.
     comments_end: Option<usize>,
+    /// How often unknown characters were reported.
+    n_unknown: usize,
     tokens: Vec<Token>,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 /// The symbol of tokens that have none.
 const NO_SYMBOL: Symbol = Symbol::from_u32(0);
+
+/// After that many reports the file is no program, and the rest of them would only cost memory.
+const MAX_UNKNOWN: usize = 1000;
 
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
@@ -183,6 +192,9 @@ impl Lexer<'_> {
                 .help("close the string with `\"`; write `\\\"` for a quote inside it"),
         );
         self.push(Tok::Str, NO_SYMBOL, start);
+        // The end of the statement is probably inside it.
+        let end = self.at;
+        self.push(Tok::Unknown, NO_SYMBOL, end);
     }
 
     fn block_comment(&mut self, start: usize) {
@@ -255,10 +267,16 @@ impl Lexer<'_> {
         let first = rest.chars().next().map_or(1, char::len_utf8);
         let len =
             rest[first..].find(|c| is_known(c) || c == '&' || c == '|').map_or(rest.len(), |n| n + first);
+        let len = if rest.starts_with('\'') { quoted(rest).unwrap_or(first) } else { len };
         self.at = start + len;
+        self.push(Tok::Unknown, NO_SYMBOL, start);
+        self.n_unknown += 1;
+        if self.n_unknown > MAX_UNKNOWN {
+            return;
+        }
         let text: String = rest[..len].chars().take(12).collect();
         let help = match text.as_str() {
-            "'" => Some("P has no character literals; strings use `\"`"),
+            text if text.starts_with('\'') => Some("P has no character literals; strings use `\"`"),
             "&" => Some("write `&&` for \"and\""),
             "|" => Some("write `||` for \"or\""),
             "#" => Some("comments start with `//`"),
@@ -275,4 +293,11 @@ impl Lexer<'_> {
         }
         self.diagnostics.push(diagnostic);
     }
+}
+
+/// The length of `'...'` on one line at the start of a text.
+fn quoted(text: &str) -> Option<usize> {
+    let line = text.lines().next()?;
+    let line = line.char_indices().nth(40).map_or(line, |(end, _)| &line[..end]);
+    line[1..].find('\'').map(|end| end + 2)
 }

@@ -16,6 +16,10 @@ impl Parser<'_> {
         loop {
             match self.tok() {
                 Tok::Eof => break,
+                Tok::RBrace if self.is_unbalanced => {
+                    self.bump();
+                    continue;
+                }
                 Tok::Semi => {
                     self.stray_semicolon("a declaration at the top level does not end with `;` after `}`");
                     continue;
@@ -23,13 +27,19 @@ impl Parser<'_> {
                 _ => {}
             }
             let start = self.pos;
+            self.is_unbalanced = false;
             match self.decl() {
                 Ok(decl) => self.tree.decls.push(decl),
                 Err(Failed) => {
                     self.damaged(Damage::Declarations);
                     self.depth = 0;
                     self.in_proof = 0;
-                    self.recover(Self::begins_decl);
+                    let is_next = |p: &Self| p.begins_decl() && !p.at_word(words::FUN);
+                    self.recover(start, Self::begins_decl, is_next);
+                    // No declaration begins with a brace: it is the body of the broken one.
+                    if self.at(Tok::LBrace) {
+                        self.recover(start, Self::begins_decl, is_next);
+                    }
                     // A closing brace at the top level belongs to nothing.
                     if self.at(Tok::RBrace) {
                         self.bump();
@@ -46,7 +56,7 @@ impl Parser<'_> {
         let span = self.span();
         while self.eat(Tok::Semi) {}
         let span = span.to(self.prev_span());
-        self.diagnostics.push(
+        self.report(
             Diagnostic::error(codes::STRAY_SEMICOLON, span, "this `;` ends nothing")
                 .note(why)
                 .help("remove it"),
@@ -56,7 +66,11 @@ impl Parser<'_> {
     /// Whether a declaration of the top level may begin here. Used to find the way back after a mistake.
     fn begins_decl(&self) -> bool {
         let token = self.token();
+        let is_fresh = self.on_new_line()
+            || self.pos == 0
+            || matches!(self.tokens[self.pos - 1].tok, Tok::Semi | Tok::RBrace);
         match token.tok {
+            _ if !is_fresh => false,
             Tok::Word => match token.symbol {
                 words::TYPE
                 | words::ENUM
@@ -68,12 +82,10 @@ impl Parser<'_> {
                 | words::MODULE
                 | words::TEST
                 | words::IMPLEMENTATION => true,
-                words::EVENT | words::MACHINE | words::PARAM => {
-                    self.nth(1).tok == Tok::Name && self.on_new_line()
-                }
+                words::EVENT | words::MACHINE | words::PARAM => self.nth(1).tok == Tok::Name,
                 _ => false,
             },
-            Tok::Name => self.begins_proof_decl() && self.on_new_line(),
+            Tok::Name => self.begins_proof_decl(),
             _ => false,
         }
     }
@@ -230,7 +242,7 @@ impl Parser<'_> {
                     .label("this bound is ignored")
                     .note("the compiler of P 3 rejects the file; `--strict` does the same")
             };
-            self.diagnostics.push(diagnostic.help("remove the bound"));
+            self.report(diagnostic.help("remove the bound"));
         }
         Ok(())
     }
@@ -269,8 +281,13 @@ impl Parser<'_> {
             self.expect_word(words::OBSERVES)?;
             machine.observes = self.event_refs(false)?;
         }
-        self.expect(Tok::LBrace)?;
-        while !self.at(Tok::RBrace) && !self.at(Tok::Eof) {
+        let open = self.expect(Tok::LBrace)?;
+        while !self.eat(Tok::RBrace) {
+            if self.at(Tok::Eof) || self.begins_next_decl() {
+                self.never_closed("machine", open);
+                self.damaged(Damage::Declarations);
+                break;
+            }
             if self.at(Tok::Semi) {
                 self.stray_semicolon("members of a machine do not end with `;` after `}`");
                 continue;
@@ -278,18 +295,22 @@ impl Parser<'_> {
             let start = self.pos;
             if let Err(Failed) = self.member(&mut machine) {
                 self.damaged(Damage::Declarations);
-                if self.begins_decl() && !self.at_word(words::FUN) {
-                    // The closing brace is missing: the machine ends here.
-                    return Ok(Decl::Machine(machine));
-                }
-                self.recover(|p| p.begins_member() || p.begins_decl());
+                self.recover(
+                    start,
+                    |p| p.begins_member() || p.begins_next_decl(),
+                    |p| p.begins_member() || p.begins_next_decl(),
+                );
                 if self.pos == start {
                     self.bump();
                 }
             }
         }
-        self.expect(Tok::RBrace)?;
         Ok(Decl::Machine(machine))
+    }
+
+    /// At a declaration that cannot be part of a machine: the closing brace is missing.
+    fn begins_next_decl(&self) -> bool {
+        self.on_new_line() && self.begins_decl() && !self.at_word(words::FUN)
     }
 
     fn begins_member(&self) -> bool {
@@ -309,7 +330,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.begins_member() {
-            let state = self.state()?;
+            let state = self.state(machine)?;
             machine.members.push(Member::State(state));
             return Ok(());
         }
@@ -339,7 +360,7 @@ impl Parser<'_> {
         self.expect_semi("the variable")
     }
 
-    fn state(&mut self) -> Parsed<State> {
+    fn state(&mut self, machine: &mut Machine) -> Parsed<State> {
         let start = if self.at_word(words::START) {
             let token = self.bump();
             Some(self.span_of(token))
@@ -363,9 +384,18 @@ impl Parser<'_> {
         }
         self.expect_word(words::STATE)?;
         let name = self.name("the name of a state")?;
-        self.expect(Tok::LBrace)?;
+        let open = self.expect(Tok::LBrace)?;
         let mut items = Vec::new();
-        while !self.at(Tok::RBrace) && !self.at(Tok::Eof) {
+        while !self.eat(Tok::RBrace) {
+            if self.at(Tok::Eof) || self.begins_next_decl() {
+                self.never_closed("state", open);
+                self.damaged(Damage::Declarations);
+                break;
+            }
+            if self.begins_member() {
+                self.member_in_state(machine)?;
+                continue;
+            }
             if self.at(Tok::Semi) {
                 self.stray_semicolon("items of a state do not end with `;` after `}`");
                 continue;
@@ -375,18 +405,38 @@ impl Parser<'_> {
                 Ok(item) => items.push(item),
                 Err(Failed) => {
                     self.damaged(Damage::Declarations);
-                    if self.begins_member() {
-                        return Ok(State { start, temperature, name, items });
-                    }
-                    self.recover(|p| p.begins_state_item() || p.begins_member() || p.begins_decl());
+                    let is_next =
+                        |p: &Self| p.begins_state_item() || p.begins_member() || p.begins_next_decl();
+                    self.recover(pos, is_next, is_next);
                     if self.pos == pos {
                         self.bump();
                     }
                 }
             }
         }
-        self.expect(Tok::RBrace)?;
         Ok(State { start, temperature, name, items })
+    }
+
+    /// A state, function or variable inside a state: either it was meant so, or a brace is missing. It is taken
+    /// as a member of the machine; in the second case the machine will seem to lack its end.
+    fn member_in_state(&mut self, machine: &mut Machine) -> Parsed<()> {
+        self.damaged(Damage::Declarations);
+        if !std::mem::replace(&mut self.is_unbalanced, true) {
+            let what = match self.token().symbol {
+                words::FUN => "a function",
+                words::VAR => "a variable",
+                _ => "a state",
+            };
+            self.report(
+                Diagnostic::error(
+                    codes::SYNTAX_ERROR,
+                    self.span(),
+                    format!("{what} cannot stand inside a state"),
+                )
+                .help("close the state above with `}`, and declare this in the machine"),
+            );
+        }
+        self.nested(|p| p.member(machine))
     }
 
     fn begins_state_item(&self) -> bool {
@@ -527,6 +577,9 @@ impl Parser<'_> {
         if fun.result.is_none() {
             return self.contract(fun);
         }
+        if self.on_new_line() {
+            return Err(self.missing_behind("`{` or `;`"));
+        }
         Err(self.expected("`{` or `;`"))
     }
 
@@ -540,9 +593,10 @@ impl Parser<'_> {
         let mut vars = Vec::new();
         let outer_late = std::mem::take(&mut self.late_vars);
         while self.at_word(words::VAR) {
+            let start = self.pos;
             if let Err(Failed) = self.var_decl(&mut vars) {
                 self.damaged(Damage::Declarations);
-                self.recover(Self::begins_stmt);
+                self.recover(start, Self::begins_stmt, Self::begins_outside);
             }
         }
         let stmts = self.stmts(Some(&mut vars), open);

@@ -379,7 +379,7 @@ impl Parser<'_> {
         self.expect(Tok::RParen)?;
         let span = self.since(start);
         if fields.len() == 1 {
-            self.diagnostics.push(
+            self.report(
                 Diagnostic::error(
                     codes::MISSING_COMMA,
                     span,

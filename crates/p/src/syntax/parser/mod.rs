@@ -34,6 +34,9 @@ const MAX_DEPTH: u32 = 200;
 /// How deep the tree of an expression may be: a chain `a + b + ...` is as deep as it is long.
 const MAX_EXPR_DEPTH: u32 = 500;
 
+/// After that many mistakes in a file the rest of them is not told: nobody reads on, and memory is finite.
+const MAX_REPORTS: usize = 1000;
+
 /// A production did not match; what was expected has been reported.
 #[derive(Clone, Copy, Debug)]
 struct Failed;
@@ -67,9 +70,12 @@ pub fn parse(
             stmts: IndexVec::with_capacity(text.len() / 48),
             types: IndexVec::new(),
             modules: IndexVec::new(),
+            proofs: Vec::new(),
         },
         warned_words: FxHashSet::default(),
         too_deep: false,
+        is_unbalanced: false,
+        n_reports: 0,
         late_vars: Vec::new(),
         expr_depths: Vec::with_capacity(text.len() / 16),
         diagnostics,
@@ -92,6 +98,10 @@ struct Parser<'a> {
     warned_words: FxHashSet<Symbol>,
     /// The nesting limit was reported for the construct at hand.
     too_deep: bool,
+    /// A missing brace was reported for the declaration at hand: others that seem wrong follow from it.
+    is_unbalanced: bool,
+    /// How many diagnostics this file has brought, see [`MAX_REPORTS`].
+    n_reports: usize,
     /// Variables declared in inner blocks of the function at hand, which is a mistake.
     late_vars: Vec<Var>,
     /// The depth of the tree under each expression.
@@ -177,6 +187,9 @@ impl Parser<'_> {
             let token = self.bump();
             return Ok(self.span_of(token));
         }
+        if self.on_new_line() && matches!(tok, Tok::RParen | Tok::RBracket | Tok::Semi | Tok::Colon) {
+            return Err(self.missing_behind(tok.text()));
+        }
         Err(self.expected(tok.text()))
     }
 
@@ -196,6 +209,9 @@ impl Parser<'_> {
             return Ok(());
         }
         let next = self.token();
+        if next.tok == Tok::Unknown {
+            return Err(Failed);
+        }
         if next.tok == Tok::Assign {
             return Err(self.fail(
                 codes::ASSIGNMENT_IN_EXPRESSION,
@@ -214,9 +230,9 @@ impl Parser<'_> {
         if next.tok == Tok::Comma {
             diagnostic = diagnostic.also(self.span(), "nothing more can follow here");
         }
-        self.diagnostics.push(diagnostic);
-        let begins_anew = next.start > behind.start && self.on_new_line() && next.tok != Tok::Eof
-            || next.tok == Tok::RBrace;
+        self.report(diagnostic);
+        let begins_anew =
+            next.start > behind.end && self.on_new_line() && next.tok != Tok::Eof || next.tok == Tok::RBrace;
         if begins_anew { Ok(()) } else { Err(Failed) }
     }
 
@@ -272,7 +288,7 @@ impl Parser<'_> {
                 .label("understood as an ordinary name")
                 .note("the compiler of P 3 rejects the file; `--strict` does the same")
         };
-        self.diagnostics.push(diagnostic.help("choose another name"));
+        self.report(diagnostic.help("choose another name"));
     }
 
     fn int(&mut self) -> Parsed<(i64, Span)> {
@@ -281,7 +297,7 @@ impl Parser<'_> {
         match text.parse::<i64>() {
             Ok(value) if value <= i64::from(i32::MAX) => Ok((value, span)),
             _ => {
-                self.diagnostics.push(
+                self.report(
                     Diagnostic::error(
                         codes::INTEGER_TOO_LARGE,
                         span,
@@ -314,14 +330,36 @@ impl Parser<'_> {
         }
     }
 
+    /// Adds a diagnostic of this file.
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.n_reports += 1;
+        if self.n_reports <= MAX_REPORTS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Something is missing at the end of a line.
+    fn missing_behind(&mut self, what: &str) -> Failed {
+        let found = self.found();
+        let behind = self.prev_span().at_end();
+        self.report(
+            Diagnostic::error(codes::SYNTAX_ERROR, behind, format!("expected {what}, found {found}"))
+                .label(format!("{what} is missing here")),
+        );
+        Failed
+    }
+
     fn expected(&mut self, what: &str) -> Failed {
+        if self.at(Tok::Unknown) {
+            return Failed;
+        }
         let found = self.found();
         let span = match self.tok() {
             // Point behind the last thing that is there.
             Tok::Eof if self.pos > 0 => self.prev_span().at_end(),
             _ => self.span(),
         };
-        self.diagnostics.push(
+        self.report(
             Diagnostic::error(codes::SYNTAX_ERROR, span, format!("expected {what}, found {found}"))
                 .label(format!("expected {what}")),
         );
@@ -329,8 +367,28 @@ impl Parser<'_> {
     }
 
     fn fail(&mut self, code: allways_base::Code, span: Span, message: &str, help: &str) -> Failed {
-        self.diagnostics.push(Diagnostic::error(code, span, message).help(help));
+        if !self.at(Tok::Unknown) {
+            self.report(Diagnostic::error(code, span, message).help(help));
+        }
         Failed
+    }
+
+    /// Reports that the brace at `open` is not closed before the current token, unless a brace was reported
+    /// for this declaration already.
+    fn never_closed(&mut self, what: &str, open: Span) {
+        if std::mem::replace(&mut self.is_unbalanced, true) {
+            return;
+        }
+        let (place, text) = match self.tok() {
+            Tok::Eof => (self.prev_span().at_end(), "the file ends here"),
+            _ => (self.span(), "this cannot stand inside"),
+        };
+        self.report(
+            Diagnostic::error(codes::SYNTAX_ERROR, open, format!("this {what} is never closed"))
+                .label("opened here")
+                .also(place, text)
+                .help("add the missing `}`"),
+        );
     }
 
     /// Runs a production one level deeper, or reports that the nesting is too deep.
@@ -338,7 +396,7 @@ impl Parser<'_> {
         if self.depth >= MAX_DEPTH {
             if !self.too_deep {
                 self.too_deep = true;
-                self.diagnostics.push(
+                self.report(
                     Diagnostic::error(
                         codes::NESTED_TOO_DEEP,
                         self.span(),
@@ -361,15 +419,23 @@ impl Parser<'_> {
         self.tree.damage = self.tree.damage.max(damage);
     }
 
-    /// Skips to where `stops` holds at bracket depth zero, or to a closing brace that the skipped part did not
-    /// open. Takes a `;` that ends the broken part.
-    fn recover(&mut self, stops: impl Fn(&Self) -> bool) {
+    /// Skips the rest of the broken part that began at token `start`: to where `stops` holds outside of its
+    /// braces, or to a closing brace that it did not open. Takes a `;` that ends it. Inside of its braces only
+    /// what `stops_inside` finds at the start of a line ends it: then a closing brace is missing.
+    fn recover(&mut self, start: usize, stops: impl Fn(&Self) -> bool, stops_inside: impl Fn(&Self) -> bool) {
         self.too_deep = false;
         let mut depth = 0usize;
-        let start = self.pos;
+        for token in &self.tokens[start..self.pos] {
+            match token.tok {
+                Tok::LBrace => depth += 1,
+                Tok::RBrace => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
         loop {
             match self.tok() {
                 Tok::Eof => return,
+                _ if depth > 0 && self.pos > start && self.on_new_line() && stops_inside(self) => return,
                 Tok::RBrace if depth == 0 => return,
                 Tok::Semi if depth == 0 => {
                     self.bump();
@@ -458,6 +524,14 @@ impl Parser<'_> {
         if is_named {
             let mut fields = Vec::new();
             loop {
+                if self.nth(1).tok != Tok::Colon {
+                    return Err(self.fail(
+                        codes::SYNTAX_ERROR,
+                        self.span(),
+                        "either all fields of a tuple have a name or none",
+                        "write `name: type` for each of them",
+                    ));
+                }
                 let name = self.name("the name of a field")?;
                 self.expect(Tok::Colon)?;
                 fields.push((name, self.type_()?));

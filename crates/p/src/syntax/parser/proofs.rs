@@ -120,11 +120,17 @@ impl Parser<'_> {
             self.expect(Tok::RParen)?;
             self.expect(Tok::Semi)?;
         }
+        let start = self.span();
+        let first = self.pos;
         for word in [words::REQUIRES, words::ENSURES] {
             while self.eat_word(word) {
                 self.proof_expr()?;
                 self.expect(Tok::Semi)?;
             }
+        }
+        if self.pos > first {
+            let span = self.since(start);
+            self.tree.proofs.push(span);
         }
         Ok(fun)
     }
@@ -135,9 +141,12 @@ impl Parser<'_> {
         let is_place =
             |tok| matches!(tok, Tok::Assign | Tok::PlusAssign | Tok::MinusAssign | Tok::Dot | Tok::LBracket);
         while self.at_word(words::INVARIANT) && !is_place(self.nth(1).tok) {
+            let start = self.span();
             self.bump();
             self.proof_expr()?;
             self.expect_semi("the invariant")?;
+            let span = self.since(start);
+            self.tree.proofs.push(span);
         }
         Ok(())
     }

@@ -14,13 +14,9 @@ impl Parser<'_> {
     pub(super) fn stmts(&mut self, mut vars: Option<&mut Vec<Var>>, open: Span) -> Parsed<Vec<StmtId>> {
         let mut stmts = Vec::new();
         while !self.at(Tok::RBrace) {
-            if self.at(Tok::Eof) {
-                self.diagnostics.push(
-                    Diagnostic::error(codes::SYNTAX_ERROR, open, "this block is never closed")
-                        .label("opened here")
-                        .also(self.prev_span().at_end(), "the file ends here")
-                        .help("add the missing `}`"),
-                );
+            if self.at(Tok::Eof) || self.begins_outside() {
+                self.never_closed("block", open);
+                self.damaged(Damage::Declarations);
                 return Err(Failed);
             }
             let start = self.pos;
@@ -32,7 +28,7 @@ impl Parser<'_> {
                     Some(_) => "variables are declared before the first statement of a function",
                     None => "an inner block cannot declare variables",
                 };
-                self.diagnostics.push(
+                self.report(
                     Diagnostic::error(codes::LATE_DECLARATION, span, message)
                         .help("move the declaration to the beginning of the function body"),
                 );
@@ -49,11 +45,10 @@ impl Parser<'_> {
                 continue;
             }
             self.damaged(Damage::Statements);
-            if self.begins_outside() {
-                // The closing brace is missing; what follows belongs to a level above.
+            if self.is_unbalanced {
                 return Err(Failed);
             }
-            self.recover(|p| p.begins_stmt() || p.begins_outside());
+            self.recover(start, |p| p.begins_stmt() || p.begins_outside(), Self::begins_outside);
             if self.pos == start {
                 self.bump();
             }
@@ -63,7 +58,7 @@ impl Parser<'_> {
     }
 
     /// Words that cannot stand in a function body.
-    fn begins_outside(&self) -> bool {
+    pub(super) fn begins_outside(&self) -> bool {
         let token = self.token();
         token.tok == Tok::Word
             && self.on_new_line()
@@ -142,6 +137,9 @@ impl Parser<'_> {
             Tok::Semi => {
                 self.bump();
                 Ok(StmtKind::Empty)
+            }
+            Tok::Name if self.nth(1).tok == Tok::LParen && self.symbols.text(token.symbol) == "for" => {
+                self.for_loop()
             }
             Tok::Name if self.nth(1).tok == Tok::LParen => {
                 let name = self.name("a function")?;
@@ -289,6 +287,32 @@ impl Parser<'_> {
         Ok(StmtKind::Foreach { item, collection, body: self.stmt()? })
     }
 
+    /// `for (...)` of other languages: reported as a whole, then the body is parsed as usual.
+    fn for_loop(&mut self) -> Parsed<StmtKind> {
+        self.fail(
+            codes::SYNTAX_ERROR,
+            self.span(),
+            "there is no `for` loop in P",
+            "use `while (condition) { ... }`, or `foreach (x in s) { ... }` over a seq or set",
+        );
+        self.damaged(Damage::Statements);
+        self.bump();
+        let mut depth = 0usize;
+        loop {
+            match self.tok() {
+                Tok::LParen => depth += 1,
+                Tok::RParen => depth -= 1,
+                Tok::LBrace | Tok::RBrace | Tok::Eof => break,
+                _ => {}
+            }
+            self.bump();
+            if depth == 0 {
+                break;
+            }
+        }
+        Ok(StmtKind::Block(vec![self.stmt()?]))
+    }
+
     fn if_stmt(&mut self) -> Parsed<StmtKind> {
         let mut arms = Vec::new();
         loop {
@@ -341,7 +365,7 @@ impl Parser<'_> {
             Tok::Plus | Tok::Minus if self.nth(1).tok == self.tok() => Err(self.fail(
                 codes::SYNTAX_ERROR,
                 self.span().to(self.span_of(self.nth(1))),
-                "P has no `++` and `--`",
+                "there is no `++` and no `--` in P",
                 "write `x = x + 1;`",
             )),
             _ => Err(self.expected("`=`, `+=` or `-=`")),

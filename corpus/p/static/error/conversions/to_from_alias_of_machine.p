@@ -1,0 +1,7 @@
+type W = Main;
+event A;
+machine Main {
+  var w: W;
+  var a: A;
+  start state S { entry { a = w to A; } } //~ bad-cast
+}

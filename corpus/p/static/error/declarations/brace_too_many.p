@@ -1,0 +1,1 @@
+machine Main { start state S { } } } //~ syntax-error @36

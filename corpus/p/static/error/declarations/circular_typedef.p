@@ -1,0 +1,2 @@
+type A = seq[B];
+type B = (int, A); //~ circular-type @6

@@ -1,0 +1,1 @@
+type Row = (key: int, key: bool); //~ duplicate-field @23

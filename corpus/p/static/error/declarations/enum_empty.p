@@ -1,0 +1,1 @@
+enum Nothing { } //~ syntax-error

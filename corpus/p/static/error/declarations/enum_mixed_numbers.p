@@ -1,0 +1,1 @@
+enum Color { Red = 1, Green } //~ syntax-error @23

@@ -1,0 +1,1 @@
+enum Color { Red, Green, } //~ syntax-error @24

@@ -1,0 +1,2 @@
+event A;
+eventset S = { A, null }; //~ syntax-error @19

@@ -1,0 +1,1 @@
+interface I() receives Missing; //~ unknown-event @24

@@ -1,0 +1,3 @@
+event A //~ syntax-error @8
+event B;
+machine Main { start state S { ignore B; } }

@@ -1,0 +1,1 @@
+include "other.p" //~ removed-syntax

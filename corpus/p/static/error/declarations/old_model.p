@@ -1,0 +1,1 @@
+model fun F() { } //~ removed-syntax

@@ -1,0 +1,2 @@
+event E;
+monitor M { start state S { } } //~ removed-syntax

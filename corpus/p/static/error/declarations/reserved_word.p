@@ -1,0 +1,2 @@
+event send; //~ reserved-word @7
+machine Main { var type: int; start state S { } } //~ reserved-word @20

@@ -1,0 +1,1 @@
+type Tree = (value: int, children: seq[Tree]); //~ circular-type @6

@@ -1,0 +1,4 @@
+machine Main {
+  fun F() { }; //~ stray-semicolon
+  start state S { }; //~ stray-semicolon
+}

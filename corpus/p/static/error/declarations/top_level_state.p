@@ -1,0 +1,1 @@
+state S { } //~ syntax-error @1

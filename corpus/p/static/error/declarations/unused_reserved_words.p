@@ -1,0 +1,2 @@
+event safe; //~ reserved-word
+event paramtest; //~ reserved-word

@@ -1,0 +1,1 @@
+fun F(): machine { return this; } //~ this-outside-machine @27

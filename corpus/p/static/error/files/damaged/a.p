@@ -1,0 +1,1 @@
+event E: ; //~ syntax-error

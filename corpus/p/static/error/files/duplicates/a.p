@@ -1,0 +1,2 @@
+event E;
+machine Main { start state S { } }

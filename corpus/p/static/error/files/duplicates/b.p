@@ -1,0 +1,2 @@
+event E; //~ duplicate-name @7
+machine Main { start state S { } } //~ duplicate-name

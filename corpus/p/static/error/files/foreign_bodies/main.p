@@ -1,0 +1,3 @@
+fun Open(name: string): int;
+fun Done() { }
+machine Main { start state S { } }

@@ -1,0 +1,2 @@
+fun Spawn() creates Main, Main; //~ syntax-error
+machine Main { start state S { } }

@@ -1,0 +1,1 @@
+fun Spawn() creates Missing; //~ unknown-interface @21

@@ -1,0 +1,1 @@
+fun F(x) { } //~ syntax-error @8

@@ -1,0 +1,2 @@
+fun F(): int //~ syntax-error
+machine Main { start state S { } }

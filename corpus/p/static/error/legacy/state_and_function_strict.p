@@ -1,0 +1,5 @@
+// strict
+machine Main {
+  start state Work { entry { Work(); } }
+  fun Work() { } //~ legacy-shared-name
+}

@@ -1,0 +1,3 @@
+machine Main {
+  start state S { entry { print "C:\p\files"; } } //~ bad-escape
+}

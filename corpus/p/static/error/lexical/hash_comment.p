@@ -1,0 +1,2 @@
+# a comment of another language //~ unknown-character
+machine Main { start state S { } }

@@ -1,0 +1,4 @@
+machine Main {
+  var b: bool;
+  start state S { entry { b = true & false; } } //~ unknown-character
+}

@@ -1,0 +1,7 @@
+machine Main {
+  start state S {
+    entry {
+      print "never closed; //~ unterminated-string @13
+    }
+  }
+}

@@ -1,0 +1,1 @@
+machine Main { start state S { defer null; } } //~ syntax-error @38

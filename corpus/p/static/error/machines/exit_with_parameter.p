@@ -1,0 +1,1 @@
+machine Main { start state S { exit (x: int) { } } } //~ syntax-error @37

@@ -1,0 +1,3 @@
+machine Main {
+  group G { start state S { } } //~ removed-syntax
+}

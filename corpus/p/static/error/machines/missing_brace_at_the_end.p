@@ -1,0 +1,3 @@
+machine Main {
+  start state S { //~ syntax-error @17
+    entry { }

@@ -1,0 +1,5 @@
+machine Main {
+  start state S {
+    state T { } //~ syntax-error @5
+  }
+}

@@ -1,0 +1,1 @@
+machine Main { state S { } } //~ no-start-state @9

@@ -1,0 +1,1 @@
+machine Main { } //~ no-start-state

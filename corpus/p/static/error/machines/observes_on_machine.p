@@ -1,0 +1,2 @@
+event A;
+machine Main observes A { start state S { } } //~ syntax-error @14

@@ -1,0 +1,1 @@
+machine Main { hot start state S { } } //~ syntax-error @20

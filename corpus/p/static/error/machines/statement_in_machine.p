@@ -1,0 +1,4 @@
+machine Main {
+  start state S { }
+  print "a"; //~ syntax-error @3
+}

@@ -1,0 +1,4 @@
+machine Main {
+  start state A { }
+  start state B { } //~ duplicate-start @3
+}

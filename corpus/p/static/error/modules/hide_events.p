@@ -1,0 +1,3 @@
+event A;
+machine Main { start state S { } }
+module M = hidee A in { Main }; //~ unsupported-module @12

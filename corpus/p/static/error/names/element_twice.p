@@ -1,0 +1,1 @@
+enum E { A, B, A } //~ duplicate-name @16

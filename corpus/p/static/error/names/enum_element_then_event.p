@@ -1,0 +1,2 @@
+enum E { A }
+event A; //~ duplicate-name

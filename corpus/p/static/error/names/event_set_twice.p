@@ -1,0 +1,3 @@
+event A;
+eventset Es = { A };
+eventset Es = { A }; //~ duplicate-name

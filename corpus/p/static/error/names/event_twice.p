@@ -1,0 +1,2 @@
+event A;
+event A: int; //~ duplicate-name @7

@@ -1,0 +1,2 @@
+machine Main { start state S { } }
+machine Main { start state S { } } //~ duplicate-name @9

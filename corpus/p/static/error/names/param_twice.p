@@ -1,0 +1,2 @@
+param n: int;
+param n: bool; //~ duplicate-name

@@ -1,0 +1,1 @@
+fun F(x: int, x: bool) { } //~ duplicate-name @15

@@ -1,0 +1,4 @@
+machine Main {
+  start state S { }
+  state S { } //~ duplicate-name @9
+}

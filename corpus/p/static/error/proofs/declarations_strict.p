@@ -1,0 +1,3 @@
+// strict
+machine Main { start state S { } }
+axiom true; //~ proof-not-checked @1

@@ -1,0 +1,2 @@
+machine Main { start state S { } }
+invariant broken: 1 + ; //~ syntax-error @23

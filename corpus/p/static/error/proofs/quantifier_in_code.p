@@ -1,0 +1,3 @@
+machine Main {
+  start state S { entry { assert forall (x: int) :: x == x; } } //~ proof-only @34
+}

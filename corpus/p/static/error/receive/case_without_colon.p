@@ -1,0 +1,2 @@
+event A;
+machine Main { start state S { entry { receive { case A { } } } } } //~ syntax-error

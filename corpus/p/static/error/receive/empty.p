@@ -1,0 +1,1 @@
+machine Main { start state S { entry { receive { } } } } //~ syntax-error @50

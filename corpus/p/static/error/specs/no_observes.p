@@ -1,0 +1,1 @@
+spec M { start state S { } } //~ syntax-error @8

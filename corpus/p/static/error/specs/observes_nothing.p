@@ -1,0 +1,1 @@
+spec M observes { start state S { } } //~ syntax-error

@@ -1,0 +1,1 @@
+spec M observes Missing { start state S { } } //~ unknown-event @17

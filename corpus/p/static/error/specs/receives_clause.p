@@ -1,0 +1,2 @@
+event A;
+spec M observes A receives A; { start state S { ignore A; } } //~ syntax-error

@@ -1,0 +1,4 @@
+machine Main {
+  var n: int;
+  start state S { entry { n == 1; } } //~ syntax-error @29
+}

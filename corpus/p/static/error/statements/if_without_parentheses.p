@@ -1,0 +1,3 @@
+machine Main {
+  start state S { entry { if true { } } } //~ syntax-error @30
+}

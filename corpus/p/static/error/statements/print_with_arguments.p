@@ -1,0 +1,3 @@
+machine Main {
+  start state S { entry { print "x = {0}", 5; } } //~ removed-syntax @42
+}

@@ -1,0 +1,1 @@
+machine Main { start state S { entry { send this; } } } //~ syntax-error @49

@@ -1,0 +1,4 @@
+machine Main {
+  var x: int, y: bool; //~ syntax-error
+  start state S { }
+}

@@ -1,0 +1,3 @@
+machine Main {
+  start state S { entry { print "a } b"; } } //~ bad-format
+}

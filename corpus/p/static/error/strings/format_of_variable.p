@@ -1,0 +1,4 @@
+machine Main {
+  var s: string;
+  start state S { entry { print format(s, 1); } } //~ syntax-error @40
+}

@@ -1,0 +1,4 @@
+machine Main {
+  var s: string;
+  start state S { entry { s = s - "a"; } } //~ bad-operands
+}

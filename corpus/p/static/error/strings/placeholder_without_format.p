@@ -1,0 +1,3 @@
+machine Main {
+  start state S { entry { print "value {0}"; } } //~ bad-format
+}

@@ -1,0 +1,3 @@
+machine Main {
+  start state S { entry { print 5; } } //~ type-mismatch @33
+}

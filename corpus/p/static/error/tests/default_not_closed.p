@@ -1,0 +1,2 @@
+interface I() receives;
+machine Main { start state S { entry { new I(); } } } //~ not-closed @9

@@ -1,0 +1,4 @@
+machine Main {
+  var t: (); //~ syntax-error
+  start state S { }
+}

@@ -1,0 +1,4 @@
+machine Main {
+  var m: map[int]; //~ syntax-error
+  start state S { }
+}

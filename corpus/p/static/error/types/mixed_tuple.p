@@ -1,0 +1,4 @@
+machine Main {
+  var t: (a: int, bool); //~ syntax-error
+  start state S { }
+}

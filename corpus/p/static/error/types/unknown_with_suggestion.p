@@ -1,0 +1,2 @@
+type Counter = int;
+machine Main { var x: Countr; start state S { } } //~ unknown-type

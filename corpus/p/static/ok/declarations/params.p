@@ -1,0 +1,3 @@
+param n, m: int;
+param flag: bool;
+machine Main { var x: int; start state S { entry { if (flag) { x = n + m; } } } }

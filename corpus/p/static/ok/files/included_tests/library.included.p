@@ -1,0 +1,2 @@
+machine Library { start state S { } }
+test T [main=Library]: { Library, Missing };

@@ -1,0 +1,2 @@
+machine Main { start state S { entry { new Library(); } } }
+test T [main=Main]: { Main, Library };

@@ -1,0 +1,3 @@
+event Ping: machine;
+event Pong;
+enum Answer { Yes, No }

@@ -1,0 +1,1 @@
+machine Main { start state S { entry { send new Server(), Ping, this; } ignore Pong; } }

@@ -1,0 +1,4 @@
+machine Main {
+  fun Work() { }
+  start state Work { entry { Work(); } }
+}

@@ -1,0 +1,5 @@
+// strict
+machine Main {
+  fun Work() { }
+  start state Work { entry { Work(); } }
+}

@@ -1,0 +1,3 @@
+event ping;
+event Ping;
+machine Main { start state S { ignore ping, Ping; } }

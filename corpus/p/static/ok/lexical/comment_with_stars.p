@@ -1,0 +1,3 @@
+/***** stars ***/
+/**/
+machine Main { start state S { } }

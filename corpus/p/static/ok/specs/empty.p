@@ -1,0 +1,3 @@
+event A;
+spec M observes A { }
+machine Main { start state S { } }

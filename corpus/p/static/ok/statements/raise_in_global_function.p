@@ -1,0 +1,3 @@
+event A;
+fun F() { raise A; }
+machine Main { start state S { entry { F(); } ignore A; } }

@@ -1,0 +1,3 @@
+interface I() receives;
+machine Main { start state S { } }
+test T [main=Main]: { Main -> I };

@@ -1,0 +1,1 @@
+machine Worker { start state S { } }

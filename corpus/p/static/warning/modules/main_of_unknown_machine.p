@@ -1,0 +1,2 @@
+machine Main { start state S { } }
+test T [main=Main]: main Nobody in { Main }; //~ warning bad-main @26

@@ -1,0 +1,9 @@
+machine Main {
+  var s: seq[int];
+  start state S {
+    entry {
+      var i: int;
+      foreach (i in s) invariant i >= 0; invariant true; { } //~ note proof-not-checked
+    }
+  }
+}
