@@ -1,36 +1,10 @@
 //! Wrong input of every kind ends with a clear sentence and exit status 2, never with a crash.
 
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-/// A folder of its own for one test.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).unwrap();
-    path
-}
-
-fn allways(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_allways")).current_dir(folder).args(args).output().unwrap()
-}
-
-/// Runs a command that must be rejected, and returns what it said.
-fn rejected(folder: &Path, args: &[&str]) -> String {
-    let output = allways(folder, args);
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{args:?} said: {text}");
-    assert!(!text.contains('\u{1b}'), "no colors without a terminal");
-    text
-}
-
-#[track_caller]
-fn assert_says(text: &str, words: &[&str]) {
-    for word in words {
-        assert!(text.contains(word), "`{word}` is missing in:\n{text}");
-    }
-}
+use common::{allways, assert_says, folder, rejected};
 
 const MAIN: &str = "machine Main { start state S { } }\n";
 

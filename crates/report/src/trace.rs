@@ -10,6 +10,7 @@ pub const LAST_STEPS: usize = 25;
 
 /// Payloads longer than this are cut in the table; files have them whole.
 const MAX_PAYLOAD: usize = 60;
+const MAX_EVENT: usize = 28;
 
 /// Renders the steps of a counterexample, the last `n_last` of them (`None` for all).
 pub fn render_table(counterexample: &Counterexample, sources: &Sources, n_last: Option<usize>) -> String {
@@ -60,69 +61,14 @@ struct Row {
     effect: String,
 }
 
-/// One row for each thing that a reader wants to know; entries that only repeat others are left out.
+/// One row for each thing that a reader wants to know; entries that only repeat others are left out or joined.
 fn rows_of(number: usize, step: &TraceStep, sources: &Sources) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let mut push = |who: &str, event: &str, effect: String| {
-        rows.push(Row { number, who: who.to_owned(), event: event.to_owned(), effect });
-    };
-    for entry in &step.entries {
-        match entry {
-            Entry::Create { machine, creator, payload, .. } => match creator {
-                Some(creator) => push(creator, "new", format!("creates {machine}{}", with(payload))),
-                None => push(machine, "start", "the test begins".to_owned()),
-            },
-            Entry::Send { machine, target, event, payload, .. } => {
-                push(machine, event, format!("to {target}{}", with(payload)));
-            }
-            Entry::Drop { machine, target, event } => {
-                push(machine, event, format!("lost: {target} has halted"))
-            }
-            Entry::Dequeue { machine, state, event, .. } => {
-                push(machine, event, format!("handled in {state}"))
-            }
-            Entry::Receive { machine, state, event, .. } => {
-                push(machine, event, format!("received in {state}"))
-            }
-            Entry::Wait { machine, events, .. } => {
-                push(machine, "", format!("waits for {}", events.join(", ")))
-            }
-            Entry::Raise { machine, event, payload, .. } => {
-                push(machine, event, format!("raised{}", with(payload)))
-            }
-            Entry::Goto { machine, state, target } => push(machine, "", format!("{state} -> {target}")),
-            Entry::Announce { machine, event, payload, .. } => {
-                push(machine, event, format!("announced{}", with(payload)));
-            }
-            Entry::Observe { monitor, state, event, .. } => {
-                push(monitor, event, format!("the monitor sees it in {state}"));
-            }
-            Entry::MonitorEnter { monitor, state, temperature } => {
-                let temperature = temperature.map_or(String::new(), |t| format!(" ({t})"));
-                push(monitor, "", format!("the monitor enters {state}{temperature}"));
-            }
-            Entry::Choice { machine, answer, n_answers, .. } => {
-                let text = match (n_answers, answer) {
-                    (2, 0) => "chooses false".to_owned(),
-                    (2, 1) => "chooses true".to_owned(),
-                    _ => format!("chooses {answer} of 0..{}", n_answers - 1),
-                };
-                push(machine, "", text);
-            }
-            Entry::Print { machine, text, .. } => push(machine, "print", cut(text)),
-            Entry::Halt { machine, n_discarded } => {
-                let rest = match n_discarded {
-                    0 => String::new(),
-                    n => format!(", {n} messages in its inbox are lost"),
-                };
-                push(machine, "halt", format!("halts{rest}"));
-            }
-            Entry::Fault(violation) => {
-                let who = step.machine.as_str();
-                push(who, "", format!("!! {}", violation.text(sources)));
-            }
-            // Entering and leaving a state is told by the transition.
-            Entry::Enter { .. } | Entry::Exit { .. } | Entry::MonitorExit { .. } => {}
+    for (i, entry) in step.entries.iter().enumerate() {
+        let next = step.entries.get(i + 1);
+        let last = i.checked_sub(1).and_then(|i| step.entries.get(i));
+        if let Some((who, event, effect)) = cells(entry, last, next, step, sources) {
+            rows.push(Row { number, who: who.to_owned(), event: cut(event, MAX_EVENT), effect });
         }
     }
     if rows.is_empty() {
@@ -136,16 +82,116 @@ fn rows_of(number: usize, step: &TraceStep, sources: &Sources) -> Vec<Row> {
     rows
 }
 
-fn with(payload: &Option<String>) -> String {
-    payload.as_ref().map_or(String::new(), |payload| format!(" with {}", cut(payload)))
+/// Who, which event, and the effect; `None` for what a neighboring entry tells as well.
+fn cells<'a>(
+    entry: &'a Entry,
+    last: Option<&Entry>,
+    next: Option<&Entry>,
+    step: &'a TraceStep,
+    sources: &Sources,
+) -> Option<(&'a str, &'a str, String)> {
+    Some(match entry {
+        Entry::Create { machine, creator, payload, .. } => match creator {
+            Some(creator) => (creator, "new", format!("creates {machine}{}", with(payload))),
+            None => (machine, "start", "the test begins".to_owned()),
+        },
+        Entry::Send { machine, target, event, payload, .. } => {
+            let taken = match next {
+                Some(Entry::Dequeue { machine: by, state, event: taken, .. })
+                    if by == target && taken == event =>
+                {
+                    format!(", handled in {state}")
+                }
+                Some(Entry::Receive { machine: by, state, event: taken, .. })
+                    if by == target && taken == event =>
+                {
+                    format!(", received in {state}")
+                }
+                // Told by the next entry: the message is lost.
+                Some(Entry::Drop { target: lost, event: dropped, .. }) if lost == target && dropped == event => {
+                    return None;
+                }
+                _ => ", waits in its inbox".to_owned(),
+            };
+            (machine, event, format!("to {target}{taken}{}", with(payload)))
+        }
+        Entry::Drop { machine, target, event } => (machine, event, format!("lost: {target} has halted")),
+        Entry::Dequeue { machine, state, event, payload } => {
+            if is_delivery(last, machine, event) {
+                return None;
+            }
+            (machine, event, format!("taken from its inbox in {state}{}", with(payload)))
+        }
+        Entry::Receive { machine, state, event, payload } => {
+            if is_delivery(last, machine, event) {
+                return None;
+            }
+            (machine, event, format!("received from its inbox in {state}{}", with(payload)))
+        }
+        Entry::Wait { machine, events, .. } => (machine, "", format!("waits for {}", events.join(", "))),
+        Entry::Raise { machine, event, payload, .. } => (machine, event, format!("raised{}", with(payload))),
+        Entry::Goto { machine, state, target } => {
+            let is_monitor = step
+                .entries
+                .iter()
+                .any(|e| matches!(e, Entry::MonitorEnter { monitor, .. } if monitor == machine));
+            if is_monitor {
+                return None;
+            }
+            (machine, "", format!("{state} -> {target}"))
+        }
+        Entry::Announce { machine, event, payload, .. } => {
+            (machine, event, format!("announced{}", with(payload)))
+        }
+        // What a monitor sees matters when it changes its state or breaks.
+        Entry::Observe { monitor, state, event, .. } => match next {
+            Some(Entry::Fault(_)) => (monitor, event, format!("seen by the monitor in {state}")),
+            _ => return None,
+        },
+        Entry::MonitorEnter { monitor, state, temperature } => {
+            let temperature = temperature.map_or(String::new(), |t| format!(" ({t})"));
+            (monitor, "", format!("the monitor enters {state}{temperature}"))
+        }
+        Entry::Choice { machine, answer, n_answers, .. } => {
+            let text = match (n_answers, answer) {
+                (2, 0) => "chooses false".to_owned(),
+                (2, 1) => "chooses true".to_owned(),
+                _ => format!("chooses {answer} of 0..{}", n_answers - 1),
+            };
+            (machine, "", text)
+        }
+        Entry::Print { machine, text, .. } => (machine, "print", cut(text, MAX_PAYLOAD)),
+        Entry::Halt { machine, n_discarded } => {
+            let rest = match n_discarded {
+                0 => String::new(),
+                n => format!(", {n} messages in its inbox are lost"),
+            };
+            (machine, "halt", format!("halts{rest}"))
+        }
+        Entry::Fault(violation) => {
+            let place = violation.span.map_or(String::new(), |span| format!(" at {}", sources.place(span)));
+            (&step.machine, "", format!("!! {}{place}", violation.kind.as_str()))
+        }
+        // Entering and leaving a state is told by the transition.
+        Entry::Enter { .. } | Entry::Exit { .. } | Entry::MonitorExit { .. } => return None,
+    })
 }
 
-fn cut(text: &str) -> String {
+/// Whether the entry before is the delivery of this event to this machine.
+fn is_delivery(last: Option<&Entry>, machine: &str, event: &str) -> bool {
+    matches!(last, Some(Entry::Send { target, event: sent, .. }) if target == machine && sent == event)
+}
+
+fn with(payload: &Option<String>) -> String {
+    payload.as_ref().map_or(String::new(), |payload| format!(": {}", cut(payload, MAX_PAYLOAD)))
+}
+
+fn cut(text: &str, limit: usize) -> String {
     let line: String = text.chars().map(|c| if c == '\n' { ' ' } else { c }).collect();
-    if line.chars().count() <= MAX_PAYLOAD {
+    if line.chars().count() <= limit {
         return line;
     }
-    let mut short: String = line.chars().take(MAX_PAYLOAD - 3).collect();
+    let mut short: String = line.chars().take(limit - 3).collect();
     short.push_str("...");
     short
 }

@@ -1,0 +1,244 @@
+//! `allways check` and `allways replay` as users run them.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{allways, assert_says, folder, rejected};
+
+/// Two writers race; the reader expects the first one's value. `tcOne` has a single writer and holds.
+const RACE: &str = r#"
+event eWrite: int;
+event eDone;
+
+machine Cell {
+  var value: int;
+  var n_writes: int;
+  start state Open {
+    on eWrite do (written: int) {
+      value = written;
+      n_writes = n_writes + 1;
+      assert n_writes < 2 || value == 2, format("lost update: value is {0}", value);
+    }
+  }
+}
+
+machine Writer {
+  start state Write {
+    entry (job: (cell: machine, value: int)) { send job.cell, eWrite, job.value; }
+  }
+}
+
+machine Two {
+  start state Go {
+    entry {
+      var cell: machine;
+      cell = new Cell();
+      new Writer((cell = cell, value = 1));
+      new Writer((cell = cell, value = 2));
+    }
+  }
+}
+
+machine One {
+  start state Go {
+    entry {
+      var cell: machine;
+      cell = new Cell();
+      new Writer((cell = cell, value = 1));
+    }
+  }
+}
+
+test tcTwo [main=Two]: { Two, Cell, Writer };
+test tcOne [main=One]: { One, Cell, Writer };
+test tcOneMore [main=One]: { One, Cell, Writer };
+"#;
+
+fn race(name: &str) -> std::path::PathBuf {
+    let dir = folder(name);
+    fs::write(dir.join("race.p"), RACE).unwrap();
+    dir
+}
+
+fn stdout(dir: &Path, args: &[&str]) -> (String, i32) {
+    let output = allways(dir, args);
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code().unwrap())
+}
+
+#[test]
+fn a_violation_is_shown_and_replays() {
+    let dir = race("violation");
+    let (text, status) = stdout(&dir, &["check", "-tc", "tcTwo"]);
+    assert_eq!(status, 1);
+    assert_says(&text, &["tcTwo: violated", "lost update: value is 1", "race.p:12:7", "step", "Found 1 bug."]);
+    let schedule = "PCheckerOutput/tcTwo/BugFinding/generatedOutput_0_0.schedule";
+    let (again, status) = stdout(&dir, &["replay", schedule]);
+    assert_eq!(status, 1);
+    assert_says(&again, &["tcTwo: violated", "lost update: value is 1"]);
+    let (as_p, status) = stdout(&dir, &["check", "-r", schedule]);
+    assert_eq!((as_p, status), (again, 1));
+    let log = fs::read_to_string(dir.join(schedule.replace(".schedule", ".txt"))).unwrap();
+    assert_says(&log, &["<SendLog>", "<ErrorLog> Assertion Failed: race.p:12:7 lost update: value is 1"]);
+    let trace = fs::read(dir.join(schedule.replace(".schedule", ".trace.json"))).unwrap();
+    let trace: serde_json::Value = serde_json::from_slice(&trace).unwrap();
+    assert_eq!(trace.as_array().unwrap().last().unwrap()["type"], "AssertionFailure");
+}
+
+#[test]
+fn earlier_files_are_kept_aside() {
+    let dir = race("rotation");
+    for _ in 0..3 {
+        allways(&dir, &["check", "-tc", "tcTwo"]);
+    }
+    for name in ["BugFinding", "BugFinding0", "BugFinding1"] {
+        assert!(dir.join("PCheckerOutput/tcTwo").join(name).join("generatedOutput_0_0.txt").exists(), "{name}");
+    }
+}
+
+#[test]
+fn nothing_broken_leaves_no_files() {
+    let dir = race("holds");
+    let (text, status) = stdout(&dir, &["check", "-tc", "tcOne", "-s", "50"]);
+    assert_eq!(status, 0);
+    assert_says(&text, &["tcOne: holds", "50 schedules", "no proof", "Found 0 bugs."]);
+    assert!(!dir.join("PCheckerOutput").exists());
+    allways(&dir, &["check", "-tc", "tcOne", "-s", "50", "-o", "out"]);
+    assert!(dir.join("out/tcOne/BugFinding/generatedOutput.coverage.txt").exists());
+}
+
+#[test]
+fn same_seed_same_bytes_whatever_the_threads() {
+    let dir = race("same_bytes");
+    let run = |threads: &str, format: &str| {
+        stdout(&dir, &["check", "-tc", "tcTwo", "--seed", "7", "-j", threads, "--format", format, "--explore", "-s", "300"])
+    };
+    for format in ["text", "json"] {
+        let first = run("1", format);
+        assert_eq!(first.1, 1);
+        assert_eq!(run("1", format), first);
+        assert_eq!(run("2", format), first);
+    }
+}
+
+#[test]
+fn every_strategy_finds_the_race() {
+    let dir = race("strategies");
+    for strategy in [
+        &["--sch-random"][..],
+        &["--sch-probabilistic", "2"],
+        &["-sp", "2"],
+        &["--sch-pct", "3"],
+        &["--sch-fairpct", "3"],
+        &["--sch-pos"],
+        &["--sch-delay", "2"],
+        &["--sch-dfs"],
+    ] {
+        let mut args = vec!["check", "-tc", "tcTwo", "-s", "500"];
+        args.extend(strategy);
+        assert_eq!(stdout(&dir, &args).1, 1, "{strategy:?}");
+    }
+    rejected(&dir, &["check", "-tc", "tcTwo", "--sch-pos", "--sch-random"]);
+}
+
+#[test]
+fn test_cases_are_chosen_by_exact_name_then_by_prefix() {
+    let dir = race("selection");
+    let (text, _) = stdout(&dir, &["check", "-tc", "tcOne", "-s", "5"]);
+    assert!(!text.contains("tcOneMore"), "an exact name means one test");
+    // A violation anywhere decides the exit status.
+    let (text, status) = stdout(&dir, &["check", "-tc", "tc", "-s", "200"]);
+    assert_says(&text, &["tcTwo: violated", "tcOne: holds", "tcOneMore: holds"]);
+    assert_eq!(status, 1);
+    assert_says(&rejected(&dir, &["check"]), &["We found '3' test cases", "Possible options are:", "tcTwo\ntcOne\n"]);
+    assert_says(&rejected(&dir, &["check", "-tc", "nothing"]), &["no test case `nothing`", "tcTwo"]);
+    assert_eq!(stdout(&dir, &["check", "--list-tests"]).0, "tcTwo\ntcOne\ntcOneMore\n");
+}
+
+#[test]
+fn suites_compare_with_expectations() {
+    let dir = race("suite");
+    let suite = |text: &str| fs::write(dir.join("allways.toml"), text).unwrap();
+    suite(
+        "[defaults]\nschedules = 300\n\n[[test]]\nname = \"tcOne\"\n\n[[test]]\nname = \"tcTwo\"\n\
+         expect = \"violated\"\nby = \"assertion\"\nmessage = \"lost update\"\n",
+    );
+    let (text, status) = stdout(&dir, &["check", "--all", "--junit", "junit.xml"]);
+    assert_eq!(status, 0, "{text}");
+    assert_says(&text, &["ok tcOne", "ok tcTwo", "all 2 as expected"]);
+    assert_says(&fs::read_to_string(dir.join("junit.xml")).unwrap(), &["tests=\"2\" failures=\"0\""]);
+    suite("[[test]]\nname = \"tcTwo\"\nexpect = \"violated\"\nby = \"deadlock\"\nschedules = 300\n");
+    let (text, status) = stdout(&dir, &["check", "--all"]);
+    assert_eq!(status, 1);
+    assert_says(&text, &["!! tcTwo", "broken by assertion, not by deadlock"]);
+    suite("[[test]]\nname = \"tcTwo\"\nschedules = 300\n");
+    assert_eq!(stdout(&dir, &["check", "--all"]).1, 1, "a test that breaks was expected to hold");
+    suite("[[test]]\nname = \"tcNone\"\n");
+    assert_says(&rejected(&dir, &["check", "--all"]), &["allways.toml", "tcNone"]);
+    suite("[[test]]\nname = 3\n");
+    assert_says(&rejected(&dir, &["check", "--all"]), &["allways.toml"]);
+}
+
+#[test]
+fn wrong_schedules_are_refused() {
+    let dir = race("wrong_schedules");
+    allways(&dir, &["check", "-tc", "tcTwo"]);
+    let schedule = dir.join("PCheckerOutput/tcTwo/BugFinding/generatedOutput_0_0.schedule");
+    let text = fs::read_to_string(&schedule).unwrap();
+    let refused = |text: &str| {
+        fs::write(dir.join("x.schedule"), text).unwrap();
+        rejected(&dir, &["replay", "x.schedule"])
+    };
+    assert_says(&refused(&text[..text.len() - 5]), &["cut off"]);
+    assert_says(&refused(&text.replace("tcTwo", "tcThree")), &["no test case `tcThree`"]);
+    assert_says(&refused(&text.replace("(0)", "(0.7.7)")), &["does not fit"]);
+    assert_says(&refused("--fair-scheduling\n--test-method:tcTwo\n(0)\n(1)\n"), &["P's own checker"]);
+    assert_says(&refused("nonsense"), &["not a schedule file"]);
+    assert_says(&rejected(&dir, &["replay", "missing.schedule"]), &["missing.schedule"]);
+    // Of another program: it says so, and tries.
+    fs::write(dir.join("race.p"), RACE.replace("value == 2", "value == 2 || true")).unwrap();
+    let output = allways(&dir, &["replay", schedule.to_str().unwrap()]);
+    assert_says(&String::from_utf8_lossy(&output.stderr), &["has changed"]);
+}
+
+#[test]
+fn bad_usage_is_told() {
+    let dir = race("check_usage");
+    assert_says(&rejected(&dir, &["check", "--no-such-option"]), &["--no-such-option"]);
+    assert_says(&rejected(&dir, &["check", "-tc", "tcOne", "-ms", "100", "50"]), &["--max-steps"]);
+    assert_says(&rejected(&dir, &["check", "-tc", "tcOne", "-j", "0"]), &["at least 1"]);
+    fs::write(dir.join("occupied"), "").unwrap();
+    assert_says(&rejected(&dir, &["check", "-tc", "tcTwo", "-o", "occupied"]), &["occupied", "cannot be written"]);
+    let empty = folder("check_no_tests");
+    fs::write(empty.join("a.p"), "event e;").unwrap();
+    assert_says(&rejected(&empty, &["check"]), &["no test case"]);
+}
+
+#[test]
+fn a_compiled_library_means_its_project() {
+    let dir = folder("library");
+    fs::write(dir.join("race.p"), RACE).unwrap();
+    let project = "<Project><ProjectName>Race</ProjectName><InputFiles><PFile>.</PFile></InputFiles></Project>";
+    fs::write(dir.join("race.pproj"), project).unwrap();
+    let (text, status) = stdout(&dir, &["check", "PGenerated/PChecker/net8.0/Race.dll", "-tc", "tcOne", "-s", "5"]);
+    assert_eq!(status, 0, "{text}");
+}
+
+#[test]
+fn foreign_functions_take_bodies_in_p() {
+    let dir = folder("foreign");
+    fs::write(
+        dir.join("main.p"),
+        "fun Limit(): int;\nmachine Main { start state S { entry { assert Limit() == 3; } } }\n",
+    )
+    .unwrap();
+    let (text, status) = stdout(&dir, &["check", "-s", "5"]);
+    assert_eq!(status, 3, "{text}");
+    assert_says(&text, &["unknown", "foreign function `Limit`"]);
+    fs::create_dir(dir.join("bodies")).unwrap();
+    fs::write(dir.join("bodies/limit.foreign"), "fun Limit(): int { return 3; }\n").unwrap();
+    assert_eq!(stdout(&dir, &["check", "-s", "5", "--foreign", "bodies/limit.foreign"]).1, 0);
+    fs::write(dir.join("allways.toml"), "foreign = [\"bodies/limit.foreign\"]\n").unwrap();
+    assert_eq!(stdout(&dir, &["check", "-s", "5"]).1, 0);
+}
