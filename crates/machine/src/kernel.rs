@@ -11,7 +11,8 @@
 //! 3. p runs on to its next delivery or creation; what it observes on the way passes through the monitors
 //!    now. When its handler ends, it takes the next message, and again stops before the first effect.
 //!
-//! A machine whose control state handles null can step while it is idle; that step fires the null event.
+//! A machine whose control state handles null can step while it is idle; that step fires the null event, and
+//! runs its handler up to the first effect as a delivery would.
 
 mod apart;
 mod snapshot;
@@ -383,7 +384,9 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 let message = Message { event: NULL_EVENT, payload: Value::NULL };
                 let state = local.control;
                 self.note(|| Note::Dequeue { machine, state, message });
-                self.run(machine, Input::Handle(message), true);
+                // Its effects need steps of their own: messages may arrive, and others observe, between the
+                // decision that the inbox is empty and the first effect of the handler.
+                self.run(machine, Input::Handle(message), false);
             }
             Status::Blocked { .. } | Status::Halted => {}
         }
