@@ -13,6 +13,9 @@
 //! | `call n := corral_getThreadID();`, `corral_getChildThreadID();` | number of this task, of its last child |
 //! | `call corral_assert_not_reachable();` | unconditional failure |
 //! | `call boogie_si_record_T(e);` | records a value for the trace |
+//!
+//! [`async_op`] reads the spelling alone. Once a program is checked, ask
+//! [`Checked::async_op`](crate::Checked::async_op), which also knows the types.
 
 use allways_base::Symbol;
 

@@ -127,6 +127,7 @@ fn expectations_of_the_corpus_hold() {
                 scheduler,
                 assertions,
                 domains: domains.clone(),
+                stop_at_violation: true,
                 ..ExploreOptions::default()
             };
             let found = explore(&code, &options);

@@ -105,7 +105,7 @@ impl Checker {
 
     fn declare_global(&mut self, name: Ident, ty: TypeId, kind: VarKind) {
         let ty = self.convert(ty).unwrap_or(Ty::ERROR);
-        if let Some(&first) = self.global_names.get(&name.symbol) {
+        if let Some(&first) = self.out.global_names.get(&name.symbol) {
             let first = self.out.vars[first].name.span;
             return self.duplicate("name", name, first);
         }
@@ -116,7 +116,7 @@ impl Checker {
         let slot = list.len();
         let var = self.out.vars.push(Var { name, ty, kind, slot });
         list.push(var);
-        self.global_names.insert(name.symbol, var);
+        self.out.global_names.insert(name.symbol, var);
     }
 
     fn declare_frame(&mut self, decl_idx: usize, decl: &Decl) {
@@ -393,6 +393,6 @@ impl Checker {
 
     /// The variable that a name means in the current declaration.
     pub(super) fn lookup(&self, name: Symbol) -> Option<VarId> {
-        self.frame.by_name.get(&name).or_else(|| self.global_names.get(&name)).copied()
+        self.frame.by_name.get(&name).or_else(|| self.out.global_names.get(&name)).copied()
     }
 }

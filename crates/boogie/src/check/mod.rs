@@ -43,6 +43,8 @@ pub struct Checked {
     pub ignored_handles: FxHashSet<StmtId>,
     /// Global variables in source order; [`Var::slot`] is the place in this list.
     pub globals: Vec<VarId>,
+    /// Global variables and constants.
+    pub global_names: FxHashMap<Symbol, VarId>,
     /// Constants in source order; [`Var::slot`] is the place in this list.
     pub consts: Vec<VarId>,
     /// Places in [`Program::decls`].
@@ -93,7 +95,8 @@ impl Checked {
         self.frames
             .get(&decl_idx)
             .and_then(|frame| frame.by_name.get(&name).copied())
-            .or_else(|| self.globals.iter().copied().find(|&var| self.vars[var].name.symbol == name))
+            .or_else(|| self.global_names.get(&name).copied())
+            .filter(|&var| self.vars[var].kind != VarKind::Const)
     }
 
     /// The asynchronous meaning of a statement, `None` for an ordinary one. Malformed ones have been
@@ -126,6 +129,7 @@ pub fn check(program: Program) -> (Checked, Vec<Diagnostic>) {
         call_types: FxHashMap::default(),
         ignored_handles: FxHashSet::default(),
         globals: Vec::new(),
+        global_names: FxHashMap::default(),
         consts: Vec::new(),
         functions: FxHashMap::default(),
         function_results: FxHashMap::default(),
@@ -139,7 +143,6 @@ pub fn check(program: Program) -> (Checked, Vec<Diagnostic>) {
         out: checked,
         diagnostics: Vec::new(),
         type_decls: FxHashMap::default(),
-        global_names: FxHashMap::default(),
         type_params: Vec::new(),
         coercions: FxHashMap::default(),
         holes: Vec::new(),
@@ -160,8 +163,6 @@ struct Checker {
     out: Checked,
     diagnostics: Vec<Diagnostic>,
     type_decls: FxHashMap<Symbol, usize>,
-    /// Global variables and constants.
-    global_names: FxHashMap<Symbol, VarId>,
     /// The type parameters in scope, innermost last.
     type_params: Vec<Symbol>,
     /// What the types in coercions mean.
@@ -243,7 +244,7 @@ impl Checker {
             SpecKind::Ensures(expr) => self.check_bool(*expr, Place::TWO_STATE),
             SpecKind::Modifies(names) => {
                 for name in names {
-                    match self.global_names.get(&name.symbol) {
+                    match self.out.global_names.get(&name.symbol) {
                         Some(&var) if self.out.vars[var].kind != VarKind::Const => {}
                         Some(_) => self.error(
                             crate::codes::NOT_ASSIGNABLE,

@@ -21,6 +21,8 @@ pub struct ExploreOptions {
     pub max_confs: usize,
     /// Instructions between two scheduling points.
     pub max_steps: u64,
+    /// The first violation ends the search, which is then not complete.
+    pub stop_at_violation: bool,
 }
 
 impl Default for ExploreOptions {
@@ -31,6 +33,7 @@ impl Default for ExploreOptions {
             domains: Domains::default(),
             max_confs: 200_000,
             max_steps: 10_000,
+            stop_at_violation: false,
         }
     }
 }
@@ -73,6 +76,10 @@ pub fn explore(code: &Code, options: &ExploreOptions) -> Exploration {
     };
     search.starts();
     while let Some(node_idx) = search.frontier.pop_front() {
+        if options.stop_at_violation && search.out.violation.is_some() {
+            search.out.complete = false;
+            break;
+        }
         if search.nodes.len() > options.max_confs {
             search.limit(Limit::Steps);
             break;
