@@ -64,7 +64,8 @@ struct Node {
     choices: Vec<Choice>,
 }
 
-/// Explores breadth first.
+/// Explores breadth first, so that the violation found is a short one; in `continue` mode depth
+/// first, since there a violation shows only at the end of a run and all runs are about as long.
 pub fn explore(code: &Code, options: &ExploreOptions) -> Exploration {
     let mut search = Search {
         code,
@@ -75,7 +76,7 @@ pub fn explore(code: &Code, options: &ExploreOptions) -> Exploration {
         frontier: VecDeque::new(),
     };
     search.starts();
-    while let Some(node_idx) = search.frontier.pop_front() {
+    while let Some(node_idx) = search.next_node() {
         if options.stop_at_violation && search.out.violation.is_some() {
             search.out.complete = false;
             break;
@@ -100,6 +101,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    fn next_node(&mut self) -> Option<usize> {
+        match self.options.assertions {
+            Assertions::Exit => self.frontier.pop_front(),
+            Assertions::Continue => self.frontier.pop_back(),
+        }
+    }
+
     fn starts(&mut self) {
         let scheduler = self.options.scheduler;
         self.each_outcome(
