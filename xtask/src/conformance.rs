@@ -1,7 +1,9 @@
 //! Compares Allways with what the P repository says of its own programs.
 //!
 //! The expectation is in the folder names of the checkout: `Correct`, `DynamicError`, `StaticError`. Nothing
-//! is copied from it.
+//! is copied from it. [`dynamic`] runs what is to be run.
+
+mod dynamic;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +14,18 @@ use allways_driver::{Compilation, Request};
 pub fn run(args: &[&str]) -> ExitCode {
     let mut repo = None;
     let mut static_only = false;
+    let mut with_tutorials = false;
+    let mut seed = 0;
     let mut args = args.iter();
     while let Some(&arg) = args.next() {
         match arg {
             "--p-repo" => repo = args.next().map(PathBuf::from),
             "--static" => static_only = true,
+            "--tutorials" => with_tutorials = true,
+            "--seed" => match args.next().and_then(|word| word.parse().ok()) {
+                Some(number) => seed = number,
+                None => return usage("`--seed` wants a number"),
+            },
             _ => return usage(&format!("unknown argument `{arg}`")),
         }
     }
@@ -24,13 +33,21 @@ pub fn run(args: &[&str]) -> ExitCode {
     if !repo.join("Tst/RegressionTests").is_dir() {
         return usage(&format!("`{}` is not a checkout of the P repository", repo.display()));
     }
-    let _ = static_only;
-    let scores = static_scores(&repo);
+    let mut scores = static_scores(&repo);
+    if !static_only {
+        scores.extend(dynamic::regression_scores(&repo, seed));
+    }
+    if with_tutorials {
+        scores.push(dynamic::tutorial_score(&repo, seed));
+    }
     let mut is_whole = true;
     for score in &scores {
         println!("{:<44} {:>4} of {:>4}", score.name, score.n_right, score.n_all);
         for difference in &score.differences {
             println!("    {difference}");
+        }
+        for exception in &score.exceptions {
+            println!("    exception: {exception}");
         }
         is_whole &= score.n_right == score.n_all;
     }
@@ -38,7 +55,9 @@ pub fn run(args: &[&str]) -> ExitCode {
 }
 
 fn usage(problem: &str) -> ExitCode {
-    eprintln!("xtask conformance: {problem}\nusage: cargo xtask conformance --p-repo DIR [--static]");
+    eprintln!(
+        "xtask conformance: {problem}\nusage: cargo xtask conformance --p-repo DIR [--static] [--tutorials] [--seed N]"
+    );
     ExitCode::from(2)
 }
 
@@ -48,11 +67,13 @@ struct Score {
     n_right: usize,
     n_all: usize,
     differences: Vec<String>,
+    /// Programs that are not held to what their folder says, with the reason.
+    exceptions: Vec<String>,
 }
 
 impl Score {
     fn new(name: impl Into<String>) -> Self {
-        Score { name: name.into(), n_right: 0, n_all: 0, differences: Vec::new() }
+        Score { name: name.into(), n_right: 0, n_all: 0, differences: Vec::new(), exceptions: Vec::new() }
     }
 
     fn count(&mut self, is_right: bool, difference: impl FnOnce() -> String) {
