@@ -6,10 +6,11 @@
 //! A step of machine p, as in semantics.md section 2 with patient, lazy outboxes:
 //! 1. p makes the effect it stands before: a delivery, a creation, or nothing when its handler begins with an
 //!    observation.
-//! 2. The target, if it is idle and can take the message, handles it at once, but only up to its own first effect: an
-//!    observation or a fault of its own needs a step of its own, since others may come first.
-//! 3. p runs on to its next delivery or creation; what it observes on the way passes through the monitors
-//!    now. When its handler ends, it takes the next message, and again stops before the first effect.
+//! 2. p runs on to its next delivery or creation; what it observes on the way passes through the monitors
+//!    now. When its handler ends, it takes the next message, and stops before the first effect.
+//! 3. The target, if it is idle and can take the message, handles it at once, but only up to its own first effect: an
+//!    observation or a fault of its own needs a step of its own, since others may come first. A created machine
+//!    begins likewise. (This comes last because nothing happens after a fault of p.)
 //!
 //! A machine whose control state handles null can step while it is idle; that step fires the null event, and
 //! runs its handler up to the first effect as a delivery would.
@@ -361,8 +362,16 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
             }
             Status::Pending(Pending::Observe) => self.run(machine, Input::Continue, true),
             Status::Pending(Pending::Deliver { target, message }) => {
-                self.deliver(machine, target, message);
+                let handling = self.deliver(machine, target, message);
                 self.run(machine, Input::Continue, true);
+                if let (Some(input), true) = (handling, self.kernel.is_running()) {
+                    let state = self.kernel.conf.locals[target.index()].control;
+                    self.note(|| match input {
+                        Input::Received(_) => Note::Receive { machine: target, state, message },
+                        _ => Note::Dequeue { machine: target, state, message },
+                    });
+                    self.run(target, input, false);
+                }
             }
             Status::Pending(Pending::Create { interface, payload, dst }) => {
                 let Some(created) = self.create(machine, interface, payload) else { return };
@@ -376,6 +385,9 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                     OperandView::Const(_) => {}
                 }
                 self.run(machine, Input::Continue, true);
+                if self.kernel.is_running() {
+                    self.run(created, Input::Start(payload), false);
+                }
             }
             Status::Pending(Pending::Fault(fault)) => self.kernel.violate(Actor::Machine(machine), fault),
             Status::Pending(Pending::Foreign { fun }) => self.foreign(fun),
@@ -485,8 +497,8 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         answer
     }
 
-    /// A message reaches its target, which handles it if it can.
-    fn deliver(&mut self, sender: InstanceId, target: InstanceId, message: Message) {
+    /// A message reaches its target. If the target can handle it at once, the input that makes it do so is returned.
+    fn deliver(&mut self, sender: InstanceId, target: InstanceId, message: Message) -> Option<Input> {
         if R::ON {
             let local = &self.kernel.conf.locals[sender.index()];
             let state = local.control;
@@ -499,23 +511,27 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         }
         let Kernel { exe, conf, .. } = &mut *self.kernel;
         let local = &mut conf.locals[target.index()];
-        let state = local.control;
         match local.status {
-            Status::Halted => self.note(|| Note::Drop { machine: sender, target, message }),
-            Status::Blocked { table } if waits_for(&exe.receives[table as usize], message.event) => {
-                self.note(|| Note::Receive { machine: target, state, message });
-                self.run(target, Input::Received(message), false);
+            Status::Halted => {
+                self.note(|| Note::Drop { machine: sender, target, message });
+                None
             }
-            Status::Idle => match exe.states[state as usize].actions[message.event as usize] {
+            Status::Blocked { table } if waits_for(&exe.receives[table as usize], message.event) => {
+                Some(Input::Received(message))
+            }
+            Status::Idle => match exe.states[local.control as usize].actions[message.event as usize] {
                 // It would go at the next look into the inbox, before anything behind it is taken.
-                Action::Ignore => {}
-                Action::Defer => local.inbox.push_back(message),
-                Action::None | Action::Do(_) | Action::Goto(..) => {
-                    self.note(|| Note::Dequeue { machine: target, state, message });
-                    self.run(target, Input::Handle(message), false);
+                Action::Ignore => None,
+                Action::Defer => {
+                    local.inbox.push_back(message);
+                    None
                 }
+                Action::None | Action::Do(_) | Action::Goto(..) => Some(Input::Handle(message)),
             },
-            Status::Blocked { .. } | Status::Pending(_) => local.inbox.push_back(message),
+            Status::Blocked { .. } | Status::Pending(_) => {
+                local.inbox.push_back(message);
+                None
+            }
         }
     }
 
@@ -533,7 +549,6 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         let created = kernel.known.child(&kernel.exe.instances, creator, place);
         kernel.add_machine(created, interface);
         self.note(|| Note::Create { creator: Some(creator), created, payload });
-        self.run(created, Input::Start(payload), false);
         Some(created)
     }
 
