@@ -15,6 +15,7 @@ pub mod options;
 pub mod report;
 mod rng;
 mod run;
+pub mod search;
 mod shrink;
 pub mod strategy;
 mod watch;

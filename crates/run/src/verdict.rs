@@ -30,6 +30,8 @@ pub enum Guarantee {
 pub enum Bound {
     Steps(u64),
     InboxLength(u32),
+    /// Messages of one event in one inbox.
+    Occurrences(u32),
     Machines(u32),
 }
 

@@ -12,16 +12,16 @@ use std::sync::Arc;
 use allways_base::Idx;
 use allways_machine::encode::encode_local;
 use allways_machine::{
-    Actor, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Pending, Recorder, Scene, Status,
+    Actor, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Pending, Recorder, Scene,
+    Status,
 };
 use allways_p::hir::Temperature;
-use allways_run::{Choice, InstanceId, Limits, StopReason};
+use allways_run::{InstanceId, Limits, StopReason};
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use super::options::SearchBounds;
 use crate::coverage::{Coverage, Sink};
-use crate::watch::Heat;
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 1 << 20;
@@ -56,7 +56,9 @@ pub(super) enum Cut {
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     /// It waits, or has halted.
-    Rest { blocked: bool },
+    Rest {
+        blocked: bool,
+    },
     /// A step, with its outcomes in lexicographic order of data choices.
     Step {
         /// The delivery that comes first: to the slot, of the message.
@@ -112,7 +114,8 @@ pub(super) struct Answer {
 
 /// The configurations after the first step, and what went wrong in it.
 pub(super) struct Beginning {
-    pub vectors: Vec<Vec<CellId>>,
+    /// Each with the answers that lead there.
+    pub vectors: Vec<(Vec<u32>, Vec<CellId>)>,
     pub n_transitions: u64,
     /// By the answers: that way leads to a violation.
     pub violations: Vec<Vec<u32>>,
@@ -164,17 +167,13 @@ impl Cells {
             slot_of: Vec::new(),
             recorder: PartWatch {
                 coverage: Sink::new(exe),
-                temperatures: Heat::new(exe).temperatures(),
+                temperatures: temperatures(exe),
                 hot: false,
                 cold: false,
             },
             largest_inbox: 0,
             local_bytes: 0,
         }
-    }
-
-    pub fn executable(&self) -> &Arc<Executable> {
-        &self.exe
     }
 
     pub fn n_monitors(&self) -> usize {
@@ -189,20 +188,12 @@ impl Cells {
         self.messages.len()
     }
 
-    pub fn n_slots(&self) -> usize {
-        self.owners.len()
-    }
-
     pub fn owner(&self, slot: u32) -> Owner {
         self.owners[slot as usize]
     }
 
     pub fn hash(&self, cell: CellId) -> u64 {
         self.cells[cell as usize].hash
-    }
-
-    pub fn local(&self, cell: CellId) -> &Local {
-        &self.cells[cell as usize].local
     }
 
     pub fn largest_inbox(&self) -> usize {
@@ -290,7 +281,9 @@ impl Cells {
         }
         encode_local(&self.exe, self.kernel.store(), local, &mut bytes);
         let hash = hash_bytes(&bytes);
-        let known = self.index.find(hash, |&cell| self.cells[cell as usize].hash == hash && self.content(cell) == bytes);
+        let known = self
+            .index
+            .find(hash, |&cell| self.cells[cell as usize].hash == hash && self.content(cell) == bytes);
         if let Some(&cell) = known {
             self.scratch = bytes;
             return cell;
@@ -370,9 +363,8 @@ impl Cells {
             Status::Pending(Pending::Create { .. }) => creates = true,
             Status::Idle | Status::Pending(Pending::Deliver { .. } | Pending::Observe | Pending::Start) => {}
         }
-        let deliver = deliver.map(|(target, message)| {
-            (self.slot(Owner::Machine(target)), self.message(message))
-        });
+        let deliver =
+            deliver.map(|(target, message)| (self.slot(Owner::Machine(target)), self.message(message)));
         let interface = self.cells[cell as usize].local.interface;
         let mut resolution = Resolution::default();
         let mut outcomes: Vec<Outcome1> = Vec::new();
@@ -398,7 +390,9 @@ impl Cells {
             let outcome = Outcome1 { end, answers: resolution.answers.clone(), observed, created };
             let is_known = !self.keep_answers
                 && outcomes.iter().rev().take(64).any(|known| {
-                    known.end == outcome.end && known.observed == outcome.observed && known.created == outcome.created
+                    known.end == outcome.end
+                        && known.observed == outcome.observed
+                        && known.created == outcome.created
                 });
             if !is_known {
                 outcomes.push(outcome);
@@ -459,9 +453,11 @@ impl Cells {
         let mut beginning =
             Beginning { vectors: Vec::new(), n_transitions: 0, violations: Vec::new(), unknown: None };
         let mut resolution = Resolution::default();
+        // Not by a reset, which may forget values that cells have.
+        let start = self.kernel.save();
         loop {
             resolution.answers.clear();
-            self.kernel.reset();
+            self.kernel.restore(&start);
             beginning.n_transitions += 1;
             let stepped = self.kernel.step(InstanceId::MAIN, &mut resolution, &mut self.recorder);
             let outcome = self.kernel.outcome().clone();
@@ -471,17 +467,21 @@ impl Cells {
                     beginning.unknown.get_or_insert(reason);
                 }
                 (Ok(()), Outcome::Violated(violation)) if !is_end(violation.kind) => {
-                    beginning.violations.push(resolution.answers.iter().map(|answer| answer.answer).collect());
+                    beginning
+                        .violations
+                        .push(resolution.answers.iter().map(|answer| answer.answer).collect());
                 }
                 (Ok(()), Outcome::Running | Outcome::Quiescent | Outcome::Violated(_)) => {
                     let monitors: Vec<Owner> = (0..self.n_monitors() as u32).map(Owner::Monitor).collect();
-                    let mut vector: Vec<CellId> = monitors.into_iter().map(|owner| self.intern(owner)).collect();
+                    let mut vector: Vec<CellId> =
+                        monitors.into_iter().map(|owner| self.intern(owner)).collect();
                     let owner = Owner::Machine(InstanceId::MAIN);
                     let slot = self.slot(owner) as usize;
                     vector.resize(slot + 1, 0);
                     vector[slot] = self.intern(owner);
-                    if !beginning.vectors.contains(&vector) {
-                        beginning.vectors.push(vector);
+                    if !beginning.vectors.iter().any(|(_, known)| *known == vector) {
+                        let answers = resolution.answers.iter().map(|answer| answer.answer).collect();
+                        beginning.vectors.push((answers, vector));
                     }
                 }
             }
@@ -495,6 +495,15 @@ impl Cells {
     }
 }
 
+/// By control state. Scenarios are never hot.
+fn temperatures(exe: &Executable) -> Vec<Temperature> {
+    let temperature = |state: &allways_machine::ir::StateDef| {
+        let machine = &exe.machines[state.machine as usize];
+        if machine.is_monitor && !machine.is_scenario { state.temperature } else { Temperature::Warm }
+    };
+    exe.states.iter().map(temperature).collect()
+}
+
 /// Found when nobody can step, not in a step.
 pub(super) fn is_end(kind: allways_run::ViolationKind) -> bool {
     use allways_run::ViolationKind::{Deadlock, HotAtEnd};
@@ -502,7 +511,9 @@ pub(super) fn is_end(kind: allways_run::ViolationKind) -> bool {
 }
 
 fn too_many() -> StopReason {
-    StopReason::Unsupported { what: format!("a handler with more than {MAX_RESOLUTIONS} answers to its choices") }
+    StopReason::Unsupported {
+        what: format!("a handler with more than {MAX_RESOLUTIONS} answers to its choices"),
+    }
 }
 
 /// Enumerates the resolutions of the data choices of one step, in lexicographic order.
@@ -547,13 +558,6 @@ impl Oracle for Given<'_> {
         self.at += 1;
         answer
     }
-}
-
-/// The choices of a step.
-pub(super) fn step_choices(machine: InstanceId, answers: &[u32]) -> Vec<Choice> {
-    let mut choices = vec![Choice::Machine(machine)];
-    choices.extend(answers.iter().map(|&answer| Choice::Data(answer)));
-    choices
 }
 
 /// Hears coverage, and how hot a monitor was.

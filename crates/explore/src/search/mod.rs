@@ -9,7 +9,7 @@
 //! Reading order: [`options`], [`report`], `cells` (interning, and local steps by the kernel), `memo` (what each thread
 //! remembers of them), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
 //! search proper, on all cores), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
-//! violation" to a schedule that replays), `graph` and `fair` (liveness).
+//! violation" to a schedule that replays), `graph` (liveness).
 //!
 //! Deterministic: numbers of cells depend on the order of interning, and so on threads, but neither keys of the
 //! fingerprint store nor counts do; and the counterexample is looked for again, in a fixed order, once it is known
@@ -19,7 +19,6 @@ mod breadth;
 mod cells;
 mod depth;
 mod expand;
-mod fair;
 mod graph;
 mod memo;
 pub mod options;
@@ -29,6 +28,12 @@ mod table;
 mod tree;
 mod witness;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use options::{Order, ProveOptions, SearchBounds, StoreKind};
 pub use prove::prove;
 pub use report::{ProveReport, ProveStatistics};
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

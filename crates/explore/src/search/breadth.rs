@@ -1,0 +1,742 @@
+//! Breadth-first search on all threads, layer by layer.
+//!
+//! A layer is a list of chunks of vectors; threads take chunks, look at every step of every vector in them, and put
+//! vectors with new keys into chunks of their own for the next layer. Keys wait in a small batch between the prefetch
+//! of their slot and the look at it. When the table is too full everybody stops where they are, it is replaced, and
+//! they go on: a *round* is what happens between two such stops.
+//!
+//! Only *whether* there is a violation, and how deep, comes out of here. Which one, and the way there, is found again in
+//! a fixed order (see `witness`), so that it does not depend on threads.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex, PoisonError, RwLock};
+
+use allways_p::hir::Temperature;
+use allways_run::{Observer, Progress, StopReason};
+
+use super::cells::{CellId, Cells, Cut};
+use super::expand::{Expander, Move, Sink, Successor, fingerprint, write_successor};
+use super::lock;
+use super::memo::Memo;
+use super::options::{ProveOptions, StoreKind};
+use super::table::Table;
+use super::tree::{Pairs, Tree};
+use crate::options::Cancel;
+
+/// Vectors in a chunk.
+const CHUNK: usize = 512;
+/// Keys between prefetch and look.
+const BATCH: usize = 16;
+/// Smaller layers are not worth waking the other threads.
+const ALONE: usize = 2 * CHUNK;
+/// Slots of the first table, as a power of two.
+const FIRST_BITS: u32 = 16;
+
+/// What every search needs.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub options: &'a ProveOptions,
+    pub cells: &'a Mutex<Cells>,
+    pub observer: &'a dyn Observer,
+    pub cancel: &'a dyn Cancel,
+}
+
+impl<'a> Context<'a> {
+    pub fn expander(&self) -> Expander<'a> {
+        Expander::new(Memo::new(self.cells), self.options.bounds.machines)
+    }
+
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.cancel.reason().or_else(|| self.observer.should_stop().then_some(StopReason::Interrupted))
+    }
+
+    /// Whether so many bytes are too many.
+    pub fn is_over(&self, bytes: u64) -> Option<StopReason> {
+        let limit = self.options.limits.memory_bytes?;
+        (bytes > limit).then_some(StopReason::Memory { bytes: limit })
+    }
+}
+
+/// How a search ended.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum SearchEnd {
+    Exhausted,
+    /// Some way of so many steps breaks a property.
+    Broken {
+        depth: u64,
+    },
+    Stopped(StopReason),
+}
+
+/// What a search saw.
+pub(super) struct Explored {
+    pub end: SearchEnd,
+    pub tally: Tally,
+    pub depth: u64,
+    /// Why some step cannot be known.
+    pub unknown: Option<StopReason>,
+    pub n_lookups: u64,
+    pub n_misses: u64,
+    pub store_bytes: u64,
+    pub peak_bytes: u64,
+}
+
+/// Figures that add up.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Tally {
+    pub n_configurations: u64,
+    pub n_transitions: u64,
+    pub n_ends: u64,
+    pub n_machines: u32,
+    pub cuts: Cuts,
+    /// A step breaks a property; a configuration in which nobody can step does.
+    pub breaks: bool,
+    pub ends_badly: bool,
+}
+
+/// Which bounds cut something off.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Cuts(u8);
+
+impl Cuts {
+    pub fn add(&mut self, cut: Cut) {
+        self.0 |= 1 << cut as u8;
+    }
+
+    pub fn has(self, cut: Cut) -> bool {
+        self.0 >> cut as u8 & 1 == 1
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub fn join(&mut self, other: Cuts) {
+        self.0 |= other.0;
+    }
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Tally) {
+        self.n_configurations += other.n_configurations;
+        self.n_transitions += other.n_transitions;
+        self.n_ends += other.n_ends;
+        self.n_machines = self.n_machines.max(other.n_machines);
+        self.cuts.join(other.cuts);
+        self.breaks |= other.breaks;
+        self.ends_badly |= other.ends_badly;
+    }
+}
+
+/// Vectors of one length, with their fingerprints if those are in use.
+#[derive(Default)]
+struct Chunk {
+    stride: usize,
+    vectors: Vec<CellId>,
+    fingerprints: Vec<u64>,
+}
+
+impl Chunk {
+    fn new(stride: usize) -> Self {
+        Chunk { stride, vectors: Vec::with_capacity(stride * CHUNK), fingerprints: Vec::new() }
+    }
+
+    fn len(&self) -> usize {
+        self.vectors.len() / self.stride.max(1)
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.vectors.capacity() * 4 + self.fingerprints.capacity() * 8
+    }
+}
+
+/// A chunk, from some vector on.
+#[derive(Clone)]
+struct Task {
+    chunk: Arc<Chunk>,
+    from: usize,
+}
+
+struct Shared {
+    table: RwLock<Arc<Table>>,
+    pairs: RwLock<Arc<Pairs>>,
+    /// The tasks of the round, and the next that nobody has taken.
+    tasks: RwLock<Vec<Task>>,
+    next: AtomicUsize,
+    /// What was left unfinished in the round.
+    left: Mutex<Vec<Task>>,
+    n_seen: AtomicU64,
+    /// Of the chunks for the next layer.
+    next_bytes: AtomicU64,
+    pause: AtomicBool,
+    stop: AtomicBool,
+    reason: Mutex<Option<StopReason>>,
+    /// Bytes of everything but the next layer, as of the beginning of the round.
+    base_bytes: AtomicU64,
+    is_last_layer: AtomicBool,
+    memo_bytes: AtomicU64,
+    done: AtomicBool,
+    outputs: Mutex<Vec<Output>>,
+}
+
+/// What one thread hands over after a round.
+struct Output {
+    tally: Tally,
+    chunks: Vec<Chunk>,
+}
+
+fn read<T: Clone>(lock: &RwLock<T>) -> T {
+    lock.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn write<T>(lock: &RwLock<T>, value: T) {
+    *lock.write().unwrap_or_else(PoisonError::into_inner) = value;
+}
+
+/// Looks at everything within bounds.
+pub(super) fn search(cx: Context<'_>) -> Explored {
+    let no_memory =
+        |cx: Context<'_>| StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
+    let (Some(table), Some(pairs)) = (Table::new(FIRST_BITS), Pairs::new(10)) else {
+        return stopped(no_memory(cx));
+    };
+    let shared = Shared {
+        table: RwLock::new(Arc::new(table)),
+        pairs: RwLock::new(Arc::new(pairs)),
+        tasks: RwLock::new(Vec::new()),
+        next: AtomicUsize::new(0),
+        left: Mutex::new(Vec::new()),
+        n_seen: AtomicU64::new(0),
+        next_bytes: AtomicU64::new(0),
+        pause: AtomicBool::new(false),
+        stop: AtomicBool::new(false),
+        reason: Mutex::new(None),
+        base_bytes: AtomicU64::new(0),
+        is_last_layer: AtomicBool::new(false),
+        memo_bytes: AtomicU64::new(0),
+        done: AtomicBool::new(false),
+        outputs: Mutex::new(Vec::new()),
+    };
+    let n_threads = cx.options.n_threads.max(1);
+    let barrier = Barrier::new(n_threads);
+    std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..n_threads)
+            .map(|_| {
+                let (shared, barrier) = (&shared, &barrier);
+                scope.spawn(move || {
+                    let mut worker = Worker::new(cx, shared);
+                    loop {
+                        barrier.wait();
+                        if shared.done.load(Ordering::Acquire) {
+                            let memo = &worker.expander.memo;
+                            return (memo.unknown.clone(), memo.n_lookups, memo.n_misses);
+                        }
+                        worker.round();
+                        barrier.wait();
+                    }
+                })
+            })
+            .collect();
+        let mut leader =
+            Leader { cx, shared: &shared, barrier: &barrier, worker: Worker::new(cx, &shared), peak: 0 };
+        let mut explored = leader.search();
+        shared.done.store(true, Ordering::Release);
+        if n_threads > 1 {
+            barrier.wait();
+        }
+        for helper in helpers {
+            if let Ok((unknown, n_lookups, n_misses)) = helper.join() {
+                explored.unknown = explored.unknown.take().or(unknown);
+                explored.n_lookups += n_lookups;
+                explored.n_misses += n_misses;
+            }
+        }
+        explored
+    })
+}
+
+fn stopped(reason: StopReason) -> Explored {
+    Explored {
+        end: SearchEnd::Stopped(reason),
+        tally: Tally::default(),
+        depth: 0,
+        unknown: None,
+        n_lookups: 0,
+        n_misses: 0,
+        store_bytes: 0,
+        peak_bytes: 0,
+    }
+}
+
+/// The thread that sees to rounds and layers; it works too.
+struct Leader<'a> {
+    cx: Context<'a>,
+    shared: &'a Shared,
+    barrier: &'a Barrier,
+    worker: Worker<'a>,
+    peak: u64,
+}
+
+impl Leader<'_> {
+    fn search(&mut self) -> Explored {
+        // The configuration before the first step.
+        let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
+        let beginning = lock(self.cx.cells).begin();
+        tally.n_transitions += beginning.n_transitions;
+        let mut unknown = beginning.unknown;
+        let mut depth = 0;
+        let mut layer = Vec::new();
+        let end = if self.cx.options.bounds.depth == Some(0) {
+            tally.cuts.add(Cut::Depth);
+            SearchEnd::Exhausted
+        } else if !beginning.violations.is_empty() {
+            SearchEnd::Broken { depth: 1 }
+        } else {
+            for (_, vector) in &beginning.vectors {
+                let print = fingerprint(&lock(self.cx.cells), vector);
+                let key = match &mut self.worker.keys {
+                    Keys::Fingerprint => Some(key_of(print)),
+                    Keys::Exact(tree) => tree.set(vector).ok(),
+                };
+                // Different vectors, and hardly any.
+                if key.is_some_and(|key| self.worker.table.insert(key) == Ok(true)) {
+                    let mut chunk = Chunk::new(vector.len());
+                    chunk.vectors.extend_from_slice(vector);
+                    chunk.fingerprints.push(print);
+                    layer.push(chunk);
+                }
+            }
+            tally.n_configurations += layer.len() as u64;
+            self.shared.n_seen.store(layer.len() as u64, Ordering::Relaxed);
+            self.layers(layer, &mut tally, &mut depth)
+        };
+        let memo = &self.worker.expander.memo;
+        unknown = unknown.or_else(|| memo.unknown.clone());
+        let store_bytes = self.store_bytes();
+        Explored {
+            end,
+            tally,
+            depth,
+            unknown,
+            n_lookups: memo.n_lookups,
+            n_misses: memo.n_misses,
+            store_bytes,
+            peak_bytes: self.peak,
+        }
+    }
+
+    fn store_bytes(&self) -> u64 {
+        let table = read(&self.shared.table).n_bytes() as u64;
+        match self.cx.options.store {
+            StoreKind::Fingerprint => table,
+            StoreKind::Exact => table + read(&self.shared.pairs).n_bytes() as u64,
+        }
+    }
+
+    fn layers(&mut self, first: Vec<Chunk>, tally: &mut Tally, depth: &mut u64) -> SearchEnd {
+        let mut layer = first;
+        while !layer.is_empty() {
+            *depth += 1;
+            let is_last = self.cx.options.bounds.depth == Some(*depth);
+            self.shared.is_last_layer.store(is_last, Ordering::Release);
+            let frontier: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
+            let layer_bytes: u64 = layer.iter().map(|chunk| chunk.n_bytes() as u64).sum();
+            self.shared.next_bytes.store(0, Ordering::Relaxed);
+            let mut tasks: Vec<Task> =
+                layer.drain(..).map(|chunk| Task { chunk: Arc::new(chunk), from: 0 }).collect();
+            let mut in_layer = Tally::default();
+            while !tasks.is_empty() {
+                if let Some(reason) = self.prepare(layer_bytes) {
+                    tally.add(&in_layer);
+                    return SearchEnd::Stopped(reason);
+                }
+                let n_left: usize = tasks.iter().map(|task| task.chunk.len() - task.from).sum();
+                tasks = self.round(tasks, n_left, &mut in_layer, &mut layer);
+                self.cx.observer.progress(&Progress {
+                    n_schedules: None,
+                    n_steps: tally.n_transitions + in_layer.n_transitions,
+                    n_configurations: Some(tally.n_configurations + in_layer.n_configurations),
+                    frontier: Some(frontier),
+                    depth: *depth,
+                    bytes: Some(self.peak),
+                });
+                let reason = lock(&self.shared.reason).take();
+                if let Some(reason) = reason {
+                    tally.add(&in_layer);
+                    return SearchEnd::Stopped(reason);
+                }
+                if in_layer.breaks || in_layer.ends_badly {
+                    tally.add(&in_layer);
+                    let depth = if in_layer.ends_badly { *depth } else { *depth + 1 };
+                    return SearchEnd::Broken { depth };
+                }
+            }
+            tally.add(&in_layer);
+        }
+        SearchEnd::Exhausted
+    }
+
+    /// Makes room for the next round; says why there is none.
+    fn prepare(&mut self, layer_bytes: u64) -> Option<StopReason> {
+        if let Some(reason) = self.cx.stop_reason() {
+            return Some(reason);
+        }
+        let shared = self.shared;
+        shared.pause.store(false, Ordering::Relaxed);
+        let others = lock(self.cx.cells).n_bytes() as u64
+            + shared.memo_bytes.load(Ordering::Relaxed)
+            + shared.next_bytes.load(Ordering::Relaxed)
+            + layer_bytes;
+        let no_memory = |bytes| Some(StopReason::Memory { bytes });
+        let table = read(&shared.table);
+        if shared.n_seen.load(Ordering::Relaxed) as usize > table.room() {
+            let bytes = others + self.store_bytes() + 2 * table.n_bytes() as u64;
+            if let Some(reason) = self.cx.is_over(bytes) {
+                return Some(reason);
+            }
+            let Some(grown) = table.grown() else { return no_memory(bytes) };
+            write(&shared.table, Arc::new(grown));
+            self.peak = self.peak.max(bytes);
+        }
+        drop(table);
+        let pairs = read(&shared.pairs);
+        if pairs.len() > pairs.room() {
+            let bytes = others + self.store_bytes() + 2 * pairs.n_bytes() as u64;
+            if let Some(reason) = self.cx.is_over(bytes) {
+                return Some(reason);
+            }
+            if !pairs.can_grow() {
+                return no_memory(bytes);
+            }
+            let Some(grown) = pairs.grown() else { return no_memory(bytes) };
+            write(&shared.pairs, Arc::new(grown));
+            self.peak = self.peak.max(bytes);
+        }
+        let bytes = others + self.store_bytes();
+        self.peak = self.peak.max(bytes);
+        shared.base_bytes.store(bytes - shared.next_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.cx.is_over(bytes)
+    }
+
+    /// Works on the tasks; gives back those that are left.
+    fn round(
+        &mut self,
+        tasks: Vec<Task>,
+        n_left: usize,
+        tally: &mut Tally,
+        next: &mut Vec<Chunk>,
+    ) -> Vec<Task> {
+        let shared = self.shared;
+        write(&shared.tasks, tasks);
+        shared.next.store(0, Ordering::Release);
+        if n_left < ALONE || self.cx.options.n_threads <= 1 {
+            self.worker.round();
+        } else {
+            self.barrier.wait();
+            self.worker.round();
+            self.barrier.wait();
+        }
+        for output in lock(&shared.outputs).drain(..) {
+            tally.add(&output.tally);
+            next.extend(output.chunks);
+        }
+        let taken = shared.next.load(Ordering::Acquire);
+        let mut tasks = shared.tasks.write().unwrap_or_else(PoisonError::into_inner);
+        let mut left: Vec<Task> = tasks.drain(..).skip(taken).collect();
+        left.append(&mut lock(&shared.left));
+        left
+    }
+}
+
+enum Keys {
+    Fingerprint,
+    Exact(Box<Tree>),
+}
+
+/// Zero marks a free slot.
+#[inline]
+pub(super) fn key_of(fingerprint: u64) -> u64 {
+    fingerprint.max(1)
+}
+
+struct Worker<'a> {
+    cx: Context<'a>,
+    shared: &'a Shared,
+    expander: Expander<'a>,
+    keys: Keys,
+    table: Arc<Table>,
+    batch: Batch,
+    memo_bytes: u64,
+}
+
+impl<'a> Worker<'a> {
+    fn new(cx: Context<'a>, shared: &'a Shared) -> Self {
+        let keys = match cx.options.store {
+            StoreKind::Fingerprint => Keys::Fingerprint,
+            StoreKind::Exact => Keys::Exact(Box::new(Tree::new(read(&shared.pairs)))),
+        };
+        Worker {
+            cx,
+            shared,
+            expander: cx.expander(),
+            keys,
+            table: read(&shared.table),
+            batch: Batch::default(),
+            memo_bytes: 0,
+        }
+    }
+
+    fn round(&mut self) {
+        let shared = self.shared;
+        self.table = read(&shared.table);
+        let pairs = read(&shared.pairs);
+        if let Keys::Exact(tree) = &mut self.keys {
+            tree.set_pairs(pairs.clone());
+        }
+        let room = self.table.room() as u64;
+        let mut output = Output { tally: Tally::default(), chunks: Vec::new() };
+        let mut writer = Writer::default();
+        while !shared.pause.load(Ordering::Relaxed) && !shared.stop.load(Ordering::Relaxed) {
+            let at = shared.next.fetch_add(1, Ordering::AcqRel);
+            let task = {
+                let tasks = shared.tasks.read().unwrap_or_else(PoisonError::into_inner);
+                match tasks.get(at) {
+                    Some(task) => task.clone(),
+                    None => {
+                        // So that the leader can count what was taken.
+                        shared.next.fetch_sub(1, Ordering::AcqRel);
+                        break;
+                    }
+                }
+            };
+            let left = self.work(&task, room, &pairs, &mut output.tally, &mut writer);
+            if let Some(from) = left {
+                lock(&shared.left).push(Task { chunk: task.chunk, from });
+            }
+            let bytes = shared.next_bytes.fetch_add(writer.take_new_bytes(), Ordering::Relaxed)
+                + shared.base_bytes.load(Ordering::Relaxed);
+            if let Some(reason) = self.cx.is_over(bytes).or_else(|| self.cx.stop_reason()) {
+                lock(&shared.reason).get_or_insert(reason);
+                shared.pause.store(true, Ordering::Relaxed);
+            }
+            if output.tally.breaks || output.tally.ends_badly {
+                shared.pause.store(true, Ordering::Relaxed);
+            }
+        }
+        output.chunks = writer.finish();
+        let bytes = self.expander.memo.n_bytes() as u64;
+        shared.memo_bytes.fetch_add(bytes - self.memo_bytes, Ordering::Relaxed);
+        self.memo_bytes = bytes;
+        lock(&shared.outputs).push(output);
+    }
+
+    /// Expands the vectors of a task; says where it stopped, if it did.
+    fn work(
+        &mut self,
+        task: &Task,
+        room: u64,
+        pairs: &Pairs,
+        tally: &mut Tally,
+        writer: &mut Writer,
+    ) -> Option<usize> {
+        let chunk = &*task.chunk;
+        let is_last_layer = self.shared.is_last_layer.load(Ordering::Acquire);
+        let n_monitors = self.expander.n_monitors();
+        let mut sink = Inserter {
+            chunk,
+            table: &self.table,
+            keys: &mut self.keys,
+            batch: &mut self.batch,
+            writer,
+            tally,
+            from: 0,
+            fingerprint: 0,
+            n_new: 0,
+            full_from: None,
+        };
+        for from in task.from..chunk.len() {
+            let seen = self.shared.n_seen.load(Ordering::Relaxed) + sink.n_new;
+            let is_full = seen > room || pairs.len() > pairs.room();
+            if is_full || sink.full_from.is_some() {
+                self.shared.pause.store(true, Ordering::Relaxed);
+                sink.flush();
+                self.shared.n_seen.fetch_add(sink.n_new, Ordering::Relaxed);
+                return Some(sink.full_from.unwrap_or(from));
+            }
+            if sink.n_new > 256 {
+                self.shared.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
+            }
+            let vector = &chunk.vectors[from * chunk.stride..(from + 1) * chunk.stride];
+            let standing = if is_last_layer {
+                let standing = self.expander.standing(vector);
+                if standing.n_enabled > 0 {
+                    sink.tally.cuts.add(Cut::Depth);
+                }
+                standing
+            } else {
+                sink.from = from;
+                match sink.keys {
+                    Keys::Fingerprint => sink.fingerprint = chunk.fingerprints[from],
+                    Keys::Exact(tree) => {
+                        if tree.set(vector).is_err() {
+                            sink.full_from = Some(from);
+                            continue;
+                        }
+                    }
+                }
+                self.expander.expand(vector, &mut sink)
+            };
+            sink.tally.n_machines = sink.tally.n_machines.max(standing.n_machines);
+            if standing.n_enabled == 0 {
+                sink.tally.n_ends += 1;
+                let is_hot = || {
+                    let cells = lock(self.cx.cells);
+                    vector[..n_monitors].iter().any(|&cell| cells.temperature(cell) == Temperature::Hot)
+                };
+                if standing.is_blocked || is_hot() {
+                    sink.tally.ends_badly = true;
+                }
+            }
+        }
+        sink.flush();
+        self.shared.n_seen.fetch_add(sink.n_new, Ordering::Relaxed);
+        sink.full_from
+    }
+}
+
+/// Successors whose slots are on their way.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<Entry>,
+    changes: Vec<(u32, CellId)>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    key: u64,
+    fingerprint: u64,
+    /// The vector of the chunk that it comes from.
+    from: u32,
+    first: u32,
+    n: u32,
+}
+
+struct Inserter<'b> {
+    chunk: &'b Chunk,
+    table: &'b Table,
+    keys: &'b mut Keys,
+    batch: &'b mut Batch,
+    writer: &'b mut Writer,
+    tally: &'b mut Tally,
+    from: usize,
+    fingerprint: u64,
+    n_new: u64,
+    /// The first vector that has to be expanded again, since the table was full.
+    full_from: Option<usize>,
+}
+
+impl Sink for Inserter<'_> {
+    #[inline]
+    fn successor(&mut self, from: &[CellId], successor: Successor<'_>) {
+        self.tally.n_transitions += 1;
+        let fingerprint = self.fingerprint.wrapping_add(successor.delta);
+        let key = match self.keys {
+            Keys::Fingerprint => key_of(fingerprint),
+            Keys::Exact(tree) => match tree.key(from, successor.changes) {
+                Ok(key) => key,
+                Err(_) => {
+                    self.full_from.get_or_insert(self.from);
+                    return;
+                }
+            },
+        };
+        self.table.prefetch(key);
+        let first = self.batch.changes.len() as u32;
+        self.batch.changes.extend_from_slice(successor.changes);
+        let n = successor.changes.len() as u32;
+        self.batch.entries.push(Entry { key, fingerprint, from: self.from as u32, first, n });
+        if self.batch.entries.len() == BATCH {
+            self.flush();
+        }
+    }
+
+    fn broken(&mut self, _: Move) {
+        self.tally.n_transitions += 1;
+        self.tally.breaks = true;
+    }
+
+    fn cut(&mut self, cut: Cut) {
+        self.tally.cuts.add(cut);
+    }
+}
+
+impl Inserter<'_> {
+    #[inline]
+    fn flush(&mut self) {
+        let stride = self.chunk.stride;
+        for entry in &self.batch.entries {
+            match self.table.insert(entry.key) {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.n_new += 1;
+                    self.tally.n_configurations += 1;
+                    let start = entry.from as usize * stride;
+                    let from = &self.chunk.vectors[start..start + stride];
+                    let changes = &self.batch.changes[entry.first as usize..(entry.first + entry.n) as usize];
+                    let print = match self.keys {
+                        Keys::Fingerprint => Some(entry.fingerprint),
+                        Keys::Exact(_) => None,
+                    };
+                    self.writer.write(from, changes, print);
+                }
+                Err(_) => {
+                    let from = entry.from as usize;
+                    self.full_from = Some(self.full_from.map_or(from, |known| known.min(from)));
+                }
+            }
+        }
+        self.batch.entries.clear();
+        self.batch.changes.clear();
+    }
+}
+
+/// Fills chunks for the next layer.
+#[derive(Default)]
+struct Writer {
+    done: Vec<Chunk>,
+    open: Option<Chunk>,
+    new_bytes: u64,
+}
+
+impl Writer {
+    #[inline]
+    fn write(&mut self, from: &[CellId], changes: &[(u32, CellId)], fingerprint: Option<u64>) {
+        let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
+        let stride = highest.max(from.len());
+        let fits = self.open.as_ref().is_some_and(|chunk| chunk.stride >= stride && chunk.len() < CHUNK);
+        if !fits {
+            self.close();
+            self.open = Some(Chunk::new(stride));
+        }
+        if let Some(chunk) = &mut self.open {
+            write_successor(from, changes, chunk.stride, &mut chunk.vectors);
+            chunk.fingerprints.extend(fingerprint);
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(chunk) = self.open.take() {
+            self.new_bytes += chunk.n_bytes() as u64;
+            self.done.push(chunk);
+        }
+    }
+
+    fn take_new_bytes(&mut self) -> u64 {
+        std::mem::take(&mut self.new_bytes)
+    }
+
+    fn finish(mut self) -> Vec<Chunk> {
+        self.close();
+        self.done
+    }
+}

@@ -1,0 +1,239 @@
+//! Depth-first search, by one thread, and iterative deepening on top of it.
+//!
+//! Keys are exact. With a bound on depth a configuration is remembered with the least depth at which it was seen, and
+//! looked at again when it is met with more depth left.
+
+use allways_run::{InstanceId, Progress, StopReason};
+use rustc_hash::FxHashMap;
+
+use super::breadth::{Context, Explored, SearchEnd, Tally};
+use super::cells::{CellId, Cut};
+use super::expand::Move;
+use super::tree::ExactKeys;
+use super::witness::{Collect, Ordered, StepName, is_bad_end, names};
+
+/// What came out: figures, and the way to a violation if there is one.
+pub(super) struct DepthFirst {
+    pub explored: Explored,
+    pub way: Option<Vec<StepName>>,
+}
+
+/// One configuration of the present way, with the steps not yet taken.
+struct Level {
+    vector: Vec<CellId>,
+    successors: std::vec::IntoIter<(Move, Vec<CellId>)>,
+    /// The step that led here.
+    by: Move,
+}
+
+/// Depth first, to the bound on depth if there is one.
+pub(super) fn search(cx: Context<'_>) -> DepthFirst {
+    Search::new(cx).run(cx.options.bounds.depth)
+}
+
+/// Depth first, again and again, to twice the depth each time.
+pub(super) fn deepening(cx: Context<'_>) -> DepthFirst {
+    let mut bound = 8;
+    loop {
+        let bound_here = cx.options.bounds.depth.map_or(bound, |limit| limit.min(bound));
+        let result = Search::new(cx).run(Some(bound_here));
+        let is_cut = result.explored.tally.cuts.has(Cut::Depth);
+        let is_done = !is_cut
+            || cx.options.bounds.depth == Some(bound_here)
+            || result.explored.end != SearchEnd::Exhausted;
+        if is_done {
+            return result;
+        }
+        bound *= 2;
+    }
+}
+
+struct Search<'a> {
+    cx: Context<'a>,
+    ordered: Ordered<'a>,
+    /// The least depth at which each was seen.
+    seen: FxHashMap<u64, u32>,
+    keys: Option<ExactKeys>,
+    tally: Tally,
+    deepest: u64,
+    peak_bytes: u64,
+    n_rounds: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(cx: Context<'a>) -> Self {
+        Search {
+            cx,
+            ordered: Ordered::new(cx),
+            seen: FxHashMap::default(),
+            keys: ExactKeys::new(),
+            tally: Tally { n_configurations: 1, n_machines: 1, ..Tally::default() },
+            deepest: 0,
+            peak_bytes: 0,
+            n_rounds: 0,
+        }
+    }
+
+    fn run(mut self, bound: Option<u64>) -> DepthFirst {
+        let beginning = super::lock(self.cx.cells).begin();
+        let mut way = None;
+        let mut end = SearchEnd::Exhausted;
+        self.tally.n_transitions += beginning.n_transitions;
+        if bound == Some(0) {
+            self.tally.cuts.add(Cut::Depth);
+        } else if let Some(answers) = beginning.violations.first() {
+            end = SearchEnd::Broken { depth: 1 };
+            way = Some(vec![StepName { machine: InstanceId::MAIN, answers: answers.clone() }]);
+        } else {
+            for (answers, vector) in &beginning.vectors {
+                match self.from(vector.clone(), bound) {
+                    Ok(None) => {}
+                    Ok(Some((moves, length))) => {
+                        let mut steps =
+                            vec![StepName { machine: InstanceId::MAIN, answers: answers.clone() }];
+                        steps.extend(names(self.cx, vector, &moves));
+                        way = Some(steps);
+                        end = SearchEnd::Broken { depth: length };
+                        break;
+                    }
+                    Err(reason) => {
+                        end = SearchEnd::Stopped(reason);
+                        break;
+                    }
+                }
+            }
+        }
+        let memo = &self.ordered.expander.memo;
+        let explored = Explored {
+            end,
+            tally: self.tally,
+            depth: self.deepest,
+            unknown: beginning.unknown.or_else(|| memo.unknown.clone()),
+            n_lookups: memo.n_lookups,
+            n_misses: memo.n_misses,
+            store_bytes: self.store_bytes(),
+            peak_bytes: self.peak_bytes,
+        };
+        DepthFirst { explored, way }
+    }
+
+    fn store_bytes(&self) -> u64 {
+        // Key, depth and a byte of control, by the capacity that the table really has.
+        (self.seen.capacity() * 8 / 7 * 17 + self.keys.as_ref().map_or(0, ExactKeys::n_bytes)) as u64
+    }
+
+    /// Whether it has to be looked at: never seen, or only deeper.
+    fn is_news(&mut self, vector: &[CellId], depth: u64, is_bounded: bool) -> Result<bool, StopReason> {
+        let bytes = self.cx.options.limits.memory_bytes.unwrap_or(0);
+        let key = self.keys.as_mut().and_then(|keys| keys.key(vector));
+        let key = key.ok_or(StopReason::Memory { bytes })?;
+        let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+        match self.seen.entry(key) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(depth);
+                self.tally.n_configurations += 1;
+                Ok(true)
+            }
+            std::collections::hash_map::Entry::Occupied(mut entry) => {
+                let is_news = is_bounded && depth < *entry.get();
+                if is_news {
+                    entry.insert(depth);
+                }
+                Ok(is_news)
+            }
+        }
+    }
+
+    /// Looks at everything behind a configuration; the moves to a violation and the length of the way, if there is one.
+    #[expect(clippy::type_complexity, reason = "read in one place")]
+    fn from(
+        &mut self,
+        start: Vec<CellId>,
+        bound: Option<u64>,
+    ) -> Result<Option<(Vec<Move>, u64)>, StopReason> {
+        if !self.is_news(&start, 1, bound.is_some())? {
+            return Ok(None);
+        }
+        let mut levels: Vec<Level> = Vec::new();
+        let mut arrived = Some((start, Move::default()));
+        loop {
+            if let Some((vector, by)) = arrived.take() {
+                let depth = levels.len() as u64 + 1;
+                self.deepest = self.deepest.max(depth);
+                self.check_limits(&levels)?;
+                let mut sink = Collect::default();
+                let standing = self.ordered.expand(&vector, &mut sink);
+                self.tally.n_machines = self.tally.n_machines.max(standing.n_machines);
+                let moves_to = |levels: &[Level], last: &[Move]| {
+                    let mut moves: Vec<Move> = levels.iter().skip(1).map(|level| level.by).collect();
+                    moves.extend_from_slice(last);
+                    moves
+                };
+                let own: &[Move] = if levels.is_empty() { &[] } else { &[by] };
+                if standing.n_enabled == 0 {
+                    self.tally.n_ends += 1;
+                    if is_bad_end(&super::lock(self.cx.cells), &vector, standing) {
+                        return Ok(Some((moves_to(&levels, own), depth)));
+                    }
+                }
+                if bound == Some(depth) {
+                    if standing.n_enabled > 0 {
+                        self.tally.cuts.add(Cut::Depth);
+                    }
+                } else {
+                    self.tally.n_transitions += sink.moves.len() as u64;
+                    self.tally.cuts.join(sink.cuts);
+                    if let Some(last) = sink.broken {
+                        return Ok(Some((moves_to(&levels, &[own, &[last]].concat()), depth + 1)));
+                    }
+                    let successors: Vec<(Move, Vec<CellId>)> = sink
+                        .moves
+                        .iter()
+                        .enumerate()
+                        .map(|(i, &by)| (by, sink.vectors.get(i).to_vec()))
+                        .collect();
+                    levels.push(Level { vector, successors: successors.into_iter(), by });
+                }
+            }
+            let Some(level) = levels.last_mut() else { return Ok(None) };
+            match level.successors.next() {
+                None => {
+                    levels.pop();
+                }
+                Some((by, vector)) => {
+                    let depth = levels.len() as u64 + 1;
+                    if self.is_news(&vector, depth, bound.is_some())? {
+                        arrived = Some((vector, by));
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_limits(&mut self, levels: &[Level]) -> Result<(), StopReason> {
+        self.n_rounds += 1;
+        if !self.n_rounds.is_multiple_of(256) {
+            return Ok(());
+        }
+        let way: usize = levels.last().map_or(0, |level| level.vector.len() * 16 * levels.len());
+        let bytes = self.store_bytes()
+            + way as u64
+            + super::lock(self.cx.cells).n_bytes() as u64
+            + self.ordered.expander.memo.n_bytes() as u64;
+        self.peak_bytes = self.peak_bytes.max(bytes);
+        if self.n_rounds.is_multiple_of(4096) {
+            self.cx.observer.progress(&Progress {
+                n_schedules: None,
+                n_steps: self.tally.n_transitions,
+                n_configurations: Some(self.tally.n_configurations),
+                frontier: Some(levels.len() as u64),
+                depth: self.deepest,
+                bytes: Some(bytes),
+            });
+        }
+        match self.cx.stop_reason().or_else(|| self.cx.is_over(bytes)) {
+            Some(reason) => Err(reason),
+            None => Ok(()),
+        }
+    }
+}

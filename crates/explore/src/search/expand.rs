@@ -1,0 +1,233 @@
+//! The successors of a configuration vector: arithmetic on numbers of cells.
+
+use super::cells::{CellId, Cut};
+use super::memo::{ActKind, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out};
+
+/// Which step of a configuration: who, and by which outcomes of the receiver and of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Move {
+    pub slot: u32,
+    pub delivered: u32,
+    pub own: u32,
+}
+
+/// What a step makes of a configuration.
+#[derive(Clone, Copy)]
+pub(super) struct Successor<'a> {
+    /// What it adds to the fingerprint.
+    pub delta: u64,
+    /// Slots and their new cells; a slot comes once.
+    pub changes: &'a [(u32, CellId)],
+    pub by: Move,
+    /// Monitors that were hot, that were cold, in the step, if only in passing.
+    pub hot: u64,
+    pub cold: u64,
+}
+
+/// Takes what an expansion finds.
+pub(super) trait Sink {
+    fn successor(&mut self, from: &[CellId], successor: Successor<'_>);
+    /// The step breaks a property.
+    fn broken(&mut self, by: Move);
+    fn cut(&mut self, cut: Cut);
+}
+
+/// How a configuration stands.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Standing {
+    pub n_enabled: u32,
+    pub n_machines: u32,
+    /// Some machine waits in `receive`.
+    pub is_blocked: bool,
+}
+
+pub(super) struct Expander<'a> {
+    pub memo: Memo<'a>,
+    n_monitors: usize,
+    max_machines: usize,
+    changes: Vec<(u32, CellId)>,
+}
+
+impl<'a> Expander<'a> {
+    pub fn new(memo: Memo<'a>, max_machines: Option<u32>) -> Self {
+        let n_monitors = memo.cells().n_monitors();
+        let max_machines = max_machines.map_or(usize::MAX, |n| n as usize);
+        Expander { memo, n_monitors, max_machines, changes: Vec::new() }
+    }
+
+    pub fn n_monitors(&self) -> usize {
+        self.n_monitors
+    }
+
+    /// Tells the sink all steps, machines in order of slots.
+    #[inline]
+    pub fn expand<S: Sink>(&mut self, vector: &[CellId], sink: &mut S) -> Standing {
+        let mut standing = Standing::default();
+        for (slot, &cell) in vector.iter().enumerate().skip(self.n_monitors) {
+            self.step(vector, slot as u32, cell, sink, &mut standing);
+        }
+        standing
+    }
+
+    /// The same, with the machines in this order.
+    pub fn expand_in_order<S: Sink>(&mut self, vector: &[CellId], slots: &[u32], sink: &mut S) -> Standing {
+        let mut standing = Standing::default();
+        for &slot in slots {
+            if let Some(&cell) = vector.get(slot as usize) {
+                self.step(vector, slot, cell, sink, &mut standing);
+            }
+        }
+        standing
+    }
+
+    /// How a configuration stands, without its successors.
+    pub fn standing(&mut self, vector: &[CellId]) -> Standing {
+        let mut standing = Standing::default();
+        for &cell in vector.iter().skip(self.n_monitors).filter(|&&cell| cell != 0) {
+            match self.memo.act(cell).kind {
+                ActKind::Unasked | ActKind::Rest => {}
+                ActKind::Blocked => standing.is_blocked = true,
+                ActKind::Alone | ActKind::Deliver | ActKind::Create | ActKind::Fault | ActKind::Unknown => {
+                    standing.n_enabled += 1;
+                }
+            }
+        }
+        standing
+    }
+
+    #[inline]
+    fn step<S: Sink>(
+        &mut self,
+        vector: &[CellId],
+        slot: u32,
+        cell: CellId,
+        sink: &mut S,
+        standing: &mut Standing,
+    ) {
+        if cell == 0 {
+            return;
+        }
+        standing.n_machines += 1;
+        let act = self.memo.act(cell);
+        match act.kind {
+            ActKind::Unasked | ActKind::Rest => return,
+            ActKind::Blocked => {
+                standing.is_blocked = true;
+                return;
+            }
+            ActKind::Fault => sink.broken(Move { slot, delivered: 0, own: 0 }),
+            ActKind::Unknown => {}
+            ActKind::Deliver => {
+                let (target, message) = self.memo.deliveries[act.delivery as usize];
+                let (first, n) = self.memo.deliver(vector[target as usize], message);
+                for delivered in 0..n {
+                    let reaction = self.memo.outs[(first + delivered) as usize];
+                    if reaction.extra != 0 {
+                        if let End::Cut(cut) = self.memo.extras[reaction.extra as usize].end {
+                            sink.cut(cut);
+                        }
+                        continue;
+                    }
+                    for own in 0..act.n {
+                        let out = self.memo.outs[(act.first + own) as usize];
+                        let delta = reaction.delta.wrapping_add(out.delta);
+                        let by = Move { slot, delivered, own };
+                        if out.extra == 0 {
+                            let changes = &[(target, reaction.next), (slot, out.next)];
+                            sink.successor(vector, Successor { delta, changes, by, hot: 0, cold: 0 });
+                        } else {
+                            self.changes.clear();
+                            self.changes.push((target, reaction.next));
+                            self.finish(vector, out, delta, by, sink);
+                        }
+                    }
+                }
+            }
+            ActKind::Create
+                if vector[self.n_monitors..].iter().filter(|&&cell| cell != 0).count()
+                    >= self.max_machines =>
+            {
+                sink.cut(Cut::Machines);
+            }
+            ActKind::Alone | ActKind::Create => {
+                for own in 0..act.n {
+                    let out = self.memo.outs[(act.first + own) as usize];
+                    let by = Move { slot, delivered: 0, own };
+                    if out.extra == 0 {
+                        let changes = &[(slot, out.next)];
+                        sink.successor(vector, Successor { delta: out.delta, changes, by, hot: 0, cold: 0 });
+                    } else {
+                        self.changes.clear();
+                        self.finish(vector, out, out.delta, by, sink);
+                    }
+                }
+            }
+        }
+        standing.n_enabled += 1;
+    }
+
+    /// The rest of a step that is observed, that makes a machine, or that ends otherwise.
+    fn finish<S: Sink>(&mut self, vector: &[CellId], out: Out, delta: u64, by: Move, sink: &mut S) {
+        let mut delta = delta;
+        let (mut hot, mut cold) = (0, 0);
+        let n_observed = self.memo.extras[out.extra as usize].observed.len();
+        for i in 0..n_observed {
+            let (monitor, message) = self.memo.extras[out.extra as usize].observed[i];
+            let known = self.changes.iter().position(|&(slot, _)| slot == monitor);
+            let before = known.map_or_else(|| vector[monitor as usize], |at| self.changes[at].1);
+            let heard = self.memo.hear(before, message);
+            let bit = 1u64.checked_shl(monitor).unwrap_or(0);
+            if heard.extra & HEARD_HOT != 0 {
+                hot |= bit;
+            }
+            if heard.extra & HEARD_COLD != 0 {
+                cold |= bit;
+            }
+            if heard.extra & HEARD_FAULT != 0 {
+                return sink.broken(by);
+            }
+            if heard.extra & HEARD_UNKNOWN != 0 {
+                return;
+            }
+            delta = delta.wrapping_add(heard.delta);
+            match known {
+                Some(at) => self.changes[at].1 = heard.next,
+                None => self.changes.push((monitor, heard.next)),
+            }
+        }
+        let extra = &self.memo.extras[out.extra as usize];
+        match extra.end {
+            End::Fault => return sink.broken(by),
+            End::Cut(cut) => return sink.cut(cut),
+            End::Unknown => return,
+            End::Stands => {}
+        }
+        if let Some((slot, cell, hash)) = extra.created {
+            self.changes.push((slot, cell));
+            delta = delta.wrapping_add(hash);
+        }
+        self.changes.push((by.slot, out.next));
+        sink.successor(vector, Successor { delta, changes: &self.changes, by, hot, cold });
+    }
+}
+
+/// The fingerprint of a vector, from nothing.
+pub(super) fn fingerprint(cells: &super::cells::Cells, vector: &[CellId]) -> u64 {
+    vector.iter().filter(|&&cell| cell != 0).fold(0, |sum, &cell| sum.wrapping_add(cells.hash(cell)))
+}
+
+/// Writes the successor of `from` to the end of `out`, which has room for `stride` slots a vector.
+#[inline]
+pub(super) fn write_successor(
+    from: &[CellId],
+    changes: &[(u32, CellId)],
+    stride: usize,
+    out: &mut Vec<CellId>,
+) {
+    let start = out.len();
+    out.extend_from_slice(from);
+    out.resize(start + stride, 0);
+    for &(slot, cell) in changes {
+        out[start + slot as usize] = cell;
+    }
+}

@@ -1,0 +1,305 @@
+//! What one thread remembers of local steps, laid out for reading.
+//!
+//! Hits touch nothing that another thread writes. A miss asks the shared [`Cells`] under its lock. Every outcome carries
+//! the difference that it makes to the fingerprint, so that the global step is additions.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use allways_run::StopReason;
+
+use super::cells::{Act, CellId, Cells, Cut, Ending, mix};
+
+/// What a machine can do where it stands, in 16 bytes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ActEntry {
+    pub kind: ActKind,
+    /// Outcomes, in `outs`.
+    pub n: u32,
+    pub first: u32,
+    /// The number of the delivery that comes first: the slot and the message, in `deliveries`.
+    pub delivery: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum ActKind {
+    #[default]
+    Unasked,
+    Rest,
+    Blocked,
+    /// A step without delivery.
+    Alone,
+    Deliver,
+    Create,
+    Fault,
+    Unknown,
+}
+
+/// One outcome: the next cell, and what replacing the present one by it adds to the fingerprint.
+#[derive(Clone, Copy)]
+pub(super) struct Out {
+    pub delta: u64,
+    pub next: CellId,
+    /// Into `extras`; zero is none.
+    pub extra: u32,
+}
+
+/// What few outcomes have.
+#[derive(Clone, Debug)]
+pub(super) struct Extra {
+    pub end: End,
+    pub observed: Box<[(u32, u32)]>,
+    /// Slot, cell and what it adds to the fingerprint.
+    pub created: Option<(u32, CellId, u64)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    Stands,
+    Cut(Cut),
+    Fault,
+    Unknown,
+}
+
+/// In `Out::extra` of a monitor.
+pub(super) const HEARD_HOT: u32 = 1;
+pub(super) const HEARD_COLD: u32 = 2;
+pub(super) const HEARD_FAULT: u32 = 4;
+pub(super) const HEARD_UNKNOWN: u32 = 8;
+
+pub(super) struct Memo<'a> {
+    cells: &'a Mutex<Cells>,
+    acts: Vec<ActEntry>,
+    pub outs: Vec<Out>,
+    pub extras: Vec<Extra>,
+    /// Slot and message.
+    pub deliveries: Vec<(u32, u32)>,
+    delivered: PairTable,
+    heard: PairTable,
+    /// Why some step cannot be known, the first such.
+    pub unknown: Option<StopReason>,
+    pub n_lookups: u64,
+    pub n_misses: u64,
+}
+
+impl<'a> Memo<'a> {
+    pub fn new(cells: &'a Mutex<Cells>) -> Self {
+        let nothing = Extra { end: End::Stands, observed: Box::default(), created: None };
+        Memo {
+            cells,
+            acts: Vec::new(),
+            outs: Vec::new(),
+            extras: vec![nothing],
+            deliveries: vec![(0, 0)],
+            delivered: PairTable::default(),
+            heard: PairTable::default(),
+            unknown: None,
+            n_lookups: 0,
+            n_misses: 0,
+        }
+    }
+
+    pub fn cells(&self) -> MutexGuard<'a, Cells> {
+        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.acts.capacity() * size_of::<ActEntry>()
+            + self.outs.capacity() * size_of::<Out>()
+            + self.extras.capacity() * 2 * size_of::<Extra>()
+            + self.delivered.n_bytes()
+            + self.heard.n_bytes()
+    }
+
+    #[inline]
+    pub fn act(&mut self, cell: CellId) -> ActEntry {
+        self.n_lookups += 1;
+        match self.acts.get(cell as usize) {
+            Some(entry) if entry.kind != ActKind::Unasked => *entry,
+            _ => self.ask_act(cell),
+        }
+    }
+
+    /// The outcomes of a delivery: the first in `outs`, and how many.
+    #[inline]
+    pub fn deliver(&mut self, cell: CellId, message: u32) -> (u32, u32) {
+        self.n_lookups += 1;
+        match self.delivered.get(cell, message) {
+            Some(found) => found,
+            None => self.ask_deliver(cell, message),
+        }
+    }
+
+    /// What a monitor does with a message.
+    #[inline]
+    pub fn hear(&mut self, cell: CellId, message: u32) -> Out {
+        self.n_lookups += 1;
+        let at = match self.heard.get(cell, message) {
+            Some((at, _)) => at,
+            None => self.ask_hear(cell, message),
+        };
+        self.outs[at as usize]
+    }
+
+    #[cold]
+    fn ask_act(&mut self, cell: CellId) -> ActEntry {
+        self.n_misses += 1;
+        let mut cells = self.cells();
+        let act = cells.act(cell);
+        let here = cells.hash(cell);
+        let first = self.outs.len() as u32;
+        let entry = match act {
+            Act::Rest { blocked: false } => ActEntry { kind: ActKind::Rest, ..Default::default() },
+            Act::Rest { blocked: true } => ActEntry { kind: ActKind::Blocked, ..Default::default() },
+            Act::Fault => ActEntry { kind: ActKind::Fault, ..Default::default() },
+            Act::Unknown(reason) => {
+                self.unknown.get_or_insert(reason);
+                ActEntry { kind: ActKind::Unknown, ..Default::default() }
+            }
+            Act::Step { deliver, creates, outcomes } => {
+                let n = outcomes.len() as u32;
+                for outcome in outcomes {
+                    let (end, next) = self.end(outcome.end);
+                    let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
+                    let created = outcome.created.map(|(slot, cell)| (slot, cell, cells.hash(cell)));
+                    let extra = if end == End::Stands && outcome.observed.is_empty() && created.is_none() {
+                        0
+                    } else {
+                        self.extras.push(Extra { end, observed: outcome.observed.into(), created });
+                        self.extras.len() as u32 - 1
+                    };
+                    self.outs.push(Out { delta, next, extra });
+                }
+                let delivery = deliver.map_or(0, |delivery| {
+                    self.deliveries.push(delivery);
+                    self.deliveries.len() as u32 - 1
+                });
+                let kind = match (delivery, creates) {
+                    (0, false) => ActKind::Alone,
+                    (0, true) => ActKind::Create,
+                    _ => ActKind::Deliver,
+                };
+                ActEntry { kind, n, first, delivery }
+            }
+        };
+        if self.acts.len() <= cell as usize {
+            self.acts.resize(cells.n_cells() + 1, ActEntry::default());
+        }
+        self.acts[cell as usize] = entry;
+        entry
+    }
+
+    #[cold]
+    fn ask_deliver(&mut self, cell: CellId, message: u32) -> (u32, u32) {
+        self.n_misses += 1;
+        let mut cells = self.cells();
+        let outcomes = cells.deliver(cell, message);
+        let found = (self.outs.len() as u32, outcomes.len() as u32);
+        let here = cells.hash(cell);
+        for outcome in outcomes {
+            let (end, next) = self.end(outcome.end);
+            let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
+            let extra = if end == End::Stands {
+                0
+            } else {
+                self.extras.push(Extra { end, observed: Box::default(), created: None });
+                self.extras.len() as u32 - 1
+            };
+            self.outs.push(Out { delta, next, extra });
+        }
+        self.delivered.insert(cell, message, found);
+        found
+    }
+
+    #[cold]
+    fn ask_hear(&mut self, cell: CellId, message: u32) -> u32 {
+        self.n_misses += 1;
+        let mut cells = self.cells();
+        let heard = cells.observe(cell, message);
+        let (end, next) = self.end(heard.end);
+        let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(cells.hash(cell)) };
+        let mut extra = 0;
+        if heard.hot {
+            extra |= HEARD_HOT;
+        }
+        if heard.cold {
+            extra |= HEARD_COLD;
+        }
+        match end {
+            End::Fault => extra |= HEARD_FAULT,
+            // Monitors have no inbox, so nothing is ever cut.
+            End::Unknown | End::Cut(_) => extra |= HEARD_UNKNOWN,
+            End::Stands => {}
+        }
+        let at = self.outs.len() as u32;
+        self.outs.push(Out { delta, next, extra });
+        self.heard.insert(cell, message, (at, 1));
+        at
+    }
+
+    fn end(&mut self, end: Ending) -> (End, CellId) {
+        match end {
+            Ending::Stands(cell) => (End::Stands, cell),
+            Ending::Cut(cut) => (End::Cut(cut), 0),
+            Ending::Fault => (End::Fault, 0),
+            Ending::Unknown(reason) => {
+                self.unknown.get_or_insert(reason);
+                (End::Unknown, 0)
+            }
+        }
+    }
+}
+
+/// A map from pairs to pairs, by open addressing.
+#[derive(Default)]
+struct PairTable {
+    /// The key plus one is never zero, since no cell has the number zero.
+    slots: Vec<(u64, (u32, u32))>,
+    len: usize,
+}
+
+impl PairTable {
+    fn n_bytes(&self) -> usize {
+        self.slots.capacity() * 16
+    }
+
+    #[inline]
+    fn get(&self, a: u32, b: u32) -> Option<(u32, u32)> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let key = (a as u64) << 32 | b as u64;
+        let mask = self.slots.len() - 1;
+        let mut at = mix(key) as usize & mask;
+        loop {
+            let (known, value) = self.slots[at];
+            if known == key {
+                return Some(value);
+            }
+            if known == 0 {
+                return None;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn insert(&mut self, a: u32, b: u32, value: (u32, u32)) {
+        if (self.len + 1) * 2 > self.slots.len() {
+            let size = (self.slots.len() * 2).max(64);
+            let old = std::mem::replace(&mut self.slots, vec![(0, (0, 0)); size]);
+            for (key, value) in old.into_iter().filter(|(key, _)| *key != 0) {
+                self.place(key, value);
+            }
+        }
+        self.len += 1;
+        self.place((a as u64) << 32 | b as u64, value);
+    }
+
+    fn place(&mut self, key: u64, value: (u32, u32)) {
+        let mask = self.slots.len() - 1;
+        let mut at = mix(key) as usize & mask;
+        while self.slots[at].0 != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = (key, value);
+    }
+}

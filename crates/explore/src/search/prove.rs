@@ -1,0 +1,171 @@
+//! The entry: chooses the search, and says in the end what it is worth.
+
+use std::sync::{Arc, Mutex};
+
+use allways_machine::Executable;
+use allways_run::{Bound, Counterexample, Guarantee, Observer, Verdict};
+
+use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
+use super::cells::{Cells, Cut};
+use super::depth;
+use super::graph;
+use super::options::{Order, ProveOptions, StoreKind};
+use super::report::{ProveReport, ProveStatistics};
+use super::witness::{self, Found};
+use crate::options::{Cancel, Fairness};
+use crate::report::InternalError;
+
+/// Looks at every configuration of a test, within bounds.
+///
+/// # Errors
+/// When a violation was found that does not replay: a fault of Allways.
+pub fn prove(
+    exe: &Arc<Executable>,
+    options: &ProveOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<ProveReport, InternalError> {
+    let keep_answers = options.fairness == Some(Fairness::Weak);
+    let cells = Mutex::new(Cells::new(exe, options.limits, options.bounds, keep_answers));
+    let cx = Context { options, cells: &cells, observer, cancel };
+    let (mut explored, counterexample) = match options.order {
+        Order::Breadth => breadth_first(cx, exe)?,
+        Order::Depth => depth_first(depth::search(cx), cx, exe)?,
+        Order::Deepening => depth_first(depth::deepening(cx), cx, exe)?,
+    };
+    let mut counterexample = counterexample;
+    if counterexample.is_none()
+        && explored.end == SearchEnd::Exhausted
+        && let Some(fairness) = options.fairness
+        && graph::has_liveness(exe)
+    {
+        match graph::check(cx, fairness)? {
+            graph::Answer::Holds => {}
+            graph::Answer::Violated(found) => counterexample = Some(found),
+            graph::Answer::Stopped(reason) => explored.end = SearchEnd::Stopped(reason),
+        }
+    }
+    Ok(report(exe, options, &cells, explored, counterexample))
+}
+
+fn breadth_first(
+    cx: Context<'_>,
+    exe: &Arc<Executable>,
+) -> Result<(Explored, Option<Counterexample>), InternalError> {
+    let mut explored = breadth::search(cx);
+    let SearchEnd::Broken { depth } = explored.end else { return Ok((explored, None)) };
+    match witness::shortest(cx, depth) {
+        Found::Way { steps, tally, depth } => {
+            // Its figures do not depend on threads.
+            explored.tally = tally;
+            explored.depth = depth;
+            let found = witness::counterexample(exe, cx.options.limits, &steps)?;
+            Ok((explored, Some(found)))
+        }
+        Found::Stopped(reason) => {
+            explored.end = SearchEnd::Stopped(reason);
+            Ok((explored, None))
+        }
+        Found::Nothing => Err(InternalError::OtherOutcome {
+            index: 0,
+            expected: format!("a violation after {depth} steps"),
+            found: "none".to_owned(),
+        }),
+    }
+}
+
+fn depth_first(
+    found: depth::DepthFirst,
+    cx: Context<'_>,
+    exe: &Arc<Executable>,
+) -> Result<(Explored, Option<Counterexample>), InternalError> {
+    let counterexample = match &found.way {
+        Some(steps) => Some(witness::counterexample(exe, cx.options.limits, steps)?),
+        None => None,
+    };
+    Ok((found.explored, counterexample))
+}
+
+fn report(
+    exe: &Executable,
+    options: &ProveOptions,
+    cells: &Mutex<Cells>,
+    explored: Explored,
+    counterexample: Option<Counterexample>,
+) -> ProveReport {
+    let mut cells = super::lock(cells);
+    let tally = explored.tally;
+    // Depth-first searches have exact keys always.
+    let store = if options.order == Order::Breadth { options.store } else { StoreKind::Exact };
+    let omission = match store {
+        StoreKind::Exact => 0.0,
+        StoreKind::Fingerprint => omission(tally.n_configurations),
+    };
+    let stopped = match &explored.end {
+        SearchEnd::Stopped(reason) => Some(reason.clone()),
+        SearchEnd::Exhausted | SearchEnd::Broken { .. } => None,
+    };
+    let is_complete = stopped.is_none() && counterexample.is_none() && explored.unknown.is_none();
+    let coverage = cells.coverage();
+    let dead_handlers = (is_complete && tally.cuts.is_empty()).then(|| coverage.unused_handlers(exe));
+    let statistics = ProveStatistics {
+        n_configurations: tally.n_configurations,
+        n_transitions: tally.n_transitions,
+        depth: explored.depth,
+        n_ends: tally.n_ends,
+        largest_inbox: cells.largest_inbox() as u32,
+        n_machines: tally.n_machines,
+        n_cells: cells.n_cells() as u64,
+        n_messages: cells.n_messages() as u64,
+        n_lookups: explored.n_lookups,
+        n_misses: explored.n_misses,
+        store,
+        bytes_per_configuration: explored.store_bytes as f64 / tally.n_configurations.max(1) as f64,
+        peak_bytes: explored.peak_bytes,
+        omission,
+    };
+    let verdict = match (counterexample, &stopped, explored.unknown) {
+        (Some(found), _, _) => Verdict::Violated(Box::new(found)),
+        (None, Some(reason), _) => Verdict::Unknown(reason.clone()),
+        (None, None, Some(reason)) => Verdict::Unknown(reason),
+        (None, None, None) => Verdict::Holds(guarantee(options, tally.cuts, omission)),
+    };
+    ProveReport { verdict, statistics, coverage, dead_handlers, stopped }
+}
+
+fn guarantee(options: &ProveOptions, cuts: Cuts, omission: f64) -> Guarantee {
+    let bounds = &options.bounds;
+    let hit: Vec<Bound> = [
+        (Cut::Depth, bounds.depth.map(Bound::Steps)),
+        (Cut::Inbox, bounds.inbox.map(Bound::InboxLength)),
+        (Cut::Occurrences, bounds.occurrences.map(Bound::Occurrences)),
+        (Cut::Machines, bounds.machines.map(Bound::Machines)),
+    ]
+    .into_iter()
+    .filter(|(cut, _)| cuts.has(*cut))
+    .filter_map(|(_, bound)| bound)
+    .collect();
+    match (hit.is_empty(), omission) {
+        (false, _) => Guarantee::UpTo(hit),
+        (true, 0.0) => Guarantee::Exhaustive,
+        (true, omission) => Guarantee::Probable { omission },
+    }
+}
+
+/// The chance that among so many fingerprints of 64 bits two are equal.
+fn omission(n: u64) -> f64 {
+    let n = n as f64;
+    -(-(n * (n - 1.0) / 2.0) / 2f64.powi(64)).exp_m1()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn omission_grows_with_the_square() {
+        assert!(omission(1) == 0.0);
+        let billion = omission(1_000_000_000);
+        assert!((0.026..0.028).contains(&billion), "{billion}");
+    }
+}

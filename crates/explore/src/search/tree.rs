@@ -1,0 +1,313 @@
+//! Exact keys: a vector as a pair of pairs of pairs, each pair interned (LTSmin calls this tree compression).
+//!
+//! A step changes two or three leaves, so only the pairs above them are looked up anew. The topmost pair is not
+//! interned: it is itself the 64-bit key, and equal keys are equal vectors. Vectors are as long as their last machine
+//! asks for, rounded up to a power of two; the key names that length, so that short and long ones do not mix.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::cells::{CellId, mix};
+use super::table::Full;
+
+/// Numbers of pairs must leave room for the length in the key.
+const MAX_PAIRS: u32 = 1 << 27;
+
+/// Numbers for pairs, shared by all threads. It grows between rounds, like the table of keys.
+pub(super) struct Pairs {
+    slots: Box<[(AtomicU64, AtomicU32)]>,
+    shift: u32,
+    /// The next number.
+    next: AtomicU32,
+}
+
+impl Pairs {
+    pub fn new(bits: u32) -> Option<Self> {
+        let n = 1usize << bits;
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(n).ok()?;
+        slots.resize_with(n, || (AtomicU64::new(0), AtomicU32::new(0)));
+        Some(Pairs { slots: slots.into_boxed_slice(), shift: 64 - bits, next: AtomicU32::new(1) })
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.slots.len() * size_of::<(AtomicU64, AtomicU32)>()
+    }
+
+    pub fn len(&self) -> usize {
+        self.next.load(Ordering::Relaxed) as usize - 1
+    }
+
+    pub fn room(&self) -> usize {
+        (self.slots.len() / 8 * 5).min(MAX_PAIRS as usize)
+    }
+
+    pub fn can_grow(&self) -> bool {
+        self.slots.len() / 8 * 5 < MAX_PAIRS as usize
+    }
+
+    /// The number of a pair that is not all zero.
+    #[inline]
+    fn number(&self, pair: u64) -> Result<u32, Full> {
+        let mask = self.slots.len() - 1;
+        let start = (mix(pair) >> self.shift) as usize;
+        let mut at = start;
+        loop {
+            let (key, number) = &self.slots[at];
+            let mut known = key.load(Ordering::Acquire);
+            if known == 0 {
+                match key.compare_exchange(0, pair, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        let new = self.next.fetch_add(1, Ordering::Relaxed);
+                        // Release: who reads the number may use it at once in pairs of its own.
+                        number.store(new, Ordering::Release);
+                        return if new < MAX_PAIRS { Ok(new) } else { Err(Full) };
+                    }
+                    Err(other) => known = other,
+                }
+            }
+            if known == pair {
+                loop {
+                    // Between the two stores of another thread, a few instructions.
+                    match number.load(Ordering::Acquire) {
+                        0 => std::hint::spin_loop(),
+                        n => return Ok(n),
+                    }
+                }
+            }
+            at = (at + 1) & mask;
+            if at == start {
+                return Err(Full);
+            }
+        }
+    }
+
+    pub fn grown(&self) -> Option<Self> {
+        let grown = Pairs::new(64 - self.shift + 1)?;
+        let mask = grown.slots.len() - 1;
+        for (key, number) in &self.slots {
+            let pair = key.load(Ordering::Relaxed);
+            if pair != 0 {
+                let mut at = (mix(pair) >> grown.shift) as usize;
+                while grown.slots[at].0.load(Ordering::Relaxed) != 0 {
+                    at = (at + 1) & mask;
+                }
+                grown.slots[at].0.store(pair, Ordering::Relaxed);
+                grown.slots[at].1.store(number.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        }
+        grown.next.store(self.next.load(Ordering::Relaxed), Ordering::Relaxed);
+        Some(grown)
+    }
+}
+
+/// Pairs seen lately by one thread.
+const CACHE: usize = 1 << 12;
+
+/// Makes keys. One for each thread.
+pub(super) struct Tree {
+    pairs: Arc<Pairs>,
+    cache: Box<[(u64, u32)]>,
+    /// The pairs of the vector at hand, as a heap: the leaves are the second half.
+    nodes: Vec<u32>,
+    /// The same for a successor, where `stamp` says so.
+    changed: Vec<u32>,
+    stamps: Vec<u32>,
+    stamp: u32,
+    dirty: Vec<u32>,
+}
+
+impl Tree {
+    pub fn new(pairs: Arc<Pairs>) -> Self {
+        Tree {
+            pairs,
+            cache: vec![(0, 0); CACHE].into_boxed_slice(),
+            nodes: Vec::new(),
+            changed: Vec::new(),
+            stamps: Vec::new(),
+            stamp: 0,
+            dirty: Vec::new(),
+        }
+    }
+
+    /// After the shared pairs have grown.
+    pub fn set_pairs(&mut self, pairs: Arc<Pairs>) {
+        self.pairs = pairs;
+    }
+
+    #[inline]
+    fn number(&mut self, left: u32, right: u32) -> Result<u32, Full> {
+        let pair = (left as u64) << 32 | right as u64;
+        if pair == 0 {
+            return Ok(0);
+        }
+        let slot = &mut self.cache[(mix(pair) >> 40) as usize & (CACHE - 1)];
+        if slot.0 == pair {
+            return Ok(slot.1);
+        }
+        let number = self.pairs.number(pair)?;
+        *slot = (pair, number);
+        Ok(number)
+    }
+
+    /// Sets the vector at hand, and gives its key.
+    pub fn set(&mut self, vector: &[CellId]) -> Result<u64, Full> {
+        let size = size_for(vector);
+        self.nodes.clear();
+        self.nodes.resize(size, 0);
+        self.nodes.extend(vector.iter().take(size));
+        self.nodes.resize(2 * size, 0);
+        self.stamps.clear();
+        self.stamps.resize(2 * size, 0);
+        self.changed.clear();
+        self.changed.resize(2 * size, 0);
+        self.stamp = 0;
+        for at in (2..size).rev() {
+            self.nodes[at] = self.number(self.nodes[2 * at], self.nodes[2 * at + 1])?;
+        }
+        Ok(key(size, self.nodes[2], self.nodes[3]))
+    }
+
+    /// The key of the vector at hand with some leaves changed.
+    pub fn key(&mut self, vector: &[CellId], changes: &[(u32, CellId)]) -> Result<u64, Full> {
+        let size = self.nodes.len() / 2;
+        if changes.iter().any(|&(slot, _)| slot as usize >= size) {
+            return self.key_from_scratch(vector, changes);
+        }
+        self.stamp += 1;
+        let stamp = self.stamp;
+        self.dirty.clear();
+        for &(slot, cell) in changes {
+            let at = size + slot as usize;
+            if self.nodes[at] != cell {
+                self.stamps[at] = stamp;
+                self.changed[at] = cell;
+                if self.stamps[at / 2] != stamp {
+                    self.stamps[at / 2] = stamp;
+                    self.dirty.push(at as u32 / 2);
+                }
+            }
+        }
+        // Parents come after all children of theirs: one level at a time.
+        let mut done = 0;
+        while done < self.dirty.len() {
+            let at = self.dirty[done] as usize;
+            done += 1;
+            if at <= 1 {
+                continue;
+            }
+            let (left, right) = (self.value(2 * at), self.value(2 * at + 1));
+            self.changed[at] = self.number(left, right)?;
+            if self.stamps[at / 2] != stamp {
+                self.stamps[at / 2] = stamp;
+                self.dirty.push(at as u32 / 2);
+            }
+        }
+        Ok(key(size, self.value(2), self.value(3)))
+    }
+
+    #[inline]
+    fn value(&self, at: usize) -> u32 {
+        if self.stamps[at] == self.stamp && self.stamp != 0 { self.changed[at] } else { self.nodes[at] }
+    }
+
+    #[cold]
+    fn key_from_scratch(&mut self, vector: &[CellId], changes: &[(u32, CellId)]) -> Result<u64, Full> {
+        let mut whole = vector.to_vec();
+        for &(slot, cell) in changes {
+            if whole.len() <= slot as usize {
+                whole.resize(slot as usize + 1, 0);
+            }
+            whole[slot as usize] = cell;
+        }
+        let key = self.set(&whole)?;
+        self.set(vector)?;
+        Ok(key)
+    }
+}
+
+/// Exact keys for a search of one thread, which may grow whenever it has to.
+pub(super) struct ExactKeys {
+    tree: Tree,
+}
+
+impl ExactKeys {
+    pub fn new() -> Option<Self> {
+        Some(ExactKeys { tree: Tree::new(Arc::new(Pairs::new(12)?)) })
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.tree.pairs.n_bytes()
+    }
+
+    /// The key of a vector; `None` when there is no memory for it.
+    pub fn key(&mut self, vector: &[CellId]) -> Option<u64> {
+        if self.tree.pairs.len() > self.tree.pairs.room() {
+            if !self.tree.pairs.can_grow() {
+                return None;
+            }
+            self.tree.pairs = Arc::new(self.tree.pairs.grown()?);
+        }
+        loop {
+            match self.tree.set(vector) {
+                Ok(key) => return Some(key),
+                Err(Full) => self.tree.pairs = Arc::new(self.tree.pairs.grown()?),
+            }
+        }
+    }
+}
+
+fn size_for(vector: &[CellId]) -> usize {
+    let len = vector.iter().rposition(|&cell| cell != 0).map_or(0, |last| last + 1);
+    len.next_power_of_two().max(2)
+}
+
+#[inline]
+fn key(size: usize, left: u32, right: u32) -> u64 {
+    // For two leaves, the halves are cells, of which there are fewer than of pairs.
+    (size.trailing_zeros() as u64) << 59 | (left as u64) << 32 | right as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_equal_when_vectors_are() {
+        let mut tree = Tree::new(Arc::new(Pairs::new(12).unwrap()));
+        let mut seen: Vec<(u64, Vec<u32>)> = Vec::new();
+        let vectors: Vec<Vec<u32>> = vec![
+            vec![1, 2],
+            vec![1, 2, 0, 0, 0],
+            vec![1, 2, 1, 2],
+            vec![1, 2, 1, 2, 1],
+            vec![3, 0, 0, 4, 0, 0, 0, 9],
+            vec![1, 1, 1],
+        ];
+        for vector in vectors {
+            let key = tree.set(&vector).unwrap();
+            let last = vector.iter().rposition(|&cell| cell != 0).unwrap();
+            for (other, content) in &seen {
+                assert_eq!(*other == key, *content == vector[..=last]);
+            }
+            seen.push((key, vector[..=last].to_vec()));
+        }
+    }
+
+    #[test]
+    fn changed_keys_are_those_of_the_changed_vectors() {
+        let mut tree = Tree::new(Arc::new(Pairs::new(12).unwrap()));
+        let from = [5, 6, 7, 8, 9, 0];
+        for changes in [vec![(0, 3)], vec![(1, 9), (4, 2)], vec![(5, 1)], vec![(9, 1), (2, 2)], vec![(0, 5)]]
+        {
+            tree.set(&from).unwrap();
+            let key = tree.key(&from, &changes).unwrap();
+            let mut to = from.to_vec();
+            to.resize(10, 0);
+            for &(slot, cell) in &changes {
+                to[slot as usize] = cell;
+            }
+            assert_eq!(tree.set(&to).unwrap(), key);
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! From "a way of so many steps breaks a property" to that way: in a fixed order, by one thread, exact.
+//!
+//! The search is breadth first again, machines in order of their paths and outcomes in order of their answers, so the
+//! way is a shortest one and the same whatever the threads did before. The memo is full by now, so this is fast. What
+//! comes out is choices, which the kernel replays.
+
+use std::sync::Arc;
+
+use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
+use allways_p::hir::Temperature;
+use allways_run::{Counterexample, InstanceId, Limits, Schedule, StopReason, Violation};
+
+use super::breadth::{Context, Tally};
+use super::cells::{Act, CellId, Cells, Cut, Given, Owner};
+use super::expand::{Expander, Move, Sink, Standing, Successor, write_successor};
+use super::table::Table;
+use super::tree::ExactKeys;
+use crate::report::InternalError;
+
+/// A step by name: who, and the answers to the data choices met.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct StepName {
+    pub machine: InstanceId,
+    pub answers: Vec<u32>,
+}
+
+/// What the search for a way says.
+pub(super) enum Found {
+    Way {
+        steps: Vec<StepName>,
+        tally: Tally,
+        depth: u64,
+    },
+    Stopped(StopReason),
+    /// It should have been there.
+    Nothing,
+}
+
+/// Where a configuration was found.
+#[derive(Clone, Copy)]
+struct Origin {
+    parent: u32,
+    by: Move,
+}
+
+/// Finds a shortest way to a violation, of at most `depth` steps.
+pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Found {
+    let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
+    let beginning = super::lock(cx.cells).begin();
+    tally.n_transitions += beginning.n_transitions;
+    if let Some(answers) = beginning.violations.into_iter().next() {
+        let steps = vec![StepName { machine: InstanceId::MAIN, answers }];
+        return Found::Way { steps, tally, depth: 1 };
+    }
+    let no_memory =
+        || Found::Stopped(StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) });
+    let (Some(mut keys), Some(mut table)) = (ExactKeys::new(), Table::new(12)) else { return no_memory() };
+    let mut ordered = Ordered::new(cx);
+    let mut origins: Vec<Origin> = Vec::new();
+    let mut layer = Layer::default();
+    for (number, (_, vector)) in beginning.vectors.iter().enumerate() {
+        origins.push(Origin { parent: u32::MAX, by: Move { own: number as u32, ..Move::default() } });
+        layer.push(vector);
+        let Some(key) = keys.key(vector) else { return no_memory() };
+        let _ = table.insert(key);
+    }
+    tally.n_configurations += origins.len() as u64;
+    let mut first_of_layer = 0u32;
+    for at_depth in 1..=depth {
+        let mut next = Layer::default();
+        let mut broken: Option<(u32, Move)> = None;
+        for at in 0..layer.len() {
+            if at % 256 == 0 {
+                let bytes =
+                    (table.n_bytes() + keys.n_bytes() + origins.capacity() * 16 + next.n_bytes()) as u64;
+                if let Some(reason) = cx.stop_reason().or_else(|| cx.is_over(bytes)) {
+                    return Found::Stopped(reason);
+                }
+            }
+            let number = first_of_layer + at as u32;
+            let vector = layer.get(at).to_vec();
+            let mut sink = Collect::default();
+            let standing = ordered.expand(&vector, &mut sink);
+            tally.n_transitions += sink.moves.len() as u64 + u64::from(sink.broken.is_some());
+            tally.n_machines = tally.n_machines.max(standing.n_machines);
+            if standing.n_enabled == 0 {
+                tally.n_ends += 1;
+                if is_bad_end(&super::lock(cx.cells), &vector, standing) {
+                    let steps = way(cx, &beginning.vectors, &origins, number, None);
+                    return Found::Way { steps, tally, depth: at_depth };
+                }
+            }
+            if broken.is_none() {
+                broken = sink.broken.map(|by| (number, by));
+            }
+            if broken.is_some() || at_depth == depth {
+                // Only an end in this layer can be shorter; there is no next one.
+                continue;
+            }
+            for (i, by) in sink.moves.iter().enumerate() {
+                let successor = sink.vectors.get(i);
+                if origins.len() > table.room() {
+                    let Some(grown) = table.grown() else { return no_memory() };
+                    table = grown;
+                }
+                let Some(key) = keys.key(successor) else { return no_memory() };
+                if table.insert(key) == Ok(true) {
+                    origins.push(Origin { parent: number, by: *by });
+                    next.push(successor);
+                    tally.n_configurations += 1;
+                }
+            }
+        }
+        if let Some((number, by)) = broken {
+            let steps = way(cx, &beginning.vectors, &origins, number, Some(by));
+            return Found::Way { steps, tally, depth: at_depth + 1 };
+        }
+        first_of_layer += layer.len() as u32;
+        layer = next;
+    }
+    Found::Nothing
+}
+
+/// Nobody can step, and that breaks a property.
+pub(super) fn is_bad_end(cells: &Cells, vector: &[CellId], standing: Standing) -> bool {
+    standing.is_blocked
+        || vector[..cells.n_monitors()].iter().any(|&cell| cells.temperature(cell) == Temperature::Hot)
+}
+
+/// The steps to a configuration, and one more.
+fn way(
+    cx: Context<'_>,
+    beginnings: &[(Vec<u32>, Vec<CellId>)],
+    origins: &[Origin],
+    number: u32,
+    last: Option<Move>,
+) -> Vec<StepName> {
+    let mut moves: Vec<Move> = last.into_iter().collect();
+    let mut at = origins[number as usize];
+    while at.parent != u32::MAX {
+        moves.push(at.by);
+        at = origins[at.parent as usize];
+    }
+    moves.reverse();
+    let (answers, start) = &beginnings[at.by.own as usize];
+    let mut steps = vec![StepName { machine: InstanceId::MAIN, answers: answers.clone() }];
+    steps.extend(names(cx, start, &moves));
+    steps
+}
+
+/// The names of moves that follow each other from a vector.
+pub(super) fn names(cx: Context<'_>, start: &[CellId], moves: &[Move]) -> Vec<StepName> {
+    let mut vector = start.to_vec();
+    let mut steps = Vec::new();
+    let mut expander = cx.expander();
+    for &by in moves {
+        steps.push(name(&mut super::lock(cx.cells), &vector, by));
+        let mut sink = Follow { by, next: None };
+        expander.expand(&vector, &mut sink);
+        if let Some(next) = sink.next {
+            vector = next;
+        }
+    }
+    steps
+}
+
+/// What a move of a vector is called.
+pub(super) fn name(cells: &mut Cells, vector: &[CellId], by: Move) -> StepName {
+    let Owner::Machine(machine) = cells.owner(by.slot) else {
+        return StepName { machine: InstanceId::MAIN, answers: Vec::new() };
+    };
+    let answers = moves_answers(cells, vector, by).iter().map(|answer| answer.answer).collect();
+    StepName { machine, answers }
+}
+
+/// The data choices of a move, the receiver's first.
+pub(super) fn moves_answers(cells: &mut Cells, vector: &[CellId], by: Move) -> Vec<super::cells::Answer> {
+    let mut answers = Vec::new();
+    if let Act::Step { deliver, outcomes, .. } = cells.act(vector[by.slot as usize]) {
+        if let Some((target, message)) = deliver {
+            let reactions = cells.deliver(vector[target as usize], message);
+            answers.extend_from_slice(&reactions[by.delivered as usize].answers);
+        }
+        answers.extend_from_slice(&outcomes[by.own as usize].answers);
+    }
+    answers
+}
+
+/// Goes one way.
+struct Follow {
+    by: Move,
+    next: Option<Vec<CellId>>,
+}
+
+impl Sink for Follow {
+    fn successor(&mut self, from: &[CellId], successor: Successor<'_>) {
+        if successor.by == self.by {
+            self.next = Some(apply(from, successor.changes));
+        }
+    }
+
+    fn broken(&mut self, _: Move) {}
+
+    fn cut(&mut self, _: Cut) {}
+}
+
+pub(super) fn apply(from: &[CellId], changes: &[(u32, CellId)]) -> Vec<CellId> {
+    let stride = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0).max(from.len());
+    let mut vector = Vec::with_capacity(stride);
+    write_successor(from, changes, stride, &mut vector);
+    vector
+}
+
+/// Vectors of any length, one after the other.
+#[derive(Default)]
+pub(super) struct Layer {
+    vectors: Vec<CellId>,
+    ends: Vec<usize>,
+}
+
+impl Layer {
+    pub fn push(&mut self, vector: &[CellId]) {
+        self.vectors.extend_from_slice(vector);
+        self.ends.push(self.vectors.len());
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn get(&self, at: usize) -> &[CellId] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.vectors[start..self.ends[at]]
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.vectors.capacity() * 4 + self.ends.capacity() * 8
+    }
+}
+
+/// Keeps all successors, in order.
+#[derive(Default)]
+pub(super) struct Collect {
+    pub moves: Vec<Move>,
+    pub vectors: Layer,
+    /// Monitors that were hot, that were cold, in each step.
+    pub heat: Vec<(u64, u64)>,
+    /// The first step that breaks a property.
+    pub broken: Option<Move>,
+    pub cuts: super::breadth::Cuts,
+}
+
+impl Sink for Collect {
+    fn successor(&mut self, from: &[CellId], successor: Successor<'_>) {
+        self.moves.push(successor.by);
+        self.heat.push((successor.hot, successor.cold));
+        self.vectors.push(&apply(from, successor.changes));
+    }
+
+    fn broken(&mut self, by: Move) {
+        self.broken.get_or_insert(by);
+    }
+
+    fn cut(&mut self, cut: Cut) {
+        self.cuts.add(cut);
+    }
+}
+
+/// Expands with the machines in order of their paths.
+pub(super) struct Ordered<'a> {
+    pub expander: Expander<'a>,
+    slots: Vec<u32>,
+}
+
+impl<'a> Ordered<'a> {
+    pub fn new(cx: Context<'a>) -> Self {
+        Ordered { expander: cx.expander(), slots: Vec::new() }
+    }
+
+    pub fn expand<S: Sink>(&mut self, vector: &[CellId], sink: &mut S) -> Standing {
+        if self.slots.len() + self.expander.n_monitors() < vector.len() {
+            self.slots = self.expander.memo.cells().slots_by_path();
+        }
+        self.expander.expand_in_order(vector, &self.slots, sink)
+    }
+}
+
+/// Runs the steps on a kernel; where it stands then.
+pub(super) fn run(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    steps: &[StepName],
+) -> Result<Kernel, InternalError> {
+    let mut kernel = Kernel::new(exe.clone(), limits);
+    for step in steps {
+        if !kernel.is_running() {
+            return Err(differs("a longer run", kernel.outcome()));
+        }
+        let mut answers = Given { answers: &step.answers, at: 0 };
+        if kernel.step(step.machine, &mut answers, &mut Silent).is_err() {
+            return Err(differs("a step", kernel.outcome()));
+        }
+    }
+    Ok(kernel)
+}
+
+pub(super) fn differs(expected: &str, found: &Outcome) -> InternalError {
+    InternalError::OtherOutcome { index: 0, expected: expected.to_owned(), found: format!("{found:?}") }
+}
+
+/// The counterexample of steps that end in a violation of the kernel. It is replayed.
+pub(super) fn counterexample(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    steps: &[StepName],
+) -> Result<Counterexample, InternalError> {
+    let kernel = run(exe, limits, steps)?;
+    let schedule = kernel.schedule().clone();
+    let Outcome::Violated(expected) = kernel.outcome().clone() else {
+        return Err(differs("a violation", kernel.outcome()));
+    };
+    finish(exe, limits, schedule, Some(*expected))
+}
+
+fn finish(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    schedule: Schedule,
+    expected: Option<Violation>,
+) -> Result<Counterexample, InternalError> {
+    let mut tracer = Tracer::default();
+    let replayed = replay(exe, limits, &schedule, &mut tracer)
+        .map_err(|error| InternalError::Replay { index: 0, error })?;
+    let outcome = replayed.outcome().clone();
+    let trace = tracer.finish(&outcome);
+    match (outcome, expected) {
+        (Outcome::Violated(violation), Some(expected)) if *violation == expected => {
+            Ok(Counterexample { violation: *violation, schedule, loop_start: None, trace })
+        }
+        (other, _) => Err(differs("the violation again", &other)),
+    }
+}
