@@ -1,6 +1,7 @@
 //! Chores of the project. `cargo xtask` lists them.
 
 mod conformance;
+mod differential;
 
 use std::process::ExitCode;
 
@@ -9,9 +10,13 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.split_first() {
         Some((&"conformance", rest)) => conformance::run(rest),
+        Some((&"differential", rest)) => differential::run(rest),
         _ => {
             println!(
                 "cargo xtask conformance --p-repo DIR [--static]   compare with a checkout of the P repository"
+            );
+            println!(
+                "cargo xtask differential [--programs N] [--seed S]   oracle against kernel on random programs"
             );
             if words.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) }
         }

@@ -1,7 +1,11 @@
 //! The oracle and the kernel on one program.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::generate::generate_any;
 use crate::oracle::{self, OracleOptions};
-use crate::view::Scene;
+use crate::shrink::shrink;
+use crate::view::{At, Scene};
 use crate::{Loaded, Summary, search};
 
 /// How a comparison ended.
@@ -35,4 +39,76 @@ pub fn compare(loaded: &Loaded, test_idx: usize, options: OracleOptions) -> Comp
         None => Comparison::Agree,
     };
     Compared { oracle, kernel, comparison }
+}
+
+/// What a series of random programs was worth.
+#[derive(Clone, Default, Debug)]
+pub struct Statistics {
+    pub n_programs: usize,
+    pub n_too_large: usize,
+    pub n_violated: usize,
+    pub n_oracle_configurations: usize,
+    pub n_kernel_configurations: usize,
+    /// Programs that break a property of this kind.
+    pub kinds: BTreeMap<&'static str, usize>,
+    /// Programs in which this was seen to happen.
+    pub features: BTreeMap<&'static str, usize>,
+}
+
+impl Statistics {
+    /// Counts a program that was compared.
+    pub fn add(&mut self, compared: &Compared) {
+        self.n_programs += 1;
+        if compared.comparison == Comparison::TooLarge {
+            self.n_too_large += 1;
+            return;
+        }
+        let summary = &compared.oracle;
+        self.n_oracle_configurations += summary.n_configurations;
+        self.n_kernel_configurations += compared.kernel.n_configurations;
+        self.n_violated += summary.is_violated() as usize;
+        let kinds: BTreeSet<&str> = summary.violations.iter().map(|(kind, _)| kind.as_str()).collect();
+        for kind in kinds {
+            *self.kinds.entry(kind).or_default() += 1;
+        }
+        let has = |is_it: fn(&At) -> bool| summary.locals.iter().any(|view| is_it(&view.at));
+        let features = [
+            ("several machines", summary.locals.iter().any(|view| !view.path.is_empty())),
+            ("machine made by a made one", summary.locals.iter().any(|view| view.path.len() > 1)),
+            ("deferred at rest", has(|at| matches!(at, At::Idle { inbox } if !inbox.is_empty()))),
+            ("blocked in receive", has(|at| matches!(at, At::Blocked { .. }))),
+            (
+                "receive in a called function",
+                has(|at| matches!(at, At::Blocked { calls, .. } if calls.len() > 1)),
+            ),
+            ("halted", has(|at| *at == At::Halted)),
+            ("monitor moved", summary.monitors.len() > 1),
+            ("several ends", summary.quiescent.len() > 1),
+        ];
+        for (feature, seen) in features {
+            *self.features.entry(feature).or_default() += seen as usize;
+        }
+    }
+
+    /// The part of a whole in percent.
+    pub fn share(&self, n: usize) -> usize {
+        100 * n / (self.n_programs - self.n_too_large).max(1)
+    }
+}
+
+/// Compares a random program.
+pub fn compare_seed(seed: u64, options: OracleOptions) -> (String, Compared) {
+    let (text, _) = generate_any(seed);
+    let loaded = Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+    let compared = compare(&loaded, 0, options);
+    (text, compared)
+}
+
+/// Makes a program on which the two differ as small as lines can be left out.
+pub fn shrink_difference(text: &str, options: OracleOptions) -> String {
+    shrink(text, |candidate| {
+        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
+        !loaded.program.tests.is_empty()
+            && matches!(compare(&loaded, 0, options).comparison, Comparison::Differ(_))
+    })
 }

@@ -8,10 +8,12 @@
 //! no code, no values and no execution model with the kernel, so a mistake has to be made twice to stay hidden.
 
 pub mod differential;
+pub mod generate;
 pub mod oracle;
 pub mod random;
 pub mod script;
 pub mod search;
+pub mod shrink;
 pub mod source;
 pub mod view;
 

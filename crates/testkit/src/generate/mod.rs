@@ -1,0 +1,458 @@
+//! Random small P programs, as text.
+//!
+//! A seed and a [`Profile`] name a program. State spaces are finite by construction. Events have ranks: code that
+//! runs because of an event sends only events of a higher rank, so that no message begets messages for ever. Where that
+//! is too narrow, a send or creation costs one unit of a field `fuel` that nothing refills. Numbers are kept small by
+//! remainders, collections by asking for their size.
+//!
+//! One statement stands on one line, and a block ends on a line of its own: the shrinker works on lines.
+
+mod body;
+pub mod profile;
+
+use std::fmt::Write as _;
+
+pub use profile::Profile;
+
+use crate::random::Random;
+use body::{BodyWriter, Context};
+
+/// Types of variables and payloads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ty {
+    Int,
+    Bool,
+    Color,
+    Machine,
+    Pair,
+    Named,
+    Seq,
+    Set,
+    Map,
+}
+
+impl Ty {
+    const PAYLOADS: [Ty; 6] = [Ty::Int, Ty::Bool, Ty::Color, Ty::Machine, Ty::Pair, Ty::Named];
+    const FIELDS: [Ty; 7] = [Ty::Int, Ty::Bool, Ty::Color, Ty::Pair, Ty::Seq, Ty::Set, Ty::Map];
+
+    fn text(self) -> &'static str {
+        match self {
+            Ty::Int => "int",
+            Ty::Bool => "bool",
+            Ty::Color => "Color",
+            Ty::Machine => "machine",
+            Ty::Pair => "(int, bool)",
+            Ty::Named => "(n: int, who: machine)",
+            Ty::Seq => "seq[int]",
+            Ty::Set => "set[int]",
+            Ty::Map => "map[int, int]",
+        }
+    }
+}
+
+/// A program for this seed.
+pub fn generate(seed: u64, profile: &Profile) -> String {
+    let mut random = Random::new(seed);
+    let plan = Plan::new(&mut random, profile);
+    let mut program = ProgramWriter { random, profile, plan, out: String::new() };
+    program.write();
+    program.out
+}
+
+/// The program of a seed, with profiles in turn.
+pub fn generate_any(seed: u64) -> (String, &'static Profile) {
+    let profile = &profile::ALL[(seed % profile::ALL.len() as u64) as usize];
+    (generate(seed, profile), profile)
+}
+
+/// What is decided before any code is written.
+struct Plan {
+    /// Payloads of events by rank.
+    events: Vec<Option<Ty>>,
+    machines: Vec<MachinePlan>,
+    n_monitors: usize,
+}
+
+struct MachinePlan {
+    name: String,
+    constructor: Option<Ty>,
+    fields: Vec<(String, Ty)>,
+    states: Vec<StatePlan>,
+    functions: Vec<FunctionPlan>,
+}
+
+struct StatePlan {
+    entry: Option<Ty>,
+    /// Its entry sends events of a higher rank only, and is reached by code of no higher rank.
+    rank: usize,
+}
+
+struct FunctionPlan {
+    name: String,
+    param: Option<Ty>,
+    result: Option<Ty>,
+    /// Sends events of a higher rank only.
+    rank: usize,
+    may_receive: bool,
+}
+
+impl Plan {
+    fn new(random: &mut Random, profile: &Profile) -> Self {
+        let n_events = random.between(profile.events.0, profile.events.1);
+        let events =
+            (0..n_events).map(|_| random.chance(65).then(|| *random.pick(&Ty::PAYLOADS))).collect::<Vec<_>>();
+        let n_machines = 1 + random.between(profile.machines.0, profile.machines.1);
+        let machines = (0..n_machines).map(|at| MachinePlan::new(random, profile, at, n_events)).collect();
+        let n_monitors = random.between(profile.monitors.0, profile.monitors.1);
+        Plan { events, machines, n_monitors }
+    }
+}
+
+impl MachinePlan {
+    fn new(random: &mut Random, profile: &Profile, at: usize, n_events: usize) -> Self {
+        let mut fields = vec![("fuel".to_owned(), Ty::Int), ("peer".to_owned(), Ty::Machine)];
+        for k in 0..random.between(1, 3) {
+            fields.push((format!("v{k}"), *random.pick(&Ty::FIELDS)));
+        }
+        let n_states = random.between(profile.states.0, profile.states.1);
+        // The start state is entered once, before any event.
+        let states = (0..n_states)
+            .map(|state| StatePlan {
+                entry: (state > 0 && random.chance(35)).then(|| *random.pick(&Ty::PAYLOADS)),
+                rank: if state == 0 { 0 } else { random.below(n_events + 1).max(random.below(n_events + 1)) },
+            })
+            .collect();
+        let functions = (0..random.below(3))
+            .map(|k| FunctionPlan {
+                name: format!("f{k}"),
+                param: random.chance(50).then(|| *random.pick(&Ty::PAYLOADS)),
+                result: random.chance(55).then(|| *random.pick(&[Ty::Int, Ty::Bool, Ty::Int])),
+                rank: random.below(n_events + 1),
+                may_receive: random.below(100) < 3 * profile.receive as usize,
+            })
+            .collect();
+        let constructor = match random.below(4) {
+            _ if at == 0 => None,
+            0 => None,
+            1 => Some(Ty::Named),
+            _ => Some(Ty::Machine),
+        };
+        let name = if at == 0 { "Main".to_owned() } else { format!("M{at}") };
+        MachinePlan { name, constructor, fields, states, functions }
+    }
+}
+
+struct ProgramWriter<'a> {
+    random: Random,
+    profile: &'a Profile,
+    plan: Plan,
+    out: String,
+}
+
+impl ProgramWriter<'_> {
+    fn line(&mut self, depth: usize, text: &str) {
+        let _ = writeln!(self.out, "{:1$}{text}", "", 2 * depth);
+    }
+
+    fn write(&mut self) {
+        self.line(0, "enum Color { Red, Green, Blue }");
+        for at in 0..self.plan.events.len() {
+            let text = match self.plan.events[at] {
+                Some(ty) => format!("event e{at}: {};", ty.text()),
+                None => format!("event e{at};"),
+            };
+            self.line(0, &text);
+        }
+        self.line(0, "event eSeen: int;");
+        self.line(0, "fun larger(a: int, b: int): int {");
+        self.line(1, "if (a < b) {");
+        self.line(2, "return b;");
+        self.line(1, "}");
+        self.line(1, "return a;");
+        self.line(0, "}");
+        for machine in 0..self.plan.machines.len() {
+            self.machine(machine);
+        }
+        for monitor in 0..self.plan.n_monitors {
+            self.monitor(monitor);
+        }
+        self.test();
+    }
+
+    /// Sometimes a test of its own, which may attach fewer monitors and watch fewer machines.
+    fn test(&mut self) {
+        if !self.random.chance(35) {
+            return;
+        }
+        let machines: Vec<String> = self.plan.machines.iter().map(|machine| machine.name.clone()).collect();
+        let all = format!("{{ {} }}", machines.join(", "));
+        let n_attached = self.random.below(self.plan.n_monitors + 1);
+        let attached: Vec<String> = (0..n_attached).map(|k| format!("Spec{k}")).collect();
+        let attached = attached.join(", ");
+        let text = match (n_attached, self.random.below(3)) {
+            (0, _) => all,
+            (_, 0) => {
+                let (watched, rest) = machines.split_at(1 + self.random.below(machines.len() - 1));
+                let (watched, rest) = (watched.join(", "), rest.join(", "));
+                format!("(union (assert {attached} in {{ {watched} }}), {{ {rest} }})")
+            }
+            _ => format!("assert {attached} in {all}"),
+        };
+        self.line(0, &format!("test tc [main=Main]: {text};"));
+    }
+
+    /// Writes a function: its head, its variables, its body.
+    fn function(&mut self, depth: usize, head: &str, context: Context, opening: &[String]) {
+        let mut writer = BodyWriter::new(&mut self.random, self.profile, &self.plan, context);
+        let (locals, lines) = writer.finish();
+        self.line(depth, &format!("{head} {{"));
+        for (name, ty) in locals {
+            self.line(depth + 1, &format!("var {name}: {};", ty.text()));
+        }
+        for line in opening {
+            self.line(depth + 1, line);
+        }
+        for (inner, line) in lines {
+            self.line(depth + 1 + inner, &line);
+        }
+        self.line(depth, "}");
+    }
+
+    fn machine(&mut self, at: usize) {
+        let name = self.plan.machines[at].name.clone();
+        self.line(0, &format!("machine {name} {{"));
+        for k in 0..self.plan.machines[at].fields.len() {
+            let (field, ty) = self.plan.machines[at].fields[k].clone();
+            self.line(1, &format!("var {field}: {};", ty.text()));
+        }
+        for state in 0..self.plan.machines[at].states.len() {
+            self.state(at, state);
+        }
+        for k in 0..self.plan.machines[at].functions.len() {
+            let plan = &self.plan.machines[at].functions[k];
+            let param = plan.param.map_or(String::new(), |ty| format!("p: {}", ty.text()));
+            let result = plan.result.map_or(String::new(), |ty| format!(": {}", ty.text()));
+            let head = format!("fun {}({param}){result}", plan.name);
+            let context = Context {
+                machine: Some(at),
+                rank: Some(plan.rank),
+                param: plan.param,
+                result: plan.result,
+                n_functions: k,
+                may_receive: plan.may_receive,
+                ..Context::default()
+            };
+            self.function(1, &head, context, &[]);
+        }
+        self.line(0, "}");
+    }
+
+    fn state(&mut self, at: usize, state: usize) {
+        let start = if state == 0 { "start " } else { "" };
+        self.line(1, &format!("{start}state S{state} {{"));
+        let machine = &self.plan.machines[at];
+        let n_functions = machine.functions.len();
+        let rank = machine.states[state].rank;
+        let entry = if state == 0 { machine.constructor } else { machine.states[state].entry };
+        let base = Context { machine: Some(at), n_functions, ..Context::default() };
+        if state == 0 {
+            let opening = self.opening(at);
+            let head = head("entry", entry);
+            // The opening does what the start state is for; more code comes rarely, lest programs grow large.
+            let context = Context {
+                param: entry,
+                rank: Some(0),
+                may_leave: true,
+                state,
+                is_short: true,
+                ..base.clone()
+            };
+            self.function(2, &head, context, &opening);
+        } else if entry.is_some() || self.random.chance(60) {
+            let context = Context {
+                param: entry,
+                rank: Some(rank),
+                may_leave: true,
+                state,
+                may_receive: true,
+                ..base.clone()
+            };
+            self.function(2, &head("entry", entry), context, &[]);
+        }
+        if self.random.chance(self.profile.exit) {
+            self.function(2, "exit", Context { is_short: true, ..base.clone() }, &[]);
+        }
+        for event in 0..self.plan.events.len() {
+            self.action(at, state, event, &base);
+        }
+        if self.random.chance(20) {
+            let action = *self.random.pick(&["defer halt;", "ignore halt;", "on halt do {"]);
+            self.line(2, action);
+            if action.ends_with('{') {
+                self.line(3, "fuel = 0;");
+                self.line(2, "}");
+            }
+        }
+        if self.random.chance(self.profile.null_handler) {
+            // Null fires again and again: nothing on its way may send without paying.
+            let targets = self.goto_targets(at, self.plan.events.len(), None);
+            if !targets.is_empty() && self.random.chance(50) {
+                let target = *self.random.pick(&targets);
+                self.line(2, &format!("on null goto S{target};"));
+            } else {
+                let context = Context { may_leave: true, state, is_short: true, ..base.clone() };
+                self.function(2, "on null do", context, &[]);
+            }
+        }
+        self.line(1, "}");
+    }
+
+    /// Control states that code of this rank may enter with a payload of this type at hand.
+    fn goto_targets(&self, at: usize, rank: usize, payload: Option<Ty>) -> Vec<usize> {
+        let states = self.plan.machines[at].states.iter().enumerate().skip(1);
+        states
+            .filter(|(_, state)| state.rank >= rank && (state.entry.is_none() || state.entry == payload))
+            .map(|(target, _)| target)
+            .collect()
+    }
+
+    fn action(&mut self, at: usize, state: usize, event: usize, base: &Context) {
+        let profile = self.profile;
+        let targets = self.goto_targets(at, event + 1, self.plan.events[event]);
+        let on_goto = if targets.is_empty() { 0 } else { profile.on_goto };
+        let rest = 100 - (profile.defer + profile.ignore + on_goto + profile.unhandled);
+        let weights = [profile.defer, profile.ignore, on_goto, profile.unhandled, rest];
+        match self.random.weighted(&weights) {
+            0 => self.line(2, &format!("defer e{event};")),
+            1 => self.line(2, &format!("ignore e{event};")),
+            2 => {
+                let target = *self.random.pick(&targets);
+                if self.random.chance(40) {
+                    let param = self.plan.events[event].filter(|_| self.random.chance(60));
+                    let context = Context { param, rank: Some(event + 1), is_short: true, ..base.clone() };
+                    let head = head(&format!("on e{event} goto S{target} with"), param);
+                    self.function(2, &head, context, &[]);
+                } else {
+                    self.line(2, &format!("on e{event} goto S{target};"));
+                }
+            }
+            3 => {}
+            _ => {
+                let param = self.plan.events[event].filter(|_| self.random.chance(85));
+                let context = Context {
+                    param,
+                    rank: Some(event + 1),
+                    may_leave: true,
+                    state,
+                    may_receive: true,
+                    ..base.clone()
+                };
+                self.function(2, &head(&format!("on e{event} do"), param), context, &[]);
+            }
+        }
+    }
+
+    /// The first lines of a start entry: fuel, references, creations, messages.
+    fn opening(&mut self, at: usize) -> Vec<String> {
+        let mut lines = vec![format!("fuel = {};", self.random.below(2))];
+        let constructor = self.plan.machines[at].constructor;
+        match constructor {
+            Some(Ty::Machine) => lines.push("peer = p;".into()),
+            Some(_) => lines.push("peer = p.who;".into()),
+            None => {}
+        }
+        // The main machine makes the others, sometimes leaving one to those it makes.
+        let n_machines = self.plan.machines.len();
+        for other in at + 1..n_machines {
+            let chance = if at == 0 { if other == 1 { 100 } else { 65 } } else { 25 };
+            if self.random.chance(chance) {
+                let reference = *self.random.pick(&["this", "this", "peer"]);
+                let n = self.random.below(3);
+                let argument = match self.plan.machines[other].constructor {
+                    None => String::new(),
+                    Some(Ty::Machine) => reference.to_owned(),
+                    Some(_) => format!("(n = {n}, who = {reference})"),
+                };
+                let name = &self.plan.machines[other].name;
+                lines.push(match self.random.chance(85) {
+                    true => format!("peer = new {name}({argument});"),
+                    false => format!("new {name}({argument});"),
+                });
+            }
+        }
+        let n_sends = self.random.between(self.profile.opening_sends.0, self.profile.opening_sends.1);
+        for _ in 0..n_sends {
+            let event = self.random.below(self.plan.events.len());
+            let payload = self.plan.events[event]
+                .map_or(String::new(), |ty| format!(", {}", body::constant(&mut self.random, ty)));
+            if at > 0 && constructor.is_none() {
+                continue;
+            }
+            let target = if self.random.chance(75) { "peer" } else { "this" };
+            lines.push(format!("send {target}, e{event}{payload};"));
+        }
+        lines
+    }
+
+    fn monitor(&mut self, at: usize) {
+        let n_events = self.plan.events.len();
+        let mut observed: Vec<usize> = (0..n_events).filter(|_| self.random.chance(50)).collect();
+        // The last number stands for the event that is only announced.
+        if observed.is_empty() || self.random.chance(50) {
+            observed.push(n_events);
+        }
+        let name_of = |event: usize| if event == n_events { "eSeen".into() } else { format!("e{event}") };
+        let names: Vec<String> = observed.iter().map(|&event| name_of(event)).collect();
+        self.line(0, &format!("spec Spec{at} observes {} {{", names.join(", ")));
+        self.line(1, "var v0: int;");
+        self.line(1, "var v1: set[int];");
+        let n_states = self.random.between(1, 3);
+        for state in 0..n_states {
+            let kind = match self.random.below(100) as u32 {
+                n if n < self.profile.hot => "hot ",
+                n if n < 2 * self.profile.hot => "cold ",
+                _ => "",
+            };
+            let start = if state == 0 { "start " } else { "" };
+            self.line(1, &format!("{start}{kind}state S{state} {{"));
+            let base = Context {
+                monitor_states: Some((n_states, state)),
+                may_leave: true,
+                state,
+                is_short: true,
+                ..Context::default()
+            };
+            if self.random.chance(40) {
+                self.function(2, "entry", base.clone(), &[]);
+            }
+            if self.random.chance(15) {
+                self.function(2, "exit", Context { may_leave: false, ..base.clone() }, &[]);
+            }
+            for &event in &observed {
+                let name = name_of(event);
+                match self.random.weighted(&[self.profile.unhandled, 12, 35, 50]) {
+                    0 => {}
+                    1 => self.line(2, &format!("ignore {name};")),
+                    2 => {
+                        let target = self.random.below(n_states);
+                        self.line(2, &format!("on {name} goto S{target};"));
+                    }
+                    _ => {
+                        let payload = if event == n_events { Some(Ty::Int) } else { self.plan.events[event] };
+                        let context = Context { param: payload, ..base.clone() };
+                        self.function(2, &head(&format!("on {name} do"), payload), context, &[]);
+                    }
+                }
+            }
+            self.line(1, "}");
+        }
+        self.line(0, "}");
+    }
+}
+
+fn head(words: &str, param: Option<Ty>) -> String {
+    match param {
+        Some(ty) => format!("{words} (p: {})", ty.text()),
+        None => words.to_owned(),
+    }
+}

@@ -1,0 +1,139 @@
+//! What random programs are made of.
+
+/// Sizes and shares of features. Shares are in percent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Profile {
+    pub name: &'static str,
+    /// Machine declarations besides the main one.
+    pub machines: (usize, usize),
+    /// Control states of a machine.
+    pub states: (usize, usize),
+    /// Events that machines send each other.
+    pub events: (usize, usize),
+    pub monitors: (usize, usize),
+    /// Statements of a handler.
+    pub statements: (usize, usize),
+    /// Messages that a start entry sends.
+    pub opening_sends: (usize, usize),
+    /// How an event is met in a control state. The rest is `do`.
+    pub defer: u32,
+    pub ignore: u32,
+    pub on_goto: u32,
+    pub unhandled: u32,
+    /// Weights of statements.
+    pub send: u32,
+    pub announce: u32,
+    pub assign: u32,
+    pub collection: u32,
+    pub branch: u32,
+    pub repeat: u32,
+    pub receive: u32,
+    pub call: u32,
+    pub create: u32,
+    pub assert: u32,
+    /// Handlers that end in `raise`, `goto`, or with the machine halted.
+    pub raise: u32,
+    pub goto: u32,
+    pub halt: u32,
+    /// Control states with a null handler.
+    pub null_handler: u32,
+    /// Control states with an exit function.
+    pub exit: u32,
+    /// Expressions that are a choice.
+    pub choice: u32,
+    /// Control states of monitors that are hot.
+    pub hot: u32,
+    /// Uses of a reference that might be null without asking first.
+    pub careless: u32,
+}
+
+const MIXED: Profile = Profile {
+    name: "mixed",
+    machines: (1, 2),
+    states: (1, 2),
+    events: (2, 4),
+    monitors: (0, 2),
+    statements: (0, 3),
+    opening_sends: (1, 2),
+    defer: 18,
+    ignore: 12,
+    on_goto: 14,
+    unhandled: 3,
+    send: 22,
+    announce: 8,
+    assign: 24,
+    collection: 6,
+    branch: 12,
+    repeat: 4,
+    receive: 4,
+    call: 8,
+    create: 4,
+    assert: 5,
+    raise: 6,
+    goto: 14,
+    halt: 3,
+    null_handler: 4,
+    exit: 15,
+    choice: 6,
+    hot: 12,
+    careless: 8,
+};
+
+/// The profiles that differential tests go through in turn.
+pub const ALL: &[Profile] = &[
+    MIXED,
+    Profile {
+        name: "defer",
+        states: (2, 3),
+        events: (3, 4),
+        defer: 40,
+        ignore: 15,
+        goto: 30,
+        on_goto: 20,
+        unhandled: 1,
+        assert: 2,
+        ..MIXED
+    },
+    Profile { name: "receive", receive: 18, call: 16, statements: (1, 3), defer: 12, unhandled: 2, ..MIXED },
+    Profile {
+        name: "monitors",
+        monitors: (1, 2),
+        announce: 26,
+        machines: (1, 3),
+        statements: (1, 3),
+        assert: 3,
+        unhandled: 1,
+        hot: 20,
+        ..MIXED
+    },
+    Profile {
+        name: "data",
+        machines: (1, 1),
+        collection: 30,
+        branch: 20,
+        repeat: 12,
+        call: 20,
+        choice: 10,
+        statements: (1, 4),
+        unhandled: 1,
+        ..MIXED
+    },
+    Profile {
+        name: "creation",
+        machines: (2, 3),
+        create: 16,
+        opening_sends: (0, 1),
+        send: 26,
+        unhandled: 2,
+        ..MIXED
+    },
+    Profile { name: "halt", halt: 16, raise: 16, exit: 40, receive: 7, unhandled: 2, ..MIXED },
+    Profile {
+        name: "null",
+        null_handler: 30,
+        monitors: (0, 1),
+        announce: 14,
+        opening_sends: (0, 1),
+        ..MIXED
+    },
+];
