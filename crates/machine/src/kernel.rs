@@ -365,12 +365,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 let handling = self.deliver(machine, target, message);
                 self.run(machine, Input::Continue, true);
                 if let (Some(input), true) = (handling, self.kernel.is_running()) {
-                    let state = self.kernel.conf.locals[target.index()].control;
-                    self.note(|| match input {
-                        Input::Received(_) => Note::Receive { machine: target, state, message },
-                        _ => Note::Dequeue { machine: target, state, message },
-                    });
-                    self.run(target, input, false);
+                    self.handle(target, message, input);
                 }
             }
             Status::Pending(Pending::Create { interface, payload, dst }) => {
@@ -533,6 +528,16 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 None
             }
         }
+    }
+
+    /// The target of a delivery handles the message, up to its first effect.
+    fn handle(&mut self, target: InstanceId, message: Message, input: Input) {
+        let state = self.kernel.conf.locals[target.index()].control;
+        self.note(|| match input {
+            Input::Received(_) => Note::Receive { machine: target, state, message },
+            _ => Note::Dequeue { machine: target, state, message },
+        });
+        self.run(target, input, false);
     }
 
     fn create(&mut self, creator: InstanceId, interface: u32, payload: Value) -> Option<InstanceId> {

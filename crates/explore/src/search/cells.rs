@@ -13,7 +13,7 @@ use allways_base::Idx;
 use allways_machine::encode::encode_local;
 use allways_machine::{
     Actor, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Pending, Recorder, Scene,
-    Status,
+    Snapshot, Status,
 };
 use allways_p::hir::Temperature;
 use allways_run::{InstanceId, Limits, StopReason};
@@ -24,7 +24,7 @@ use super::options::SearchBounds;
 use crate::coverage::{Coverage, Sink};
 
 /// More resolutions of the data choices of one handler are unsupported.
-const MAX_RESOLUTIONS: usize = 1 << 20;
+const MAX_RESOLUTIONS: usize = 100_000;
 
 pub(super) type CellId = u32;
 
@@ -125,6 +125,8 @@ pub(super) struct Beginning {
 pub(super) struct Cells {
     exe: Arc<Executable>,
     kernel: Kernel,
+    /// Before the first step.
+    start: Snapshot,
     bounds: SearchBounds,
     /// Answers count, not only where they lead.
     keep_answers: bool,
@@ -152,9 +154,11 @@ impl Cells {
             end: 0,
             cut: None,
         };
+        let kernel = Kernel::new(exe.clone(), limits);
         Cells {
             exe: exe.clone(),
-            kernel: Kernel::new(exe.clone(), limits),
+            start: kernel.save(),
+            kernel,
             bounds,
             keep_answers,
             cells: vec![nobody],
@@ -378,7 +382,7 @@ impl Cells {
                 let exe = self.exe.clone();
                 observed.extend(exe.observers(interface, message.event).iter().map(|&slot| (slot, number)));
             }
-            let created = match alone.created {
+            let created = match alone.created.filter(|_| self.kernel.is_running()) {
                 None => None,
                 Some(instance) => {
                     let owner = Owner::Machine(instance);
@@ -454,7 +458,7 @@ impl Cells {
             Beginning { vectors: Vec::new(), n_transitions: 0, violations: Vec::new(), unknown: None };
         let mut resolution = Resolution::default();
         // Not by a reset, which may forget values that cells have.
-        let start = self.kernel.save();
+        let start = self.start.clone();
         loop {
             resolution.answers.clear();
             self.kernel.restore(&start);

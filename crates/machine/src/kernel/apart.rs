@@ -58,7 +58,10 @@ impl Kernel {
     ) {
         self.stand_alone(target, local);
         self.apart = Some(Vec::new());
-        Stepping { kernel: self, oracle, recorder }.deliver(target, target, message);
+        let mut stepping = Stepping { kernel: self, oracle, recorder };
+        if let Some(input) = stepping.deliver(target, target, message) {
+            stepping.handle(target, message, input);
+        }
         self.apart = None;
     }
 

@@ -1,0 +1,201 @@
+//! The explicit-state search against a plain search with snapshots of the kernel: the same configurations, ends,
+//! depths and verdicts, for each store, order and number of threads.
+
+mod support;
+
+use std::sync::Arc;
+
+use allways_explore::search::{Order, ProveOptions, ProveReport, SearchBounds, StoreKind, prove};
+use allways_explore::{Fairness, Never};
+use allways_machine::Executable;
+use allways_run::{Bound, Guarantee, Limits, Quiet, StopReason, Verdict};
+use support::{Plain, compile, corpus, plain};
+
+fn limits() -> Limits {
+    Limits { instructions: 20_000, call_depth: 500, ..Limits::default() }
+}
+
+fn safety() -> ProveOptions {
+    ProveOptions { fairness: None, limits: limits(), ..ProveOptions::default() }
+}
+
+fn variants() -> Vec<(&'static str, ProveOptions)> {
+    let with = |order, store, n_threads| ProveOptions { order, store, n_threads, ..safety() };
+    vec![
+        ("fingerprint", with(Order::Breadth, StoreKind::Fingerprint, 1)),
+        ("exact", with(Order::Breadth, StoreKind::Exact, 1)),
+        ("fingerprint, two threads", with(Order::Breadth, StoreKind::Fingerprint, 2)),
+        ("exact, two threads", with(Order::Breadth, StoreKind::Exact, 2)),
+        ("depth first", with(Order::Depth, StoreKind::Exact, 1)),
+        ("deepening", with(Order::Deepening, StoreKind::Exact, 1)),
+    ]
+}
+
+fn run(exe: &Arc<Executable>, options: &ProveOptions) -> ProveReport {
+    prove(exe, options, &Quiet, &Never).unwrap_or_else(|error| panic!("{}: {error}", exe.test_name))
+}
+
+/// Compares one search with the plain one.
+fn agree(exe: &Arc<Executable>, options: &ProveOptions, plain: &Plain) -> Result<(), String> {
+    let report = run(exe, options);
+    let statistics = &report.statistics;
+    match (&report.verdict, &plain.broken) {
+        (Verdict::Violated(found), Some((depth, kinds))) => {
+            let n_steps = found.schedule.n_steps() as u64;
+            match options.order {
+                Order::Breadth if n_steps != *depth => {
+                    return Err(format!("{n_steps} steps, and {depth} are enough"));
+                }
+                Order::Breadth if !kinds.contains(&found.violation.kind) => {
+                    return Err(format!("{:?}, not one of {kinds:?}", found.violation.kind));
+                }
+                Order::Deepening if n_steps > (2 * depth).max(8) => {
+                    return Err(format!("{n_steps} steps, more than twice {depth}"));
+                }
+                Order::Breadth | Order::Depth | Order::Deepening => Ok(()),
+            }
+        }
+        (Verdict::Holds(_), None) if !plain.is_unknown => {
+            let mine = (statistics.n_configurations, statistics.n_ends);
+            if mine != (plain.n_configurations, plain.n_ends) {
+                return Err(format!("{mine:?} configurations and ends, not {plain:?}"));
+            }
+            if options.order == Order::Breadth && statistics.depth != plain.depth {
+                return Err(format!("depth {}, not {}", statistics.depth, plain.depth));
+            }
+            Ok(())
+        }
+        (Verdict::Unknown(_), None) if plain.is_unknown => Ok(()),
+        (verdict, _) => Err(format!("{verdict:?}, but {plain:?}")),
+    }
+}
+
+fn compare_all(name: &str, text: &str, problems: &mut Vec<String>) -> usize {
+    let program = match compile(name, text) {
+        Ok(program) => program,
+        Err(error) => {
+            problems.push(format!("{name}: {error}"));
+            return 0;
+        }
+    };
+    let mut n_compared = 0;
+    for test in 0..program.tests.len() {
+        let exe = Arc::new(Executable::new(&program, test));
+        let Some(plain) = plain(&exe, limits(), 3_000) else { continue };
+        n_compared += 1;
+        for (variant, options) in variants() {
+            if let Err(problem) = agree(&exe, &options, &plain) {
+                problems.push(format!("{name}, {}, {variant}: {problem}", exe.test_name));
+            }
+        }
+    }
+    n_compared
+}
+
+#[test]
+fn corpus_agrees_with_plain_search() {
+    let mut problems = Vec::new();
+    let mut n_compared = 0;
+    for (name, text) in corpus() {
+        n_compared += compare_all(&name, &text, &mut problems);
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_compared >= 120, "only {n_compared} tests");
+}
+
+const COUNTER: &str = "
+event tick: int;
+machine Main {
+    var n: int;
+    start state S {
+        entry { send this, tick, 0; }
+        on tick do (k: int) { n = n + 1; send this, tick, k + 1; }
+    }
+}
+";
+
+#[test]
+fn bounds_show_in_the_verdict() {
+    let program = compile("counter.p", COUNTER).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    for order in [Order::Breadth, Order::Depth, Order::Deepening] {
+        let bounds = SearchBounds { depth: Some(50), ..SearchBounds::default() };
+        let report = run(&exe, &ProveOptions { order, bounds, ..safety() });
+        assert_eq!(report.verdict, Verdict::Holds(Guarantee::UpTo(vec![Bound::Steps(50)])), "{order:?}");
+        assert_eq!(report.statistics.n_configurations, 51, "{order:?}");
+        assert!(report.dead_handlers.is_none());
+    }
+}
+
+const FLOOD: &str = "
+event ping;
+event pong;
+machine Sink { start state S { defer ping; on pong do { } } }
+machine Main {
+    start state S {
+        entry {
+            var sink: machine;
+            sink = new Sink();
+            while (true) { send sink, ping; }
+        }
+    }
+}
+";
+
+#[test]
+fn inbox_bounds_cut() {
+    let program = compile("flood.p", FLOOD).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    let cases = [
+        (SearchBounds { inbox: Some(4), ..Default::default() }, Bound::InboxLength(4)),
+        (SearchBounds { occurrences: Some(3), ..Default::default() }, Bound::Occurrences(3)),
+        (SearchBounds { machines: Some(1), ..Default::default() }, Bound::Machines(1)),
+    ];
+    for (bounds, bound) in cases {
+        let report = run(&exe, &ProveOptions { bounds, ..safety() });
+        assert_eq!(report.verdict, Verdict::Holds(Guarantee::UpTo(vec![bound])));
+    }
+    let bounds = SearchBounds { inbox: Some(4), ..Default::default() };
+    assert_eq!(run(&exe, &ProveOptions { bounds, ..safety() }).statistics.largest_inbox, 4);
+}
+
+#[test]
+fn memory_and_cancellation_end_with_what_was_covered() {
+    let program = compile("flood.p", FLOOD).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    for order in [Order::Breadth, Order::Depth] {
+        let limits = Limits { memory_bytes: Some(3 << 20), ..limits() };
+        let report = run(&exe, &ProveOptions { order, limits, ..safety() });
+        assert!(
+            matches!(report.verdict, Verdict::Unknown(StopReason::Memory { .. })),
+            "{:?}",
+            report.verdict
+        );
+        assert!(report.statistics.n_configurations > 100);
+    }
+    let program = compile("counter.p", COUNTER).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    let asked = std::sync::atomic::AtomicU32::new(0);
+    let cancel = || {
+        let n = asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        (n > 10).then_some(StopReason::Interrupted)
+    };
+    let report = prove(&exe, &safety(), &Quiet, &cancel).unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown(StopReason::Interrupted));
+    assert_eq!(report.stopped, Some(StopReason::Interrupted));
+}
+
+#[test]
+fn dead_handlers_are_those_of_finished_proofs() {
+    let text = "
+event used;
+event unused;
+machine Main { start state S { entry { send this, used; } on used do { } on unused do { } } }
+";
+    let program = compile("dead.p", text).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    let report =
+        run(&exe, &ProveOptions { store: StoreKind::Exact, fairness: Some(Fairness::Random), ..safety() });
+    assert_eq!(report.verdict, Verdict::Holds(Guarantee::Exhaustive));
+    assert_eq!(report.dead_handlers.map(|dead| dead.len()), Some(1));
+}

@@ -1,0 +1,153 @@
+//! What tests of searches share: programs, and a plain search to compare with.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::collections::{HashSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use allways_base::Sources;
+use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
+use allways_p::{Dialect, FileRole, Input, hir};
+use allways_run::{InstanceId, Limits, ViolationKind};
+
+/// Compiles one text.
+pub fn compile(name: &str, text: &str) -> Result<hir::Program, String> {
+    let mut sources = Sources::default();
+    let file = sources.add(name.to_owned(), text.to_owned());
+    let compiled =
+        allways_p::compile(&sources, &[Input { file, role: FileRole::Source }], Dialect::default());
+    compiled.program.ok_or_else(|| {
+        let texts = compiled.diagnostics.iter().map(|diagnostic| {
+            let place = diagnostic.primary.as_ref().map(|label| sources.place(label.span));
+            format!("{}: {}", place.unwrap_or_default(), diagnostic.message)
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// Names and texts of the programs of `corpus/p/run`.
+pub fn corpus() -> Vec<(String, String)> {
+    texts("corpus/p/run")
+}
+
+/// Names and texts of the P files of a folder of the project.
+pub fn texts(folder: &str) -> Vec<(String, String)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "p"))
+        .collect();
+    files.sort();
+    files
+        .into_iter()
+        .map(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(path).expect("readable"))
+        })
+        .collect()
+}
+
+/// What the plain search saw.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plain {
+    pub n_configurations: u64,
+    pub n_ends: u64,
+    pub depth: u64,
+    /// Steps of a shortest way to a violation, and the kinds met after so many.
+    pub broken: Option<(u64, Vec<ViolationKind>)>,
+    pub is_unknown: bool,
+}
+
+/// All answers, one after the other.
+#[derive(Default)]
+struct Script {
+    answers: Vec<(u32, u32)>,
+    at: usize,
+}
+
+impl Oracle for Script {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        if self.at == self.answers.len() {
+            self.answers.push((0, point.n_answers));
+        }
+        self.at += 1;
+        self.answers[self.at - 1].0
+    }
+}
+
+impl Script {
+    fn advance(&mut self) -> bool {
+        self.answers.truncate(self.at);
+        self.at = 0;
+        while let Some((answer, n)) = self.answers.pop() {
+            if answer + 1 < n {
+                self.answers.push((answer + 1, n));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Breadth first over snapshots of the kernel, configurations told apart by their bytes. `None` when there are too many.
+pub fn plain(exe: &Arc<Executable>, limits: Limits, max_configurations: usize) -> Option<Plain> {
+    let mut kernel = Kernel::new(exe.clone(), limits);
+    let mut seen: HashSet<Vec<u8>> = HashSet::new();
+    let mut found = Plain { n_configurations: 0, n_ends: 0, depth: 0, broken: None, is_unknown: false };
+    let bytes_of = |kernel: &Kernel| {
+        let mut bytes = Vec::new();
+        kernel.encode(&mut bytes);
+        bytes
+    };
+    seen.insert(bytes_of(&kernel));
+    let mut open = VecDeque::from([(kernel.save(), 0u64)]);
+    while let Some((snapshot, depth)) = open.pop_front() {
+        if found.broken.as_ref().is_some_and(|(shortest, _)| depth + 1 > *shortest) {
+            break;
+        }
+        if seen.len() > max_configurations {
+            return None;
+        }
+        found.depth = found.depth.max(depth);
+        kernel.restore(&snapshot);
+        let enabled: Vec<InstanceId> = kernel.enabled().collect();
+        for machine in enabled {
+            let mut script = Script::default();
+            for n_resolutions in 0.. {
+                if n_resolutions > max_configurations {
+                    return None;
+                }
+                kernel.restore(&snapshot);
+                kernel.step(machine, &mut script, &mut Silent).expect("it is enabled");
+                let is_end = match kernel.outcome() {
+                    Outcome::Running => false,
+                    Outcome::Quiescent => true,
+                    Outcome::Violated(violation) => {
+                        let (_, kinds) = found.broken.get_or_insert_with(|| (depth + 1, Vec::new()));
+                        kinds.push(violation.kind);
+                        matches!(violation.kind, ViolationKind::Deadlock | ViolationKind::HotAtEnd)
+                    }
+                    Outcome::Unknown(_) => {
+                        found.is_unknown = true;
+                        false
+                    }
+                };
+                let is_over = !matches!(kernel.outcome(), Outcome::Running);
+                if (!is_over || is_end) && seen.insert(bytes_of(&kernel)) {
+                    found.n_ends += u64::from(is_end);
+                    if is_end {
+                        found.depth = found.depth.max(depth + 1);
+                    } else {
+                        open.push_back((kernel.save(), depth + 1));
+                    }
+                }
+                if !script.advance() {
+                    break;
+                }
+            }
+        }
+    }
+    found.n_configurations = seen.len() as u64;
+    Some(found)
+}
