@@ -590,7 +590,7 @@ pub(super) fn constant(random: &mut Random, ty: Ty) -> String {
         Ty::Int => random.below(3).to_string(),
         Ty::Bool => random.pick(&["true", "false"]).to_string(),
         Ty::Color => random.pick(&["Red", "Green", "Blue"]).to_string(),
-        Ty::Machine => random.pick(&["this", "this", "this", "null as machine"]).to_string(),
+        Ty::Machine => if random.chance(5) { "null as machine" } else { "this" }.to_string(),
         Ty::Pair => format!("({}, {})", random.below(3), random.chance(50)),
         Ty::Named => format!("(n = {}, who = this)", random.below(3)),
         Ty::Seq => "default(seq[int])".into(),

@@ -122,13 +122,13 @@ impl MachinePlan {
                 rank: if state == 0 { 0 } else { random.below(n_events + 1).max(random.below(n_events + 1)) },
             })
             .collect();
-        let functions = (0..random.below(3))
+        let functions = (0..random.below(4))
             .map(|k| FunctionPlan {
                 name: format!("f{k}"),
                 param: random.chance(50).then(|| *random.pick(&Ty::PAYLOADS)),
                 result: random.chance(55).then(|| *random.pick(&[Ty::Int, Ty::Bool, Ty::Int])),
-                rank: random.below(n_events + 1),
-                may_receive: random.below(100) < 3 * profile.receive as usize,
+                rank: random.between(1, n_events),
+                may_receive: random.below(100) < 4 * profile.receive as usize,
             })
             .collect();
         let constructor = match random.below(4) {
@@ -366,7 +366,9 @@ impl ProgramWriter<'_> {
         for other in at + 1..n_machines {
             let chance = if at == 0 { if other == 1 { 100 } else { 65 } } else { 25 };
             if self.random.chance(chance) {
-                let reference = *self.random.pick(&["this", "this", "peer"]);
+                // Before the first creation the main machine knows nobody else.
+                let is_first = at == 0 && other == 1;
+                let reference = if is_first { "this" } else { *self.random.pick(&["this", "peer"]) };
                 let n = self.random.below(3);
                 let argument = match self.plan.machines[other].constructor {
                     None => String::new(),
@@ -374,7 +376,7 @@ impl ProgramWriter<'_> {
                     Some(_) => format!("(n = {n}, who = {reference})"),
                 };
                 let name = &self.plan.machines[other].name;
-                lines.push(match self.random.chance(85) {
+                lines.push(match is_first || self.random.chance(70) {
                     true => format!("peer = new {name}({argument});"),
                     false => format!("new {name}({argument});"),
                 });

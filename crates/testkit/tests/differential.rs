@@ -1,0 +1,71 @@
+//! The oracle and the kernel on random programs, and the kernel's runs on themselves.
+//!
+//! `cargo xtask differential` does the same with more programs, and shrinks those that differ.
+
+use std::sync::Arc;
+
+use allways_machine::{DataPoint, Executable, Kernel, Silent, trace};
+use allways_run::Limits;
+use allways_testkit::Loaded;
+use allways_testkit::differential::{Comparison, Statistics, compare_seed};
+use allways_testkit::generate::generate_any;
+use allways_testkit::oracle::OracleOptions;
+use allways_testkit::random::Random;
+
+/// Seeds of the command line are small numbers; these are others.
+const FIRST_SEED: u64 = 1_000_000_000;
+
+#[test]
+fn oracle_and_kernel_agree_on_random_programs() {
+    let options = OracleOptions { max_configurations: 2_500, ..OracleOptions::default() };
+    let mut statistics = Statistics::default();
+    for seed in FIRST_SEED..FIRST_SEED + 400 {
+        let (text, compared) = compare_seed(seed, options);
+        statistics.add(&compared);
+        if let Comparison::Differ(difference) = compared.comparison {
+            panic!("seed {seed}: {difference}\n{text}");
+        }
+    }
+    // Programs that do nothing agree easily: the features have to be there.
+    let violated = statistics.share(statistics.n_violated);
+    assert!((20..=55).contains(&violated), "{violated} % violated");
+    assert!(statistics.n_too_large < 60, "{statistics:?}");
+    for (feature, percent) in [
+        ("several machines", 80),
+        ("deferred at rest", 30),
+        ("blocked in receive", 10),
+        ("monitor moved", 15),
+        ("several ends", 10),
+        ("halted", 10),
+        ("machine made by a made one", 10),
+    ] {
+        assert!(statistics.share(statistics.features[feature]) >= percent, "{feature}: {statistics:?}");
+    }
+}
+
+#[test]
+fn random_runs_replay_to_the_same_trace() {
+    for seed in FIRST_SEED..FIRST_SEED + 150 {
+        let (text, _) = generate_any(seed);
+        let loaded = Loaded::new("random.p", &text).expect("random programs compile");
+        let exe = Arc::new(Executable::new(&loaded.program, 0));
+        let mut kernel = Kernel::new(exe.clone(), Limits::default());
+        for run in 0..3 {
+            let mut random = Random::new(seed ^ run);
+            kernel.reset();
+            // Null handlers run for ever.
+            while kernel.is_running() && kernel.n_steps() < 200 {
+                let machine =
+                    kernel.nth_enabled(random.below(kernel.n_enabled())).expect("somebody can step");
+                let mut answers = |point: DataPoint| random.below(point.n_answers as usize) as u32;
+                kernel.step(machine, &mut answers, &mut Silent).expect("the machine is enabled");
+            }
+            let schedule = kernel.schedule().clone();
+            let (first, outcome) = trace(&exe, Limits::default(), &schedule).expect("the schedule replays");
+            assert_eq!(outcome, *kernel.outcome(), "seed {seed}\n{text}");
+            assert_eq!(first.schedule(), schedule, "seed {seed}\n{text}");
+            let (second, _) = trace(&exe, Limits::default(), &schedule).expect("the schedule replays");
+            assert_eq!(first, second, "seed {seed}\n{text}");
+        }
+    }
+}
