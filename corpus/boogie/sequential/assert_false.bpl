@@ -1,0 +1,5 @@
+// fails 1 assert
+procedure main()
+{
+  assert false;
+}

@@ -1,0 +1,8 @@
+// fails 1 assert
+procedure main()
+{
+  var x: int;
+  x := 1;
+  x := x + 1;
+  assert x == 3;
+}

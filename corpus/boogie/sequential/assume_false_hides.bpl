@@ -1,0 +1,6 @@
+// safe 1
+procedure main()
+{
+  assume false;
+  assert false;
+}

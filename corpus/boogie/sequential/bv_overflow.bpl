@@ -1,0 +1,14 @@
+// safe 1
+function {:bvbuiltin "bvadd"} add8(bv8, bv8) returns (bv8);
+function {:bvbuiltin "bvult"} lt8(bv8, bv8) returns (bool);
+function {:bvbuiltin "bvand"} and8(bv8, bv8) returns (bv8);
+function {:bvbuiltin "zero_extend 8"} zext(bv8) returns (bv16);
+function {:bvbuiltin "(_ sign_extend 8)"} sext(bv8) returns (bv16);
+function {:bvbuiltin "bvmul"} mul8(bv8, bv8) returns (bv8);
+
+procedure main()
+{
+  var x: bv8;
+  x := add8(255bv8, 1bv8);
+  assert x == 0bv8;
+}

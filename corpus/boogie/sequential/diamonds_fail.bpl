@@ -1,0 +1,19 @@
+// fails 1 assert
+procedure main()
+{
+  var x: int;
+  x := 0;
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  if (*) { x := x + 1; } else { x := x - 1; }
+  assert x != -12;
+}

@@ -1,0 +1,3 @@
+// fails 1 assert
+procedure main() { }
+procedure {:entrypoint} begin() { assert false; }

@@ -1,0 +1,3 @@
+// safe 1
+function sum(n: int): int { if n <= 0 then 0 else n + sum(n - 1) }
+procedure main() { assert sum(3) == 6; }

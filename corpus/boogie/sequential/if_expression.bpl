@@ -1,0 +1,7 @@
+// safe 1
+procedure main()
+{
+  var x, y: int;
+  y := if x < 0 then -x else x;
+  assert y >= 0;
+}

@@ -1,0 +1,6 @@
+// fails 1 assert
+procedure main()
+{
+  var a, b: bool;
+  assert (a <==> b) <==> a;
+}

@@ -1,0 +1,5 @@
+// safe 1
+procedure main()
+{
+  assert 007 == 7;
+}

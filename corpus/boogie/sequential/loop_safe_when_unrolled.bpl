@@ -1,0 +1,8 @@
+// safe 6
+procedure main()
+{
+  var i: int;
+  i := 0;
+  while (i < 5) { i := i + 1; }
+  assert i == 5;
+}

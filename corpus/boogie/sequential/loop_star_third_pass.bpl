@@ -1,0 +1,8 @@
+// fails 4 assert
+procedure main()
+{
+  var i: int;
+  i := 0;
+  while (*) { i := i + 1; }
+  assert i != 3;
+}

@@ -1,0 +1,8 @@
+// fails 1 assert
+procedure main()
+{
+  var m, n: [int]int;
+  n := m;
+  n[1] := n[1] + 1;
+  assert m == n;
+}

@@ -1,0 +1,3 @@
+// unsupported
+type T; const a, b: T;
+procedure main() { assert a <: b; }

@@ -1,0 +1,8 @@
+// fails 1 assert
+procedure main()
+{
+  var x, y: int;
+  x, y := 1, 2;
+  x, y := y, x;
+  assert x == y;
+}

@@ -1,0 +1,8 @@
+// safe 1
+procedure main()
+{
+  var x, y: int;
+  x, y := 1, 2;
+  x, y := y, x;
+  assert x == 2 && y == 1;
+}

@@ -1,0 +1,3 @@
+// unsupported
+procedure p() { }
+procedure main() { async call p(); }

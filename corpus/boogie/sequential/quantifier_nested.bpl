@@ -1,0 +1,5 @@
+// safe 1
+procedure main()
+{
+  assert (forall i: int :: (exists j: int :: j > i));
+}

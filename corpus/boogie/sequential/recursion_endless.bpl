@@ -1,0 +1,3 @@
+// holds 3
+procedure go() { call go(); }
+procedure main() { call go(); assert false; }

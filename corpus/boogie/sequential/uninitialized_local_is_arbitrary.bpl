@@ -1,0 +1,6 @@
+// fails 1 assert
+procedure main()
+{
+  var x: int;
+  assert x != 7;
+}

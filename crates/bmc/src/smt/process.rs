@@ -1,0 +1,191 @@
+//! A solver process behind a pipe.
+//!
+//! Answers are read on a thread of their own, so that a silent solver can be given up: the process is
+//! asked for a limit per check, and killed when it ignores that. Dropping the value ends the process.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::find::{Dialect, Found};
+use super::sexpr::Balance;
+use super::{Solver, SolverError};
+
+/// What the user set for the process.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ProcessOptions {
+    /// For one check; what takes longer is answered `unknown`.
+    pub time_per_check: Option<Duration>,
+    /// Fixed, so that the same questions get the same answers.
+    pub seed: u32,
+}
+
+/// How much longer than its own limit a solver may take before it is killed.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How long a solver may take to start, on a machine that is busy with other things.
+const START: Duration = Duration::from_secs(60);
+
+pub struct ProcessSolver {
+    program: String,
+    dialect: Dialect,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    /// Commands not yet written: one flush per question.
+    pending: String,
+    answers: Receiver<String>,
+    patience: Option<Duration>,
+    time: Duration,
+}
+
+impl ProcessSolver {
+    /// Starts a solver and makes sure that it speaks SMT-LIB.
+    pub fn start(found: &Found, options: &ProcessOptions) -> Result<Self, SolverError> {
+        let program = found.program.display().to_string();
+        let mut command = Command::new(&found.program);
+        match found.dialect {
+            Dialect::Z3 => command.args(["-in", "-smt2"]),
+            Dialect::Cvc5 => command.args(["--incremental", "--lang", "smt2", "--arrays-exp"]),
+        };
+        if let (Dialect::Cvc5, Some(limit)) = (found.dialect, options.time_per_check) {
+            command.arg(format!("--tlimit-per={}", limit.as_millis()));
+        }
+        let failed = |reason: String| SolverError::Start { program: program.clone(), reason };
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(error.to_string()))?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().ok_or_else(|| failed("it has no output".to_owned()))?;
+        let (sender, answers) = mpsc::channel();
+        thread::spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            let (mut answer, mut balance) = (String::new(), Balance::default());
+            loop {
+                let start = answer.len();
+                match reader.read_line(&mut answer) {
+                    Ok(0) | Err(_) => return,
+                    Ok(_) => {}
+                }
+                if balance.line(&answer[start..]) {
+                    balance = Balance::default();
+                    if sender.send(std::mem::take(&mut answer)).is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+        let patience = options.time_per_check.map(|limit| limit + GRACE);
+        let mut solver = ProcessSolver {
+            program,
+            dialect: found.dialect,
+            child,
+            stdin,
+            pending: String::new(),
+            answers,
+            patience,
+            time: Duration::ZERO,
+        };
+        solver.tell("(set-option :print-success false)\n")?;
+        if found.dialect == Dialect::Z3 {
+            solver.tell(&format!(
+                "(set-option :smt.random_seed {0})\n(set-option :sat.random_seed {0})\n",
+                options.seed
+            ))?;
+            if let Some(limit) = options.time_per_check {
+                solver.tell(&format!("(set-option :timeout {})\n", limit.as_millis()))?;
+            }
+        }
+        solver.greet()?;
+        Ok(solver)
+    }
+
+    /// A process that is no solver is found out here and not in the middle of a run.
+    fn greet(&mut self) -> Result<(), SolverError> {
+        let asked = "(echo \"ready\")";
+        // A program that ignores its input would keep us waiting for ever.
+        let patience = self.patience.replace(START);
+        let answer = self.ask(asked);
+        self.patience = patience;
+        let answer = answer?;
+        match answer.trim().trim_matches('"') {
+            "ready" => Ok(()),
+            _ => Err(SolverError::Nonsense { asked: asked.to_owned(), answer: answer.trim().to_owned() }),
+        }
+    }
+
+    /// Why the process is gone: its status and what it wrote to its error stream.
+    fn died(&mut self) -> SolverError {
+        self.stdin = None;
+        let mut detail = String::new();
+        // Its output is closed, so it has ended or is worth ending.
+        let _ = self.child.kill();
+        if let Ok(status) = self.child.wait() {
+            detail = status.to_string();
+        }
+        if let Some(stderr) = self.child.stderr.take() {
+            let mut message = String::new();
+            let _ = stderr.take(10_000).read_to_string(&mut message);
+            if let Some(line) = message.lines().find(|line| !line.trim().is_empty()) {
+                detail = format!("{detail}: {}", line.trim());
+            }
+        }
+        SolverError::Died { program: self.program.clone(), detail }
+    }
+}
+
+impl Solver for ProcessSolver {
+    fn tell(&mut self, commands: &str) -> Result<(), SolverError> {
+        self.pending.push_str(commands);
+        Ok(())
+    }
+
+    fn ask(&mut self, command: &str) -> Result<String, SolverError> {
+        let start = Instant::now();
+        self.pending.push_str(command);
+        self.pending.push('\n');
+        let text = std::mem::take(&mut self.pending);
+        let written = match &mut self.stdin {
+            Some(stdin) => stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).is_ok(),
+            None => false,
+        };
+        // What it said before it died may explain why, so a failed write still reads.
+        let answer = match (written, self.patience) {
+            (false, _) => self.answers.recv_timeout(Duration::ZERO),
+            (true, Some(patience)) => self.answers.recv_timeout(patience),
+            (true, None) => self.answers.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        self.time += start.elapsed();
+        match answer {
+            Ok(answer) => Ok(answer),
+            Err(RecvTimeoutError::Timeout) if written => {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                self.stdin = None;
+                Err(SolverError::Silent { after: self.patience.unwrap_or_default() })
+            }
+            Err(_) => Err(self.died()),
+        }
+    }
+
+    fn has_lambda(&self) -> bool {
+        self.dialect == Dialect::Z3
+    }
+
+    fn time(&self) -> Duration {
+        self.time
+    }
+}
+
+impl Drop for ProcessSolver {
+    fn drop(&mut self) {
+        // Nobody listens anymore; errors have no reader.
+        self.stdin = None;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

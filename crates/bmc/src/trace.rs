@@ -1,0 +1,43 @@
+//! A failing execution of a sequential program, as the model tells it.
+
+use allways_boogie::tree::StmtId;
+
+use crate::flow::Failure;
+use crate::value::Value;
+
+/// What was executed, in order. Loops show as nested calls of themselves.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trace {
+    /// The assertion that failed.
+    pub failure: Option<Failure>,
+    /// Globals before the first step, as far as the program reads them.
+    pub initial: Vec<Assigned>,
+    pub constants: Vec<Assigned>,
+    pub steps: Vec<TraceStep>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum TraceStep {
+    Enter {
+        procedure: String,
+        is_loop: bool,
+        args: Vec<Assigned>,
+    },
+    Leave {
+        procedure: String,
+        is_loop: bool,
+    },
+    /// A statement with the values it gave to variables. A branching statement shows once per branch
+    /// taken, with its number in `way` if the choice was free; a call shows before its steps, with the results that it will have.
+    Stmt {
+        stmt: StmtId,
+        values: Vec<Assigned>,
+        way: Option<u32>,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assigned {
+    pub name: String,
+    pub value: Value,
+}

@@ -1,0 +1,52 @@
+//! What tests with a solver share.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Once;
+use std::time::Duration;
+
+use allways_base::{Diagnostic, FileId};
+use allways_bmc::smt::{Found, ProcessOptions, ProcessSolver, find_solver};
+use allways_boogie::{Checked, check, monomorphize, parse};
+
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The solver of this machine; installs one into the build folder if there is none.
+pub fn solver() -> Found {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        if find_solver().is_err() {
+            let script = workspace().join("scripts/get-solver");
+            let done = Command::new("sh").arg(&script).status();
+            let installed = matches!(done, Ok(status) if status.success());
+            assert!(installed, "these tests need an SMT solver, and scripts/get-solver could not get one");
+        }
+    });
+    find_solver().expect("these tests need an SMT solver: run scripts/get-solver")
+}
+
+pub fn start() -> ProcessSolver {
+    let options =
+        ProcessOptions { time_per_check: Some(Duration::from_secs(20)), ..ProcessOptions::default() };
+    ProcessSolver::start(&solver(), &options).expect("the solver starts")
+}
+
+/// A program that should be without errors, with its type parameters resolved.
+pub fn load(name: &str, text: &str) -> Result<Checked, String> {
+    let complain = |diagnostics: &[Diagnostic]| {
+        let messages: Vec<&str> =
+            diagnostics.iter().filter(|d| d.is_error()).map(|d| d.message.as_str()).collect();
+        if messages.is_empty() { Ok(()) } else { Err(format!("{name}: {}", messages.join("; "))) }
+    };
+    let parsed = parse(FileId::from_u32(0), text);
+    complain(&parsed.diagnostics)?;
+    let (checked, diagnostics) = check(parsed.program);
+    complain(&diagnostics)?;
+    let program =
+        monomorphize(&checked).or_else(|errors| complain(&errors).map(|()| checked.program.clone()))?;
+    let (checked, diagnostics) = check(program);
+    complain(&diagnostics)?;
+    Ok(checked)
+}

@@ -1,0 +1,116 @@
+//! Boogie to Boogie: asynchronous programs become sequential ones that simulate them under a
+//! delay-bounded scheduler.
+//!
+//! [`sequentialize`] is the way in. [`effects`] finds out who touches what, [`translate`] is the
+//! translation for all schedulers, and [`wait_removal`] prepares programs for those that do not know
+//! waits.
+//!
+//! The result is plain Boogie: scalars `g.0 .. g.K` per shared variable and round, no arrays of
+//! rounds. Statements that stand for an asynchronous one are preceded by an assumption with the
+//! attribute `{:origin file, line, column}`. The only assertion is the last statement of the new entry
+//! point: guesses are validated before it.
+
+pub mod build;
+pub mod effects;
+pub mod translate;
+pub mod wait_removal;
+
+use std::fmt;
+
+use allways_base::{Sources, Span, Symbol};
+use allways_boogie::check::Checked;
+use allways_boogie::tree::{Program, StmtId};
+use allways_boogie::{check, interp};
+use rustc_hash::FxHashMap;
+
+pub use interp::Assertions;
+
+/// Whose interleavings the translated program simulates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scheduler {
+    /// Depth first with waiting, with at most so many delays in the whole run.
+    Dfw { delays: u32 },
+    /// Depth first, with at most so many delays in the whole run.
+    Df { delays: u32 },
+    /// Tasks are not preempted and may be put off to any of so many rounds, each on its own.
+    Rounds { rounds: u32 },
+    /// Corral's: in each of so many rounds a child runs before the rest of its parent.
+    ChildFirst { rounds: u32 },
+}
+
+/// What the user set.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    pub scheduler: Scheduler,
+    pub assertions: Assertions,
+    /// For the places in `{:origin}` attributes; without, there are none.
+    pub sources: Option<&'a Sources>,
+}
+
+/// A sequential program, and how to read its runs.
+pub struct Sequentialized {
+    pub program: Program,
+    pub entry: Symbol,
+    /// What statements of `program` stand for.
+    pub origins: FxHashMap<StmtId, Origin>,
+}
+
+/// What a statement of a translated program stands for in the original.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Origin {
+    pub stmt: StmtId,
+    pub role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The statement itself.
+    Plain,
+    /// Chooses the values that the statement takes from nowhere.
+    Choice,
+    /// A call that runs a posted task.
+    Post,
+    /// A preemption point; assigns the round in which the task goes on.
+    Yield,
+    /// The end of a wait; assigns the round in which the task goes on.
+    Wait,
+}
+
+/// A program that cannot be translated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    pub what: String,
+    pub span: Option<Span>,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sequentialization does not support {}", self.what)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// Translates a program without errors and type parameters, started from `entry`.
+pub fn sequentialize(
+    checked: &Checked,
+    entry: Symbol,
+    options: &Options<'_>,
+) -> Result<Sequentialized, Unsupported> {
+    match options.scheduler {
+        Scheduler::Dfw { .. } | Scheduler::Rounds { .. } => translate::translate(checked, entry, options),
+        Scheduler::Df { .. } | Scheduler::ChildFirst { .. } => {
+            match wait_removal::remove_waits(checked, entry)? {
+                None => translate::translate(checked, entry, options),
+                Some(program) => {
+                    let (without, diagnostics) = check(program);
+                    if let Some(first) = diagnostics.iter().find(|d| d.is_error()) {
+                        let what = format!("this use of waits ({})", first.message);
+                        return Err(Unsupported { what, span: first.primary.as_ref().map(|l| l.span) });
+                    }
+                    translate::translate(&without, entry, options)
+                }
+            }
+        }
+    }
+}
