@@ -31,6 +31,8 @@ pub enum Command {
     Tests(CompileArgs),
     /// Test a program: run many schedules and show the one that breaks it
     Check(Box<CheckArgs>),
+    /// Look at every run: a proof, or a shortest counterexample
+    Prove(Box<ProveArgs>),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),
     /// Explain a code that a diagnostic carries
@@ -197,6 +199,107 @@ pub enum FairnessArg {
     Random,
     /// Those in which every machine that can always step does; `$` is free, `$$` is fair
     Weak,
+}
+
+#[derive(clap::Args)]
+pub struct ProveArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The test case of this name, or else all whose names begin with it [-tc]
+    #[arg(long, value_name = "NAME")]
+    pub testcase: Option<String>,
+
+    /// Every test case, one after the other
+    #[arg(long)]
+    pub all: bool,
+
+    /// The order in which configurations are looked at
+    #[arg(long, value_enum, default_value_t = OrderArg::Breadth)]
+    pub order: OrderArg,
+
+    /// How configurations that were seen are kept
+    #[arg(long, value_enum, default_value_t = StoreArg::Fingerprint)]
+    pub store: StoreArg,
+
+    /// Which infinite runs count for liveness
+    #[arg(long, value_enum, default_value_t = ProveFairnessArg::Random)]
+    pub fairness: ProveFairnessArg,
+
+    /// Bound the number of steps
+    #[arg(long, value_name = "N")]
+    pub max_depth: Option<u64>,
+
+    /// Bound the messages that wait in one inbox
+    #[arg(long, value_name = "N")]
+    pub max_inbox: Option<u32>,
+
+    /// Bound the messages of one event that wait in one inbox
+    #[arg(long, value_name = "N")]
+    pub max_occurrences: Option<u32>,
+
+    /// Seconds after which the search ends
+    #[arg(short, long, value_name = "SECONDS")]
+    pub timeout: Option<u64>,
+
+    /// Gigabytes that the search may use [default: four fifths of what is free]
+    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = positive)]
+    pub memory: Option<f64>,
+
+    /// Threads; the answer does not depend on it [default: all cores]
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
+    pub threads: Option<usize>,
+
+    /// Show all steps of a counterexample
+    #[arg(long)]
+    pub full_trace: bool,
+
+    /// Where files go [default: PCheckerOutput, and only when something broke]
+    #[arg(short, long, value_name = "DIR")]
+    pub outdir: Option<PathBuf>,
+
+    /// Write results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(n) if n > 0.0 && n.is_finite() => Ok(n),
+        _ => Err("a positive number is needed".to_owned()),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OrderArg {
+    /// Layer by layer; counterexamples are shortest
+    Breadth,
+    /// One thread, little memory; counterexamples are long
+    Depth,
+    /// Depth first to a depth that doubles each time
+    Deepening,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StoreArg {
+    /// 64 bits of each; the verdict names the chance that two share them
+    Fingerprint,
+    /// All of each; nothing is omitted
+    Exact,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProveFairnessArg {
+    /// Those that random scheduling produces
+    Random,
+    /// Those in which every machine that can always step does; `$` is free, `$$` is fair
+    Weak,
+    /// None: liveness of infinite runs is left out
+    None,
 }
 
 #[derive(clap::Args)]

@@ -72,7 +72,10 @@ fn a_violation_is_shown_and_replays() {
     let dir = race("violation");
     let (text, status) = stdout(&dir, &["check", "-tc", "tcTwo"]);
     assert_eq!(status, 1);
-    assert_says(&text, &["tcTwo: violated", "lost update: value is 1", "race.p:12:7", "step", "Found 1 bug."]);
+    assert_says(
+        &text,
+        &["tcTwo: violated", "lost update: value is 1", "race.p:12:7", "step", "Found 1 bug."],
+    );
     let schedule = "PCheckerOutput/tcTwo/BugFinding/generatedOutput_0_0.schedule";
     let (again, status) = stdout(&dir, &["replay", schedule]);
     assert_eq!(status, 1);
@@ -93,7 +96,10 @@ fn earlier_files_are_kept_aside() {
         allways(&dir, &["check", "-tc", "tcTwo"]);
     }
     for name in ["BugFinding", "BugFinding0", "BugFinding1"] {
-        assert!(dir.join("PCheckerOutput/tcTwo").join(name).join("generatedOutput_0_0.txt").exists(), "{name}");
+        assert!(
+            dir.join("PCheckerOutput/tcTwo").join(name).join("generatedOutput_0_0.txt").exists(),
+            "{name}"
+        );
     }
 }
 
@@ -112,7 +118,23 @@ fn nothing_broken_leaves_no_files() {
 fn same_seed_same_bytes_whatever_the_threads() {
     let dir = race("same_bytes");
     let run = |threads: &str, format: &str| {
-        stdout(&dir, &["check", "-tc", "tcTwo", "--seed", "7", "-j", threads, "--format", format, "--explore", "-s", "300"])
+        stdout(
+            &dir,
+            &[
+                "check",
+                "-tc",
+                "tcTwo",
+                "--seed",
+                "7",
+                "-j",
+                threads,
+                "--format",
+                format,
+                "--explore",
+                "-s",
+                "300",
+            ],
+        )
     };
     for format in ["text", "json"] {
         let first = run("1", format);
@@ -151,7 +173,10 @@ fn test_cases_are_chosen_by_exact_name_then_by_prefix() {
     let (text, status) = stdout(&dir, &["check", "-tc", "tc", "-s", "200"]);
     assert_says(&text, &["tcTwo: violated", "tcOne: holds", "tcOneMore: holds"]);
     assert_eq!(status, 1);
-    assert_says(&rejected(&dir, &["check"]), &["We found '3' test cases", "Possible options are:", "tcTwo\ntcOne\n"]);
+    assert_says(
+        &rejected(&dir, &["check"]),
+        &["We found '3' test cases", "Possible options are:", "tcTwo\ntcOne\n"],
+    );
     assert_says(&rejected(&dir, &["check", "-tc", "nothing"]), &["no test case `nothing`", "tcTwo"]);
     assert_eq!(stdout(&dir, &["check", "--list-tests"]).0, "tcTwo\ntcOne\ntcOneMore\n");
 }
@@ -209,7 +234,10 @@ fn bad_usage_is_told() {
     assert_says(&rejected(&dir, &["check", "-tc", "tcOne", "-ms", "100", "50"]), &["--max-steps"]);
     assert_says(&rejected(&dir, &["check", "-tc", "tcOne", "-j", "0"]), &["at least 1"]);
     fs::write(dir.join("occupied"), "").unwrap();
-    assert_says(&rejected(&dir, &["check", "-tc", "tcTwo", "-o", "occupied"]), &["occupied", "cannot be written"]);
+    assert_says(
+        &rejected(&dir, &["check", "-tc", "tcTwo", "-o", "occupied"]),
+        &["occupied", "cannot be written"],
+    );
     let empty = folder("check_no_tests");
     fs::write(empty.join("a.p"), "event e;").unwrap();
     assert_says(&rejected(&empty, &["check"]), &["no test case"]);
@@ -219,9 +247,11 @@ fn bad_usage_is_told() {
 fn a_compiled_library_means_its_project() {
     let dir = folder("library");
     fs::write(dir.join("race.p"), RACE).unwrap();
-    let project = "<Project><ProjectName>Race</ProjectName><InputFiles><PFile>.</PFile></InputFiles></Project>";
+    let project =
+        "<Project><ProjectName>Race</ProjectName><InputFiles><PFile>.</PFile></InputFiles></Project>";
     fs::write(dir.join("race.pproj"), project).unwrap();
-    let (text, status) = stdout(&dir, &["check", "PGenerated/PChecker/net8.0/Race.dll", "-tc", "tcOne", "-s", "5"]);
+    let (text, status) =
+        stdout(&dir, &["check", "PGenerated/PChecker/net8.0/Race.dll", "-tc", "tcOne", "-s", "5"]);
     assert_eq!(status, 0, "{text}");
 }
 

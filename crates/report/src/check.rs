@@ -161,7 +161,12 @@ pub fn explain_guarantee(guarantee: &Guarantee) -> String {
 }
 
 fn explain_bound(bound: &Bound) -> String {
-    format!("{bound:?}").to_lowercase().replace('(', " ").replace(')', "")
+    match bound {
+        Bound::Steps(n) => format!("the bound of {n} steps"),
+        Bound::InboxLength(n) => format!("the bound of {n} messages in an inbox"),
+        Bound::Occurrences(n) => format!("the bound of {n} messages of one event in an inbox"),
+        Bound::Machines(n) => format!("the bound of {n} machines"),
+    }
 }
 
 pub fn explain_stop(reason: &StopReason) -> String {

@@ -8,5 +8,6 @@ pub mod diagnostics;
 pub mod json;
 pub mod junit;
 pub mod p_log;
+pub mod prove;
 pub mod schedule_file;
 pub mod trace;

@@ -108,7 +108,9 @@ fn cells<'a>(
                     format!(", received in {state}")
                 }
                 // Told by the next entry: the message is lost.
-                Some(Entry::Drop { target: lost, event: dropped, .. }) if lost == target && dropped == event => {
+                Some(Entry::Drop { target: lost, event: dropped, .. })
+                    if lost == target && dropped == event =>
+                {
                     return None;
                 }
                 _ => ", waits in its inbox".to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allways_driver::{Compilation, select, suite};
-use allways_explore::coverage::{Share, Trigger};
+use allways_explore::coverage::{Share, Trigger, UnusedHandler};
 use allways_explore::{CheckOptions, Fairness, Report, StrategyKind};
 use allways_machine::Executable;
 use allways_report::{check as check_report, json, junit};
@@ -222,16 +222,7 @@ pub fn report_of(
         .coverage
         .unused_handlers(exe)
         .into_iter()
-        .map(|handler| {
-            let state = &exe.states[handler.state as usize];
-            let machine = exe.machine_name(state.machine);
-            let trigger = match handler.trigger {
-                Trigger::Entry => "entry".to_owned(),
-                Trigger::Exit => "exit".to_owned(),
-                Trigger::Event(event) => format!("on {}", exe.event_name(event)),
-            };
-            format!("{machine}.{} {trigger} ({})", exe.state_name(handler.state), sources.place(handler.span))
-        })
+        .map(|handler| handler_text(exe, sources, &handler))
         .collect();
     check_report::CheckReport {
         version: json::VERSION,
@@ -271,6 +262,18 @@ pub fn report_of(
             })
             .collect(),
     }
+}
+
+/// `Machine.State on event (file:line:column)`
+pub fn handler_text(exe: &Executable, sources: &allways_base::Sources, handler: &UnusedHandler) -> String {
+    let state = &exe.states[handler.state as usize];
+    let machine = exe.machine_name(state.machine);
+    let trigger = match handler.trigger {
+        Trigger::Entry => "entry".to_owned(),
+        Trigger::Exit => "exit".to_owned(),
+        Trigger::Event(event) => format!("on {}", exe.event_name(event)),
+    };
+    format!("{machine}.{} {trigger} ({})", exe.state_name(handler.state), sources.place(handler.span))
 }
 
 /// What the verdict is worth, and what cut it short.

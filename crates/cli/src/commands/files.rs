@@ -1,7 +1,7 @@
 //! Files that a run leaves behind, with the names and in the folders that P's checker uses.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use allways_driver::Compilation;
 use allways_machine::Executable;
@@ -18,7 +18,7 @@ const DEFAULT_FOLDER: &str = "PCheckerOutput";
 /// Earlier results are kept as `BugFinding0` to `BugFinding9`.
 const N_KEPT: usize = 10;
 
-/// Writes what was found. Without a folder given, files appear only when something broke.
+/// Writes what testing found. Without a folder given, files appear only when something broke.
 pub fn write(
     compilation: &Compilation,
     checked: &Checked,
@@ -29,35 +29,76 @@ pub fn write(
     if outdir.is_none() && checked.report.findings.is_empty() {
         return Ok(());
     }
-    let root = outdir.unwrap_or(Path::new(DEFAULT_FOLDER)).join(&checked.name);
-    let folder = root.join("BugFinding");
-    rotate(&root, &folder).map_err(|error| format!("`{}` cannot be written: {error}", folder.display()))?;
+    let folder = Folder::make(outdir, &checked.name, format)?;
     let project = &compilation.project.name;
-    let put = |name: String, text: String| -> Result<(), String> {
-        let path = folder.join(name);
+    for (k, finding) in checked.report.findings.iter().enumerate() {
+        let strategy = finding.strategy.to_string();
+        folder.put_run(
+            compilation,
+            &checked.executable,
+            &checked.name,
+            k,
+            &finding.counterexample,
+            &strategy,
+        )?;
+    }
+    folder.put(&format!("{project}.coverage.txt"), &check_report::render_coverage(report))?;
+    folder.put(&format!("{project}.report.json"), &json::to_text(report))?;
+    folder.put(&format!("{project}_pchecker_summary.txt"), &summary(report))
+}
+
+/// Writes the counterexample of a proof attempt.
+pub fn write_counterexample(
+    compilation: &Compilation,
+    exe: &Executable,
+    test: &str,
+    counterexample: &Counterexample,
+    outdir: Option<&Path>,
+    format: Format,
+) -> Result<(), String> {
+    Folder::make(outdir, test, format)?.put_run(compilation, exe, test, 0, counterexample, "explicit")
+}
+
+/// The folder of one test's results.
+struct Folder {
+    path: PathBuf,
+    is_told: bool,
+}
+
+impl Folder {
+    fn make(outdir: Option<&Path>, test: &str, format: Format) -> Result<Self, String> {
+        let root = outdir.unwrap_or(Path::new(DEFAULT_FOLDER)).join(test);
+        let path = root.join("BugFinding");
+        rotate(&root, &path).map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
+        Ok(Folder { path, is_told: format == Format::Text })
+    }
+
+    fn put(&self, name: &str, text: &str) -> Result<(), String> {
+        let path = self.path.join(name);
         fs::write(&path, text).map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
-        if format == Format::Text {
+        if self.is_told {
             printer::out(&format!("..... Writing {}\n", path.display()));
         }
         Ok(())
-    };
-    let sources = compilation.sources();
-    for (k, finding) in checked.report.findings.iter().enumerate() {
-        let counterexample = &finding.counterexample;
-        let strategy = finding.strategy.to_string();
-        put(
-            format!("{project}_0_{k}.txt"),
-            p_log::render_text(&counterexample.trace, &checked.name, &strategy, sources),
-        )?;
-        put(format!("{project}_0_{k}.trace.json"), p_log::render_json(&counterexample.trace, sources))?;
-        put(
-            format!("{project}_0_{k}.schedule"),
-            schedule_file::write(&schedule(compilation, &checked.executable, &checked.name, counterexample)),
-        )?;
     }
-    put(format!("{project}.coverage.txt"), check_report::render_coverage(report))?;
-    put(format!("{project}.report.json"), json::to_text(report))?;
-    put(format!("{project}_pchecker_summary.txt"), summary(report))
+
+    /// The run as a log, as a trace and as a schedule.
+    fn put_run(
+        &self,
+        compilation: &Compilation,
+        exe: &Executable,
+        test: &str,
+        k: usize,
+        counterexample: &Counterexample,
+        strategy: &str,
+    ) -> Result<(), String> {
+        let (project, sources) = (&compilation.project.name, compilation.sources());
+        let trace = &counterexample.trace;
+        self.put(&format!("{project}_0_{k}.txt"), &p_log::render_text(trace, test, strategy, sources))?;
+        self.put(&format!("{project}_0_{k}.trace.json"), &p_log::render_json(trace, sources))?;
+        let schedule = schedule_file::write(&schedule(compilation, exe, test, counterexample));
+        self.put(&format!("{project}_0_{k}.schedule"), &schedule)
+    }
 }
 
 /// Makes room for new files; earlier ones are kept aside.

@@ -4,6 +4,7 @@ mod check;
 mod compile;
 mod explain;
 mod files;
+mod prove;
 mod replay;
 mod suite;
 
@@ -15,6 +16,7 @@ pub fn run(args: Args) -> ExitStatus {
         Command::Compile(args) => compile::compile(&args),
         Command::Tests(args) => compile::tests(&args),
         Command::Check(args) => check::check(&args),
+        Command::Prove(args) => prove::prove(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Explain(args) => explain::explain(&args),
     }

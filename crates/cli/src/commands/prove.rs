@@ -1,0 +1,237 @@
+//! `allways prove`: exhaustive search that ends with a proof or a shortest counterexample.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use allways_driver::{Compilation, select};
+use allways_explore::Fairness;
+use allways_explore::search::{self, Order, ProveOptions, ProveReport, StoreKind};
+use allways_machine::Executable;
+use allways_report::{check as check_report, json, junit, prove as prove_report};
+use allways_run::{Guarantee, StopReason, Verdict};
+
+use super::check::{add_up, handler_text, load};
+use super::files;
+use crate::args::{Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
+use crate::exit::ExitStatus;
+use crate::interrupt::{self, Stop};
+use crate::printer;
+use crate::progress::ProgressLine;
+
+pub fn prove(args: &ProveArgs) -> ExitStatus {
+    let compilation = match load(&args.input, args.format) {
+        Ok(compilation) => compilation,
+        Err(status) => return status,
+    };
+    let Some(program) = &compilation.program else { return ExitStatus::Rejected };
+    let tests = if args.all {
+        Ok((0..program.tests.len()).collect())
+    } else {
+        select::select(program, args.testcase.as_deref())
+    };
+    let tests = match tests {
+        Ok(tests) => tests,
+        Err(error) => {
+            printer::err(&format!("{error}\n"));
+            return ExitStatus::Rejected;
+        }
+    };
+    interrupt::listen();
+    let options = options(args);
+    let mut total = ExitStatus::Success;
+    let mut reports = Vec::new();
+    let mut cases = Vec::new();
+    for test in tests {
+        let name = program.tests[test].name.clone();
+        let executable = Arc::new(Executable::new(program, test));
+        let progress = ProgressLine::new(&name, args.format == Format::Text);
+        let start = Instant::now();
+        let stop = Stop::after(args.timeout.map(Duration::from_secs));
+        let found = search::prove(&executable, &options, &progress, &stop);
+        progress.finish();
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                printer::err(&format!("internal error in test case `{name}`: {error}\nplease report this\n"));
+                return ExitStatus::Internal;
+            }
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let report = report_of(&compilation, &executable, &name, &found);
+        match args.format {
+            Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
+            Format::Text => show(&compilation, &found, &report, args, seconds),
+        }
+        if let Verdict::Violated(counterexample) = &found.verdict {
+            let written = files::write_counterexample(
+                &compilation,
+                &executable,
+                &name,
+                counterexample,
+                args.outdir.as_deref(),
+                args.format,
+            );
+            if let Err(problem) = written {
+                printer::err(&format!("{problem}\n"));
+                return ExitStatus::Rejected;
+            }
+        }
+        cases.push(junit_case(&compilation, &name, &found, seconds));
+        total = add_up(total, status_of(&found));
+        if interrupt::is_interrupted() {
+            break;
+        }
+    }
+    if args.format == Format::Json {
+        printer::out(&json::to_text(&serde_json::json!({ "version": json::VERSION, "reports": reports })));
+    }
+    if let Some(path) = &args.junit
+        && let Err(error) = std::fs::write(path, junit::render(&compilation.project.name, &cases))
+    {
+        printer::err(&format!("`{}` cannot be written: {error}\n", path.display()));
+        return ExitStatus::Rejected;
+    }
+    total
+}
+
+fn options(args: &ProveArgs) -> ProveOptions {
+    let mut options = ProveOptions {
+        order: match args.order {
+            OrderArg::Breadth => Order::Breadth,
+            OrderArg::Depth => Order::Depth,
+            OrderArg::Deepening => Order::Deepening,
+        },
+        store: match args.store {
+            StoreArg::Fingerprint => StoreKind::Fingerprint,
+            StoreArg::Exact => StoreKind::Exact,
+        },
+        fairness: match args.fairness {
+            ProveFairnessArg::Random => Some(Fairness::Random),
+            ProveFairnessArg::Weak => Some(Fairness::Weak),
+            ProveFairnessArg::None => None,
+        },
+        n_threads: args
+            .threads
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        ..ProveOptions::default()
+    };
+    options.bounds.depth = args.max_depth;
+    options.bounds.inbox = args.max_inbox;
+    options.bounds.occurrences = args.max_occurrences;
+    options.limits.memory_bytes =
+        args.memory.map(|gigabytes| (gigabytes * (1u64 << 30) as f64) as u64).or_else(available_memory);
+    options
+}
+
+/// Four fifths of the memory that is free now, where the system tells.
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024 / 5 * 4)
+}
+
+fn report_of(
+    compilation: &Compilation,
+    exe: &Executable,
+    test: &str,
+    found: &ProveReport,
+) -> prove_report::ProveReport {
+    let sources = compilation.sources();
+    let statistics = &found.statistics;
+    let mut explanation = check_report::explain_verdict(&found.verdict, sources);
+    if let (Verdict::Holds(_), Some(reason)) = (&found.verdict, &found.stopped) {
+        explanation.push_str("; ");
+        explanation.push_str(&check_report::explain_stop(reason));
+    }
+    prove_report::ProveReport {
+        version: json::VERSION,
+        command: "prove",
+        project: compilation.project.name.clone(),
+        test: test.to_owned(),
+        verdict: check_report::verdict_word(&found.verdict),
+        explanation,
+        engine: "explicit",
+        store: match statistics.store {
+            StoreKind::Fingerprint => "fingerprint",
+            StoreKind::Exact => "exact",
+        },
+        statistics: prove_report::Statistics {
+            n_configurations: statistics.n_configurations,
+            n_transitions: statistics.n_transitions,
+            depth: statistics.depth,
+            n_ends: statistics.n_ends,
+            largest_inbox: statistics.largest_inbox,
+            n_machines: statistics.n_machines,
+        },
+        dead_handlers: found
+            .dead_handlers
+            .as_ref()
+            .map(|handlers| handlers.iter().map(|handler| handler_text(exe, sources, handler)).collect()),
+        violation: match &found.verdict {
+            Verdict::Violated(counterexample) => {
+                let monitor =
+                    counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor).to_owned());
+                Some(check_report::violation(counterexample, monitor, 0, "explicit".to_owned(), sources))
+            }
+            Verdict::Holds(_) | Verdict::Unknown(_) => None,
+        },
+    }
+}
+
+fn show(
+    compilation: &Compilation,
+    found: &ProveReport,
+    report: &prove_report::ProveReport,
+    args: &ProveArgs,
+    seconds: f64,
+) {
+    let word = match &found.verdict {
+        Verdict::Holds(Guarantee::Exhaustive | Guarantee::Probable { .. }) => "proved",
+        _ => report.verdict,
+    };
+    printer::out(&format!("{}: {word}\n", report.test));
+    match &found.verdict {
+        Verdict::Violated(counterexample) => {
+            let n_last = if args.full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
+            let text =
+                check_report::render_counterexample(counterexample, compilation.sources(), n_last, true);
+            printer::out(&format!("\n{text}\n"));
+        }
+        Verdict::Holds(_) | Verdict::Unknown(_) => printer::out(&format!("{}\n", report.explanation)),
+    }
+    printer::out(&prove_report::render_statistics(report));
+    // These depend on the number of threads and on the clock.
+    let statistics = &found.statistics;
+    printer::err(&format!(
+        "... {:.0} configurations/s, {:.1} bytes each, {} MB in all, memo hit rate {:.2} %\n... Elapsed {seconds:.2} sec\n",
+        statistics.n_configurations as f64 / seconds.max(1e-3),
+        statistics.bytes_per_configuration,
+        statistics.peak_bytes >> 20,
+        statistics.hit_rate() * 100.0
+    ));
+}
+
+fn status_of(found: &ProveReport) -> ExitStatus {
+    match (&found.verdict, &found.stopped) {
+        (Verdict::Violated(_), _) => ExitStatus::Violated,
+        (_, Some(StopReason::Interrupted)) | (Verdict::Unknown(StopReason::Interrupted), _) => {
+            ExitStatus::Interrupted
+        }
+        (Verdict::Unknown(_), _) => ExitStatus::Inconclusive,
+        (Verdict::Holds(_), _) => ExitStatus::Success,
+    }
+}
+
+fn junit_case(compilation: &Compilation, name: &str, found: &ProveReport, seconds: f64) -> junit::Case {
+    let sources = compilation.sources();
+    let result = match &found.verdict {
+        Verdict::Holds(_) => junit::CaseResult::Passed,
+        Verdict::Violated(counterexample) => junit::CaseResult::Failed(
+            counterexample.violation.text(sources),
+            check_report::render_counterexample(counterexample, sources, None, false),
+        ),
+        Verdict::Unknown(reason) => junit::CaseResult::Error(check_report::explain_stop(reason)),
+    };
+    junit::Case { name: name.to_owned(), seconds, result }
+}
