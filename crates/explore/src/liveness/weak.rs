@@ -35,7 +35,7 @@ pub(crate) fn search(
 /// A `$$` of a machine, by the op that asks.
 type FairPoint = (InstanceId, u32);
 
-fn fair_cycle(graph: &Graph, monitor: usize) -> Option<(u32, Vec<u32>)> {
+pub(crate) fn fair_cycle(graph: &Graph, monitor: usize) -> Option<(u32, Vec<u32>)> {
     let bit = 1u64 << monitor;
     let is_hot = |edge: u32| {
         let edge = &graph.edges[edge as usize];

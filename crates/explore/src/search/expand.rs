@@ -80,6 +80,16 @@ impl<'a> Expander<'a> {
         standing
     }
 
+    /// The slots of the machines that can step.
+    pub fn enabled_slots(&mut self, vector: &[CellId]) -> Vec<u32> {
+        let machines = vector.iter().enumerate().skip(self.n_monitors).filter(|(_, cell)| **cell != 0);
+        let is_enabled = |kind| !matches!(kind, ActKind::Unasked | ActKind::Rest | ActKind::Blocked);
+        machines
+            .filter(|(_, cell)| is_enabled(self.memo.act(**cell).kind))
+            .map(|(slot, _)| slot as u32)
+            .collect()
+    }
+
     /// How a configuration stands, without its successors.
     pub fn standing(&mut self, vector: &[CellId]) -> Standing {
         let mut standing = Standing::default();

@@ -1,12 +1,28 @@
-//! Liveness of monitors on the graph of configurations (semantics.md, section 6). Not yet: see `check`.
+//! Liveness of monitors on the graph of configurations (semantics.md, section 6).
+//!
+//! Made by one thread in a fixed order, after the search proper has found nothing else: configurations as vectors,
+//! steps as numbers of their targets, everything else by expanding again. A violation is a lasso: under `random`, into
+//! a bottom component with a hot and no cold configuration; under `weak`, into a fair cycle of that kind. What a bound
+//! has cut off counts as a way out, so that no lasso depends on it.
 
-use allways_machine::Executable;
+use std::sync::Arc;
+
+use allways_machine::{Executable, Kernel, Outcome, Tracer, replay};
 use allways_p::hir::Temperature;
-use allways_run::{Counterexample, StopReason};
+use allways_run::{Counterexample, Entry, InstanceId, StopReason};
+use rustc_hash::FxHashMap;
 
 use super::breadth::Context;
+use super::cells::{CellId, Given, Owner};
+use super::component::components;
+use super::expand::Move;
+use super::lock;
+use super::tree::ExactKeys;
+use super::witness::{Collect, Layer, Ordered, StepName, differs, moves_answers, name, run};
+use crate::liveness::{Search, graph as sampled, weak};
 use crate::options::Fairness;
 use crate::report::InternalError;
+use crate::watch::{Heat, StepHeat};
 
 /// What the search for infinite runs says.
 pub(super) enum Answer {
@@ -26,6 +42,397 @@ pub(super) fn has_liveness(exe: &Executable) -> bool {
     })
 }
 
-pub(super) fn check(_: Context<'_>, _: Fairness) -> Result<Answer, InternalError> {
-    Ok(Answer::Stopped(StopReason::Unsupported { what: "liveness of infinite runs".to_owned() }))
+/// Looks for an infinite run that breaks a monitor.
+pub(super) fn check(
+    cx: Context<'_>,
+    exe: &Arc<Executable>,
+    fairness: Fairness,
+) -> Result<Answer, InternalError> {
+    if exe.monitors.len() > StepHeat::MAX_MONITORS {
+        let what = format!("liveness of more than {} monitors", StepHeat::MAX_MONITORS);
+        return Ok(Answer::Stopped(StopReason::Unsupported { what }));
+    }
+    let mut graph = match Graph::explore(cx) {
+        Ok(graph) => graph,
+        Err(reason) => return Ok(Answer::Stopped(reason)),
+    };
+    let lasso = match fairness {
+        Fairness::Random => graph.random_lasso(),
+        Fairness::Weak => (0..exe.monitors.len()).find_map(|monitor| graph.weak_lasso(monitor)),
+    };
+    match lasso {
+        None => Ok(Answer::Holds),
+        Some(lasso) => graph.counterexample(exe, &lasso, fairness).map(Answer::Violated),
+    }
+}
+
+/// Everything that can be reached, by number in order of discovery.
+struct Graph<'a> {
+    cx: Context<'a>,
+    ordered: Ordered<'a>,
+    beginnings: Vec<Vec<u32>>,
+    nodes: Layer,
+    /// Where a node was found: its parent and the place of the step there. Beginnings have themselves as parents.
+    origins: Vec<(u32, u32)>,
+    /// Where the steps of a node begin in `targets`; one more at the end.
+    starts: Vec<usize>,
+    targets: Vec<u32>,
+    /// Monitors that were hot or cold in a step, and are not so at its end.
+    passing: FxHashMap<usize, (u64, u64)>,
+    /// Monitors that are hot, that are cold, in a node.
+    heat: Vec<(u64, u64)>,
+    /// Something behind a node was cut off.
+    is_open: Vec<bool>,
+}
+
+/// A way to a node, and a cycle from there: steps by node and place.
+struct Lasso {
+    monitor: usize,
+    start: u32,
+    lap: Vec<(u32, u32)>,
+}
+
+impl<'a> Graph<'a> {
+    fn explore(cx: Context<'a>) -> Result<Self, StopReason> {
+        let beginning = lock(cx.cells).begin();
+        let mut graph = Graph {
+            cx,
+            ordered: Ordered::new(cx),
+            beginnings: Vec::new(),
+            nodes: Layer::default(),
+            origins: Vec::new(),
+            starts: vec![0],
+            targets: Vec::new(),
+            passing: FxHashMap::default(),
+            heat: Vec::new(),
+            is_open: Vec::new(),
+        };
+        let mut known: FxHashMap<u64, u32> = FxHashMap::default();
+        let no_memory = StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
+        let mut keys = ExactKeys::new().ok_or(no_memory.clone())?;
+        let mut depths: Vec<u32> = Vec::new();
+        for (answers, vector) in beginning.vectors {
+            let number = graph.add(&vector, None);
+            depths.push(1);
+            known.insert(keys.key(&vector).ok_or(no_memory.clone())?, number);
+            graph.beginnings.push(answers);
+        }
+        let mut at = 0;
+        while at < graph.nodes.len() {
+            if at % 1024 == 0 {
+                let bytes =
+                    graph.n_bytes() + keys.n_bytes() + known.capacity() * 8 / 7 * 17 + depths.capacity() * 4;
+                let bytes = bytes as u64 + lock(cx.cells).n_bytes() as u64;
+                if let Some(reason) = cx.stop_reason().or_else(|| cx.is_over(bytes)) {
+                    return Err(reason);
+                }
+            }
+            let vector = graph.nodes.get(at).to_vec();
+            let mut sink = Collect::default();
+            let standing = graph.ordered.expand(&vector, &mut sink);
+            let is_deepest = cx.options.bounds.depth == Some(u64::from(depths[at]));
+            graph.is_open[at] = !sink.cuts.is_empty() || is_deepest && standing.n_enabled > 0;
+            if !is_deepest {
+                for place in 0..sink.moves.len() {
+                    let successor = sink.vectors.get(place);
+                    let key = keys.key(successor).ok_or(no_memory.clone())?;
+                    let target = match known.get(&key) {
+                        Some(&target) => target,
+                        None => {
+                            let target = graph.add(successor, Some((at as u32, place as u32)));
+                            depths.push(depths[at] + 1);
+                            known.insert(key, target);
+                            target
+                        }
+                    };
+                    let (hot, cold) = sink.heat[place];
+                    let (hot_there, cold_there) = graph.heat[target as usize];
+                    let passing = (hot & !hot_there, cold & !cold_there);
+                    if passing != (0, 0) {
+                        graph.passing.insert(graph.targets.len(), passing);
+                    }
+                    graph.targets.push(target);
+                }
+            }
+            graph.starts.push(graph.targets.len());
+            at += 1;
+        }
+        Ok(graph)
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.nodes.n_bytes()
+            + self.origins.capacity() * 8
+            + self.starts.capacity() * 8
+            + self.targets.capacity() * 4
+            + self.passing.capacity() * 32
+            + self.heat.capacity() * 17
+    }
+
+    fn add(&mut self, vector: &[CellId], origin: Option<(u32, u32)>) -> u32 {
+        let number = self.nodes.len() as u32;
+        self.nodes.push(vector);
+        self.origins.push(origin.unwrap_or((number, 0)));
+        let cells = lock(self.cx.cells);
+        let (mut hot, mut cold) = (0, 0);
+        for (monitor, &cell) in vector[..cells.n_monitors()].iter().enumerate() {
+            match cells.temperature(cell) {
+                Temperature::Hot => hot |= 1 << monitor,
+                Temperature::Cold => cold |= 1 << monitor,
+                Temperature::Warm => {}
+            }
+        }
+        self.heat.push((hot, cold));
+        self.is_open.push(false);
+        number
+    }
+
+    fn steps(&self, node: u32) -> std::ops::Range<usize> {
+        self.starts[node as usize]..self.starts[node as usize + 1]
+    }
+
+    /// Monitors that are hot or cold in a step or at its end.
+    fn heat_of(&self, step: usize) -> (u64, u64) {
+        let (hot, cold) = self.heat[self.targets[step] as usize];
+        let (more_hot, more_cold) = self.passing.get(&step).copied().unwrap_or_default();
+        (hot | more_hot, cold | more_cold)
+    }
+
+    /// A bottom component with a hot and no cold configuration, the one found first.
+    fn random_lasso(&self) -> Option<Lasso> {
+        let found =
+            components(self.nodes.len(), &|node| self.steps(node), &self.targets, &|_| true, &|_| true);
+        let mut component_of = vec![0u32; self.nodes.len()];
+        for (number, component) in found.iter().enumerate() {
+            for &node in component {
+                component_of[node as usize] = number as u32;
+            }
+        }
+        let mut best: Option<(u32, usize, usize)> = None;
+        for (number, component) in found.iter().enumerate() {
+            let steps = || component.iter().flat_map(|&node| self.steps(node));
+            let stays = |step: usize| component_of[self.targets[step] as usize] == number as u32;
+            let is_bottom = steps().next().is_some()
+                && steps().all(stays)
+                && component.iter().all(|&node| !self.is_open[node as usize]);
+            if !is_bottom {
+                continue;
+            }
+            // A monitor that stands cold all through is cold at the end of every step.
+            let heat = steps().map(|step| self.heat_of(step));
+            let (hot, cold) = heat.fold((0, 0), |sum, heat| (sum.0 | heat.0, sum.1 | heat.1));
+            let blamed = hot & !cold;
+            if blamed == 0 {
+                continue;
+            }
+            let monitor = blamed.trailing_zeros() as usize;
+            let step = steps().find(|&step| self.heat_of(step).0 >> monitor & 1 == 1);
+            let source = |step: usize| self.starts.partition_point(|&start| start <= step) as u32 - 1;
+            if let Some(step) = step {
+                let from = component.iter().copied().find(|&node| self.steps(node).contains(&step));
+                let from = from.unwrap_or_else(|| source(step));
+                if best.is_none_or(|(other, ..)| from < other) {
+                    best = Some((from, step, monitor));
+                }
+            }
+        }
+        let (start, hot_step, monitor) = best?;
+        let first = (start, (hot_step - self.starts[start as usize]) as u32);
+        let mut lap = vec![first];
+        let at = self.targets[hot_step];
+        if at != start {
+            lap.extend(self.walk(at, start)?);
+        }
+        Some(Lasso { monitor, start, lap })
+    }
+
+    /// A shortest way between two nodes.
+    fn walk(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
+        let mut found_by: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+        let mut queue = std::collections::VecDeque::from([from]);
+        while let Some(at) = queue.pop_front() {
+            for (place, step) in self.steps(at).enumerate() {
+                let target = self.targets[step];
+                if target == from || found_by.contains_key(&target) {
+                    continue;
+                }
+                found_by.insert(target, (at, place as u32));
+                if target == to {
+                    let mut way = Vec::new();
+                    let mut node = to;
+                    while node != from {
+                        let by = found_by[&node];
+                        way.push(by);
+                        node = by.0;
+                    }
+                    way.reverse();
+                    return Some(way);
+                }
+                queue.push_back(target);
+            }
+        }
+        None
+    }
+
+    /// A fair cycle with a hot and no cold configuration for a monitor.
+    fn weak_lasso(&mut self, monitor: usize) -> Option<Lasso> {
+        let bit = 1u64 << monitor;
+        let is_warm = |node: u32| self.heat[node as usize].1 & bit == 0;
+        let keeps = |step: usize| self.heat_of(step).1 & bit == 0;
+        let mut found =
+            components(self.nodes.len(), &|node| self.steps(node), &self.targets, &is_warm, &keeps);
+        found.sort();
+        for component in found {
+            let mut inside: FxHashMap<u32, u32> = FxHashMap::default();
+            for (number, &node) in component.iter().enumerate() {
+                inside.insert(node, number as u32);
+            }
+            let is_hot = component.iter().any(|&node| {
+                self.steps(node).any(|step| {
+                    inside.contains_key(&self.targets[step])
+                        && self.heat_of(step).0 & bit != 0
+                        && self.heat_of(step).1 & bit == 0
+                })
+            });
+            if !is_hot {
+                continue;
+            }
+            let (part, steps) = self.part(&component, &inside);
+            if let Some((start, walk)) = weak::fair_cycle(&part, monitor) {
+                let lap = walk.iter().map(|&edge| steps[edge as usize]).collect();
+                return Some(Lasso { monitor, start: component[start as usize], lap });
+            }
+        }
+        None
+    }
+
+    /// A component in the form in which fair cycles are looked for, and where its edges are here.
+    fn part(&mut self, component: &[u32], inside: &FxHashMap<u32, u32>) -> (sampled::Graph, Vec<(u32, u32)>) {
+        let mut part = sampled::Graph::default();
+        let mut places = Vec::new();
+        for (number, &node) in component.iter().enumerate() {
+            let vector = self.nodes.get(node as usize).to_vec();
+            let mut sink = Collect::default();
+            self.ordered.expand(&vector, &mut sink);
+            let slots = self.ordered.expander.enabled_slots(&vector);
+            let mut cells = lock(self.cx.cells);
+            // Also those whose steps a bound cuts off: they starve in every loop.
+            let enabled: Vec<InstanceId> = slots
+                .into_iter()
+                .filter_map(|slot| match cells.owner(slot) {
+                    Owner::Machine(machine) => Some(machine),
+                    Owner::Monitor(_) => None,
+                })
+                .collect();
+            let first = part.edges.len() as u32;
+            for (place, &by) in sink.moves.iter().enumerate() {
+                let Owner::Machine(machine) = cells.owner(by.slot) else { continue };
+                let step = self.starts[node as usize] + place;
+                let Some(&to) = self.targets.get(step).and_then(|target| inside.get(target)) else {
+                    continue;
+                };
+                let answers = moves_answers(&mut cells, &vector, by)
+                    .iter()
+                    .map(|answer| sampled::Answer { point: answer.point, answer: answer.answer })
+                    .collect();
+                let (hot, cold) = self.heat_of(step);
+                part.edges.push(sampled::Edge { from: number as u32, to, hot, cold, machine, answers });
+                places.push((node, place as u32));
+            }
+            let (hot, cold) = self.heat[node as usize];
+            part.nodes.push(sampled::Node {
+                hot,
+                cold,
+                enabled,
+                found_by: None,
+                edges: first..part.edges.len() as u32,
+            });
+        }
+        (part, places)
+    }
+
+    /// The move of a node by its place.
+    fn move_at(&mut self, node: u32, place: u32) -> Option<Move> {
+        let vector = self.nodes.get(node as usize).to_vec();
+        let mut sink = Collect::default();
+        self.ordered.expand(&vector, &mut sink);
+        sink.moves.get(place as usize).copied()
+    }
+
+    fn names(&mut self, steps: &[(u32, u32)]) -> Vec<StepName> {
+        let mut names = Vec::new();
+        for &(node, place) in steps {
+            if let Some(by) = self.move_at(node, place) {
+                names.push(name(&mut lock(self.cx.cells), self.nodes.get(node as usize), by));
+            }
+        }
+        names
+    }
+
+    /// Replays a lasso, twice round its loop.
+    fn counterexample(
+        &mut self,
+        exe: &Arc<Executable>,
+        lasso: &Lasso,
+        fairness: Fairness,
+    ) -> Result<Counterexample, InternalError> {
+        let mut way = Vec::new();
+        let mut at = lasso.start;
+        while self.origins[at as usize].0 != at {
+            way.push(self.origins[at as usize]);
+            at = self.origins[at as usize].0;
+        }
+        way.reverse();
+        let first = self.beginnings[at as usize].clone();
+        let mut stem = vec![StepName { machine: InstanceId::MAIN, answers: first }];
+        stem.extend(self.names(&way));
+        let lap = self.names(&lasso.lap);
+        let limits = self.cx.options.limits;
+        let mut kernel = run(exe, limits, &stem)?;
+        let loop_start = kernel.schedule().len();
+        let home = bytes_of(&kernel);
+        let heat = Heat::new(exe);
+        let mut schedule = kernel.schedule().clone();
+        for round in 0..2 {
+            let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
+            for step in &lap {
+                let mut answers = Given { answers: &step.answers, at: 0 };
+                if kernel.step(step.machine, &mut answers, &mut passing).is_err() || !kernel.is_running() {
+                    return Err(differs("a loop", kernel.outcome()));
+                }
+            }
+            let bit = 1 << lasso.monitor;
+            let (hot, cold) = crate::watch::standing(&kernel);
+            if bytes_of(&kernel) != home || (passing.hot | hot) & bit == 0 || (passing.cold | cold) & bit != 0
+            {
+                return Err(differs("a loop that is hot and never cold", kernel.outcome()));
+            }
+            if round == 0 {
+                schedule = kernel.schedule().clone();
+            }
+        }
+        let mut tracer = Tracer::default();
+        let replayed = replay(exe, limits, &schedule, &mut tracer)
+            .map_err(|error| InternalError::Replay { index: 0, error })?;
+        let Outcome::Running = replayed.outcome() else {
+            return Err(differs("a loop", replayed.outcome()));
+        };
+        let mut trace = tracer.finish(replayed.outcome());
+        let found = Search::Lasso { monitor: lasso.monitor, stem: Vec::new(), lap: Vec::new() };
+        let Some(broken) = found.into_break(exe, fairness) else {
+            return Err(differs("a violation", replayed.outcome()));
+        };
+        let violation = *broken.violation;
+        if let Some(step) = trace.steps.last_mut() {
+            step.entries.push(Entry::Fault(violation.clone()));
+        }
+        trace.violation = Some(violation.clone());
+        Ok(Counterexample { violation, schedule, loop_start: Some(loop_start), trace })
+    }
+}
+
+fn bytes_of(kernel: &Kernel) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    kernel.encode(&mut bytes);
+    bytes
 }

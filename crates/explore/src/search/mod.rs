@@ -17,6 +17,7 @@
 
 mod breadth;
 mod cells;
+mod component;
 mod depth;
 mod expand;
 mod graph;

@@ -39,7 +39,7 @@ pub fn prove(
         && let Some(fairness) = options.fairness
         && graph::has_liveness(exe)
     {
-        match graph::check(cx, fairness)? {
+        match graph::check(cx, exe, fairness)? {
             graph::Answer::Holds => {}
             graph::Answer::Violated(found) => counterexample = Some(found),
             graph::Answer::Stopped(reason) => explored.end = SearchEnd::Stopped(reason),
