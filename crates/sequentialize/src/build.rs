@@ -11,12 +11,14 @@ pub struct Builder {
     pub program: Program,
     pub span: Span,
     made: BTreeSet<String>,
+    /// The names up to here are those of the source.
+    n_source_names: usize,
 }
 
 impl Builder {
     /// Starts from a copy: ids of the original stay valid.
     pub fn new(program: &Program, span: Span) -> Self {
-        Builder { program: program.clone(), span, made: BTreeSet::new() }
+        Builder { program: program.clone(), span, made: BTreeSet::new(), n_source_names: program.names.len() }
     }
 
     /// A name that occurs nowhere in the program.
@@ -26,6 +28,23 @@ impl Builder {
             name.push('\'');
         }
         self.made.insert(name.clone());
+        self.program.intern(&name)
+    }
+
+    /// A name for one body: it differs from all names of the source and from [`fresh`](Self::fresh)
+    /// ones made before, but other bodies may use it too.
+    pub fn fresh_local(&mut self, wanted: &str) -> Symbol {
+        let mut name = wanted.to_owned();
+        let is_source = |build: &Self, name: &str| {
+            build
+                .program
+                .names
+                .get(name)
+                .is_some_and(|symbol| (symbol.as_u32() as usize) < build.n_source_names)
+        };
+        while is_source(self, &name) || self.made.contains(&name) {
+            name.push('\'');
+        }
         self.program.intern(&name)
     }
 

@@ -53,6 +53,9 @@ pub struct Sequentialized {
     pub entry: Symbol,
     /// What statements of `program` stand for.
     pub origins: FxHashMap<StmtId, Origin>,
+    /// The shared variables of the original, each with the variable that holds its value at the end of
+    /// the simulated run when the new entry point returns.
+    pub finals: Vec<(Symbol, Symbol)>,
 }
 
 /// What a statement of a translated program stands for in the original.

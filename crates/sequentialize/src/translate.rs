@@ -19,6 +19,7 @@
 mod body;
 mod contract;
 mod driver;
+mod post;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -392,7 +393,13 @@ impl<'a> Translator<'a> {
         let entry = self.driver(&mut decls)?;
         self.build.program.decls = decls;
         complete_modifies(&mut self.build.program);
-        Ok(Sequentialized { program: self.build.program, entry, origins: self.origins })
+        let finals = self.by_var.iter().map(|(&var, &idx)| {
+            let shared = &self.shared[idx];
+            let names = if self.is_child_first() { &shared.copies } else { &shared.next };
+            (checked.vars[var].name.symbol, names[self.n_rounds - 1])
+        });
+        let finals = finals.collect();
+        Ok(Sequentialized { program: self.build.program, entry, origins: self.origins, finals })
     }
 
     fn declare_shared(&mut self, decls: &mut Vec<Decl>) {

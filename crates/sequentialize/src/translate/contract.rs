@@ -124,14 +124,14 @@ impl Translator<'_> {
         let mut new_results = self.split_handles(frame, decl_idx, results);
         let int = self.build.int_type();
         if shape.returns_round {
-            let incoming = self.build.fresh("round.in");
-            let round = self.build.fresh("round");
+            let incoming = self.build.fresh_local("round.in");
+            let round = self.build.fresh_local("round");
             new_params.push(self.build.binding(incoming, int));
             new_results.push(self.build.binding(round, int));
             frame.round = Some(round);
             frame.helpers.insert("round.in".to_owned(), incoming);
         } else if shape.takes_round {
-            let round = self.build.fresh("round");
+            let round = self.build.fresh_local("round");
             new_params.push(self.build.binding(round, int));
             frame.round = Some(round);
         }
@@ -146,8 +146,8 @@ impl Translator<'_> {
             match (var, inner) {
                 (Some(var), Some(inner)) => {
                     let text = self.checked.program.text(binding.name.symbol).to_owned();
-                    let result = self.build.fresh(&format!("{text}.result"));
-                    let round = self.build.fresh(&format!("{text}.round"));
+                    let result = self.build.fresh_local(&format!("{text}.result"));
+                    let round = self.build.fresh_local(&format!("{text}.round"));
                     let ty = self.build.type_of(self.checked, inner);
                     let int = self.build.int_type();
                     frame.handles.insert(var, (result, round));
@@ -180,7 +180,7 @@ impl Translator<'_> {
         for var in vars {
             let idx = self.by_var[&var];
             let text = checked.program.text(checked.vars[var].name.symbol).to_owned();
-            let snapshot = self.build.fresh(&format!("old.{text}"));
+            let snapshot = self.build.fresh_local(&format!("old.{text}"));
             let ty = self.shared[idx].ty;
             frame.locals.push(self.build.binding(snapshot, ty));
             let value = self.read(idx, frame);
@@ -197,7 +197,7 @@ impl Translator<'_> {
             stmts.push(self.build.copy(&[(round, incoming)]));
         }
         if frame.can_leave {
-            frame.leave = Some(self.build.fresh("leave"));
+            frame.leave = Some(self.build.fresh_local("leave"));
         }
         if self.tasks.contains(&frame.procedure) {
             self.leave_if_failed(frame, &mut stmts);
@@ -282,7 +282,7 @@ impl Translator<'_> {
         let ensures = procedure.specs.iter().any(|spec| matches!(spec.kind, SpecKind::Ensures(_)));
         let is_atomic = self.atomic.is_some() && self.is_atomic(frame.procedure);
         if ensures || is_atomic {
-            frame.done = Some(self.build.fresh("done"));
+            frame.done = Some(self.build.fresh_local("done"));
         }
         stmts.extend(self.block(&body.block, frame)?);
         self.build.span = body.span;
