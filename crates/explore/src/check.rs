@@ -32,6 +32,9 @@ const FIRST_LENGTH: u64 = 64;
 const BLOCK: u64 = 32;
 /// Places of violations that are told apart when told to go on.
 const MAX_FINDINGS: usize = 64;
+/// The first so many schedules, and one in the square of it later, search for certain liveness violations without
+/// regard to price when the step bound cuts them.
+const N_THOROUGH: u64 = 16;
 /// Steps between two reports of progress.
 const PROGRESS_STEPS: u64 = 1 << 16;
 
@@ -157,8 +160,7 @@ impl Shared<'_> {
         }
         let mut kernel = Kernel::new(self.exe.clone(), options.limits);
         let is_cancelled = || self.asks_to_stop();
-        let search =
-            liveness::weak::search(&mut kernel, &heat, options.liveness.configurations, &is_cancelled);
+        let search = liveness::weak::search(&mut kernel, &heat, options.liveness.allowance(), &is_cancelled);
         let mut merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
         merger.total.n_searches += 1;
         merger.total.n_open_searches += u64::from(search == liveness::Search::Open);
@@ -279,6 +281,7 @@ impl<'a> Worker<'a> {
         if !strategy.begin(&plan) {
             return Next::NoMore;
         }
+        rules.is_thorough = index < N_THOROUGH || index.is_multiple_of(N_THOROUGH * N_THOROUGH);
         self.kernel.reset();
         let mut statistics = Statistics::default();
         let mut n_told = 0;

@@ -137,12 +137,10 @@ fn shrink_lasso(
     let (Some(loop_start), Some(monitor)) = (raw.loop_start, raw.violation.monitor) else { return };
     let exe = kernel.executable().clone();
     let heat = Heat::new(&exe);
-    let max_configurations = options.liveness.configurations;
+    let allowance = options.liveness.allowance();
     let search = |kernel: &mut Kernel| match options.liveness.fairness {
-        Fairness::Random => {
-            liveness::random::search(kernel, &heat, monitor, max_configurations, is_cancelled)
-        }
-        Fairness::Weak => liveness::weak::search(kernel, &heat, max_configurations, is_cancelled),
+        Fairness::Random => liveness::random::search(kernel, &heat, monitor, allowance, is_cancelled),
+        Fairness::Weak => liveness::weak::search(kernel, &heat, allowance, is_cancelled),
     };
     let is_lasso = |found: &Search| matches!(found, Search::Lasso { monitor: m, .. } if *m == monitor);
     let stem = steps_of(&raw.schedule.choices[..loop_start]);
@@ -154,7 +152,7 @@ fn shrink_lasso(
         if kernel.is_running() && is_lasso(&search(kernel)) { high = middle } else { low = middle + 1 }
     }
     // A search costs about as many steps as it may visit configurations.
-    let price = max_configurations as u64 / 16;
+    let price = allowance.configurations as u64 / 16;
     let mut test = |kernel: &mut Kernel, candidate: &[Step]| {
         follow(kernel, candidate, &mut allways_machine::Silent);
         let cost = kernel.n_steps() + price;

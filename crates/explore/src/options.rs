@@ -2,6 +2,7 @@
 
 use allways_run::{Limits, StopReason};
 
+use crate::liveness::graph::Allowance;
 use crate::strategy::StrategyKind;
 
 /// Which infinite runs count for liveness (semantics.md, section 6).
@@ -76,8 +77,16 @@ impl CheckOptions {
 pub struct LivenessOptions {
     pub fairness: Fairness,
     pub temperature: TemperatureRule,
-    /// Configurations that one search for a certain violation may visit; zero turns these searches off.
+    /// Configurations that one search for a certain violation may visit; zero turns these searches off. Most searches
+    /// are allowed less: what the run before them has cost.
     pub configurations: usize,
+}
+
+impl LivenessOptions {
+    /// What the largest searches may do.
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance { configurations: self.configurations, work: self.configurations as u64 * 16 }
+    }
 }
 
 impl Default for LivenessOptions {

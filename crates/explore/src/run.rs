@@ -3,6 +3,7 @@
 use allways_machine::{Kernel, Outcome};
 use allways_run::{Choice, StopReason, Violation, ViolationKind};
 
+use crate::liveness::graph::Allowance;
 use crate::liveness::{self, Search};
 use crate::options::{CheckOptions, Fairness};
 use crate::report::Statistics;
@@ -43,7 +44,10 @@ pub(crate) struct Rules {
     /// Whether heat counts: under fair strategies.
     pub is_fair: bool,
     pub temperature_limit: u64,
-    pub max_configurations: usize,
+    /// What the largest search may do.
+    pub allowance: Allowance,
+    /// This schedule may make the largest search when it is cut.
+    pub is_thorough: bool,
     pub fairness: Fairness,
 }
 
@@ -54,7 +58,8 @@ impl Rules {
             fail_on_bound: options.fail_on_max_steps,
             is_fair: strategy.is_fair(),
             temperature_limit: options.temperature_limit().unwrap_or(u64::MAX),
-            max_configurations: options.liveness.configurations,
+            allowance: options.liveness.allowance(),
+            is_thorough: true,
             fairness: options.liveness.fairness,
         }
     }
@@ -104,9 +109,9 @@ pub(crate) fn run(
         }
         let is_over = temperature > rules.temperature_limit;
         if temperature >= next_suspicion || is_over {
-            let n = if is_over { rules.max_configurations } else { temperature as usize };
+            let work = if is_over { u64::MAX } else { 2 * temperature };
             next_suspicion = temperature.saturating_mul(4);
-            match suspect(kernel, watch, monitor, n, rules, statistics, poll) {
+            match suspect(kernel, watch, monitor, work, rules, statistics, poll) {
                 Suspicion::Ended(ended) => return ended,
                 Suspicion::Open if is_over => {
                     return Ended::Violated(Break::here(liveness::potential(kernel, monitor)));
@@ -134,11 +139,11 @@ fn at_bound(
     if rules.fail_on_bound {
         return Ended::Violated(Break::here(step_bound_violation(rules.step_bound)));
     }
+    let work = if rules.is_thorough { u64::MAX } else { kernel.n_steps() };
     if rules.is_fair
         && let Some((monitor, temperature)) = watch.heat().hottest()
         && temperature >= SUSPICIOUS_AT_BOUND
-        && let Suspicion::Ended(ended) =
-            suspect(kernel, watch, monitor, rules.max_configurations, rules, statistics, poll)
+        && let Suspicion::Ended(ended) = suspect(kernel, watch, monitor, work, rules, statistics, poll)
     {
         return ended;
     }
@@ -168,13 +173,14 @@ fn suspect(
     kernel: &mut Kernel,
     watch: &mut Watch,
     monitor: usize,
-    n: usize,
+    work: u64,
     rules: &Rules,
     statistics: &mut Statistics,
     poll: &mut dyn FnMut(u64) -> bool,
 ) -> Suspicion {
-    let n = n.min(rules.max_configurations);
-    if n == 0 {
+    let work = work.min(rules.allowance.work);
+    let allowance = Allowance { work, ..rules.allowance };
+    if allowance.configurations == 0 {
         return Suspicion::Open;
     }
     statistics.n_searches += 1;
@@ -182,8 +188,8 @@ fn suspect(
     let is_cancelled = || (poll.borrow_mut())(0);
     let heat = watch.heat();
     let search = match rules.fairness {
-        Fairness::Random => liveness::random::search(kernel, heat, monitor, n, &is_cancelled),
-        Fairness::Weak => liveness::weak::search(kernel, heat, n, &is_cancelled),
+        Fairness::Random => liveness::random::search(kernel, heat, monitor, allowance, &is_cancelled),
+        Fairness::Weak => liveness::weak::search(kernel, heat, allowance, &is_cancelled),
     };
     match search {
         Search::Cools => Suspicion::Cleared,

@@ -19,7 +19,7 @@ use super::{Score, compile, first_error, folders, projects_below, shown};
 const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// Programs that are not held to what their folder says.
-const EXCEPTIONS: [(&str, &str); 5] = [
+const EXCEPTIONS: [(&str, &str); 4] = [
     (
         "Feature1SMLevelDecls/Correct/BugRepro",
         "P attaches no spec to a test that it makes up, so it passes there; its spec Safety can fail, as a comment in it says",
@@ -35,10 +35,6 @@ const EXCEPTIONS: [(&str, &str); 5] = [
     (
         "Feature5ModuleSystem/Correct/OSR",
         "only compiled by P: its runner leaves the group out, and a run reaches an unhandled event",
-    ),
-    (
-        "Feature1SMLevelDecls/Correct/ParamTest",
-        "only its test names are compared: P's runner lists the tests of this directory and runs none",
     ),
 ];
 

@@ -1,7 +1,7 @@
 //! The part of the configuration graph that was explored from one configuration.
 //!
 //! Breadth first, with every machine that can step and every resolution of the data choices met in the step.
-//! Configurations are told apart by their bytes, not by hashes of them, so that "none" means none.
+//! Configurations are told apart by their whole content, not by hashes of it, so that "none" means none.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,21 @@ use allways_machine::{DataPoint, Kernel, Oracle, Outcome, Snapshot};
 use allways_run::{Choice, InstanceId, Violation};
 use rustc_hash::FxHashMap;
 
+use super::key::write_key;
 use crate::watch::{Heat, StepHeat, standing};
+
+/// How much an exploration may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance {
+    pub configurations: usize,
+    /// In units of about one step of a run.
+    pub work: u64,
+}
+
+/// The price of an edge: going back to a configuration, a step, and looking up so many words.
+fn price(n_words: usize) -> u64 {
+    4 + n_words as u64 / 32
+}
 
 pub(crate) struct Node {
     /// Monitors that are hot here, and those that are cold, a bit for each.
@@ -70,17 +84,19 @@ impl Graph {
     pub fn explore(
         kernel: &mut Kernel,
         heat: &Heat,
-        max_configurations: usize,
+        allowance: Allowance,
         is_cancelled: &dyn Fn() -> bool,
         mut stop: impl FnMut(&Edge, &Node) -> bool,
     ) -> (Graph, End) {
         let home = kernel.save();
         let mut graph = Graph::default();
-        let mut known: FxHashMap<Box<[u8]>, u32> = FxHashMap::default();
+        let mut known: FxHashMap<Box<[u64]>, u32> = FxHashMap::default();
+        let mut instances = Vec::new();
+        let mut work_left = allowance.work;
         let mut frontier: VecDeque<(u32, Snapshot)> = VecDeque::new();
-        let mut bytes = Vec::new();
-        kernel.encode(&mut bytes);
-        known.insert(bytes.as_slice().into(), 0);
+        let mut key = Vec::new();
+        write_key(kernel, &mut instances, &mut key);
+        known.insert(key.as_slice().into(), 0);
         graph.nodes.push(node(kernel, None));
         frontier.push_back((0, kernel.save()));
         let end = 'search: loop {
@@ -109,13 +125,13 @@ impl Graph {
                         Outcome::Unknown(_) => break 'search End::Unknown,
                         Outcome::Running | Outcome::Quiescent => {}
                     }
-                    bytes.clear();
-                    kernel.encode(&mut bytes);
-                    let to = match known.get(bytes.as_slice()) {
+                    write_key(kernel, &mut instances, &mut key);
+                    work_left = work_left.saturating_sub(price(key.len()));
+                    let to = match known.get(key.as_slice()) {
                         Some(&to) => to,
                         None => {
                             let to = graph.nodes.len() as u32;
-                            known.insert(bytes.as_slice().into(), to);
+                            known.insert(key.as_slice().into(), to);
                             graph.nodes.push(node(kernel, Some(graph.edges.len() as u32)));
                             frontier.push_back((to, kernel.save()));
                             to
@@ -127,13 +143,16 @@ impl Graph {
                     if stops {
                         break 'search End::Stopped;
                     }
+                    if work_left == 0 {
+                        break 'search End::Bound;
+                    }
                     if !resolution.advance() {
                         break;
                     }
                 }
             }
             graph.nodes[from as usize].edges = first_edge..graph.edges.len() as u32;
-            if graph.nodes.len() > max_configurations {
+            if graph.nodes.len() > allowance.configurations {
                 break End::Bound;
             }
         };

@@ -7,7 +7,7 @@ use allways_machine::Kernel;
 
 use super::Search;
 use super::component::components;
-use super::graph::{End, Graph};
+use super::graph::{Allowance, End, Graph};
 use crate::watch::{Heat, StepHeat, standing};
 
 /// Asks of a monitor whether it can still be cold, from where the kernel stands.
@@ -15,7 +15,7 @@ pub(crate) fn search(
     kernel: &mut Kernel,
     heat: &Heat,
     monitor: usize,
-    max_configurations: usize,
+    allowance: Allowance,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Search {
     if monitor >= StepHeat::MAX_MONITORS {
@@ -25,8 +25,7 @@ pub(crate) fn search(
     if standing(kernel).1 & bit != 0 {
         return Search::Cools;
     }
-    let (graph, end) =
-        Graph::explore(kernel, heat, max_configurations, is_cancelled, |edge, _| edge.cold & bit != 0);
+    let (graph, end) = Graph::explore(kernel, heat, allowance, is_cancelled, |edge, _| edge.cold & bit != 0);
     match end {
         End::Exhausted => {}
         End::Stopped => return Search::Cools,

@@ -9,17 +9,17 @@ use allways_run::InstanceId;
 
 use super::Search;
 use super::component::components;
-use super::graph::{End, Graph};
+use super::graph::{Allowance, End, Graph};
 use crate::watch::{Heat, StepHeat};
 
 /// Looks for a fair cycle in what can be reached from where the kernel stands, for any monitor.
 pub(crate) fn search(
     kernel: &mut Kernel,
     heat: &Heat,
-    max_configurations: usize,
+    allowance: Allowance,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Search {
-    let (graph, end) = Graph::explore(kernel, heat, max_configurations, is_cancelled, |_, _| false);
+    let (graph, end) = Graph::explore(kernel, heat, allowance, is_cancelled, |_, _| false);
     for monitor in 0..kernel.n_monitors().min(StepHeat::MAX_MONITORS) {
         if let Some((start, walk)) = fair_cycle(&graph, monitor) {
             return Search::Lasso { monitor, stem: graph.path_to(start), lap: graph.choices(&walk) };
