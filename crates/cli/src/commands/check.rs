@@ -100,10 +100,14 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
 
 /// Compiles, with the foreign bodies that the suite names. Shows what is wrong.
 pub fn compile_project(args: &CheckArgs) -> Result<Compilation, ExitStatus> {
-    load(&args.input, args.format)
+    load(&args.input, args.format, "check")
 }
 
-pub fn load(input: &crate::args::InputArgs, format: Format) -> Result<Compilation, ExitStatus> {
+pub fn load(
+    input: &crate::args::InputArgs,
+    format: Format,
+    command: &'static str,
+) -> Result<Compilation, ExitStatus> {
     let mut request = input.request();
     let folder = project_folder(&request.paths);
     match suite::load(&folder) {
@@ -117,7 +121,7 @@ pub fn load(input: &crate::args::InputArgs, format: Format) -> Result<Compilatio
     let compilation = allways_driver::compile(&request, input.strict);
     if compilation.program.is_none() {
         if format == Format::Json {
-            printer::out(&json::to_text(&compile::report(&compilation, "check")));
+            printer::out(&json::to_text(&compile::report(&compilation, command)));
         } else {
             compile::show_diagnostics(&compilation);
         }
@@ -137,6 +141,20 @@ fn project_folder(paths: &[PathBuf]) -> PathBuf {
 
 fn timeout(args: &CheckArgs) -> Option<Duration> {
     args.timeout.map(Duration::from_secs)
+}
+
+/// Says what the default test is: P attaches no spec to it, Allways attaches all.
+pub fn show_default_test(compilation: &Compilation, test: &str) {
+    let tests = compilation.program.iter().flat_map(|program| &program.tests);
+    let is_made_up = |kind| kind == allways_p::hir::TestKind::Default;
+    let Some(default) = tests.into_iter().find(|found| found.name == test && is_made_up(found.kind)) else {
+        return;
+    };
+    let specs = match default.system.monitors.len() {
+        0 => "there is no spec to attach",
+        _ => "every spec is attached",
+    };
+    printer::out(&format!("the program declares no test, so `Main` is run; {specs}\n"));
 }
 
 /// The options of the engine.
@@ -289,6 +307,7 @@ fn explanation(checked: &Checked, sources: &allways_base::Sources) -> String {
 fn show(compilation: &Compilation, checked: &Checked, report: &check_report::CheckReport, args: &CheckArgs) {
     let sources = compilation.sources();
     printer::out(&format!("... Checker is using '{}' strategy (seed:{}).\n", report.strategy, report.seed));
+    show_default_test(compilation, &report.test);
     printer::out(&format!("{}: {}\n", report.test, report.verdict));
     let n_last = if args.full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
     for (finding, violation) in checked.report.findings.iter().zip(&report.violations) {

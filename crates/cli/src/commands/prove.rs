@@ -10,7 +10,7 @@ use allways_machine::Executable;
 use allways_report::{check as check_report, json, junit, prove as prove_report};
 use allways_run::{Guarantee, StopReason, Verdict};
 
-use super::check::{add_up, handler_text, load};
+use super::check::{add_up, handler_text, load, show_default_test};
 use super::files;
 use crate::args::{Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
 use crate::exit::ExitStatus;
@@ -19,7 +19,7 @@ use crate::printer;
 use crate::progress::ProgressLine;
 
 pub fn prove(args: &ProveArgs) -> ExitStatus {
-    let compilation = match load(&args.input, args.format) {
+    let compilation = match load(&args.input, args.format, "prove") {
         Ok(compilation) => compilation,
         Err(status) => return status,
     };
@@ -190,6 +190,7 @@ fn show(
         Verdict::Holds(Guarantee::Exhaustive | Guarantee::Probable { .. }) => "proved",
         _ => report.verdict,
     };
+    show_default_test(compilation, &report.test);
     printer::out(&format!("{}: {word}\n", report.test));
     match &found.verdict {
         Verdict::Violated(counterexample) => {

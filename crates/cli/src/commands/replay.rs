@@ -33,7 +33,7 @@ pub fn replay_file(input: &InputArgs, path: &Path, format: Format, full_trace: b
         Ok(file) => file,
         Err(problem) => return rejected(problem),
     };
-    let compilation = match load(input, format) {
+    let compilation = match load(input, format, "replay") {
         Ok(compilation) => compilation,
         Err(status) => return status,
     };
