@@ -3,7 +3,8 @@
 //!
 //! [`sequentialize`] is the way in. [`effects`] finds out who touches what, [`translate`] is the
 //! translation for all schedulers, and [`wait_removal`] prepares programs for those that do not know
-//! waits.
+//! waits. [`decode`] reads off a run of the translated program what the tasks of the original did, and
+//! [`replay`] makes the concurrent interpreter repeat it.
 //!
 //! The result is plain Boogie: scalars `g.0 .. g.K` per shared variable and round, no arrays of
 //! rounds. Statements that stand for an asynchronous one are preceded by an assumption with the
@@ -11,7 +12,9 @@
 //! point: guesses are validated before it.
 
 pub mod build;
+pub mod decode;
 pub mod effects;
+pub mod replay;
 pub mod translate;
 pub mod wait_removal;
 
@@ -56,6 +59,10 @@ pub struct Sequentialized {
     /// The shared variables of the original, each with the variable that holds its value at the end of
     /// the simulated run when the new entry point returns.
     pub finals: Vec<(Symbol, Symbol)>,
+    /// The same at the start.
+    pub initials: Vec<(Symbol, Symbol)>,
+    /// The variable that counts delays, if there can be any.
+    pub used: Option<Symbol>,
 }
 
 /// What a statement of a translated program stands for in the original.
@@ -105,13 +112,21 @@ pub fn sequentialize(
         Scheduler::Df { .. } | Scheduler::ChildFirst { .. } => {
             match wait_removal::remove_waits(checked, entry)? {
                 None => translate::translate(checked, entry, options),
-                Some(program) => {
+                Some((program, waits)) => {
                     let (without, diagnostics) = check(program);
                     if let Some(first) = diagnostics.iter().find(|d| d.is_error()) {
                         let what = format!("this use of waits ({})", first.message);
                         return Err(Unsupported { what, span: first.primary.as_ref().map(|l| l.span) });
                     }
-                    translate::translate(&without, entry, options)
+                    let mut done = translate::translate(&without, entry, options)?;
+                    for origin in done.origins.values_mut() {
+                        origin.stmt = waits.get(&origin.stmt).copied().unwrap_or(origin.stmt);
+                    }
+                    // Only the variables of the original are of interest.
+                    let is_original =
+                        |name: &Symbol| checked.globals.iter().any(|&v| checked.vars[v].name.symbol == *name);
+                    done.finals.retain(|(name, _)| is_original(name));
+                    Ok(done)
                 }
             }
         }

@@ -399,7 +399,20 @@ impl<'a> Translator<'a> {
             (checked.vars[var].name.symbol, names[self.n_rounds - 1])
         });
         let finals = finals.collect();
-        Ok(Sequentialized { program: self.build.program, entry, origins: self.origins, finals })
+        let initials = self
+            .by_var
+            .iter()
+            .map(|(&var, &idx)| (checked.vars[var].name.symbol, self.shared[idx].copies[0]));
+        let initials = initials.collect();
+        let used = self.used;
+        Ok(Sequentialized {
+            program: self.build.program,
+            entry,
+            origins: self.origins,
+            finals,
+            initials,
+            used,
+        })
     }
 
     fn declare_shared(&mut self, decls: &mut Vec<Decl>) {

@@ -12,13 +12,17 @@ use allways_base::Symbol;
 use allways_boogie::check::{Checked, Ty, TyKind};
 use allways_boogie::dialect::{self, AsyncOp};
 use allways_boogie::tree::*;
+use rustc_hash::FxHashMap;
 
 use crate::Unsupported;
 use crate::build::Builder;
 use crate::effects::unassigned_waits;
 
+/// A program without waits, and the wait behind each of its new preemption points.
+pub type WithoutWaits = (Program, FxHashMap<StmtId, StmtId>);
+
 /// The same program without waits; `None` if it has neither waits nor handles.
-pub fn remove_waits(checked: &Checked, entry: Symbol) -> Result<Option<Program>, Unsupported> {
+pub fn remove_waits(checked: &Checked, entry: Symbol) -> Result<Option<WithoutWaits>, Unsupported> {
     let program = &checked.program;
     let uses_handles = program.stmts.iter_ids().any(|(id, _)| {
         matches!(
@@ -45,9 +49,10 @@ pub fn remove_waits(checked: &Checked, entry: Symbol) -> Result<Option<Program>,
         wrappers: BTreeMap::new(),
         new: Vec::new(),
         unassigned: BTreeSet::new(),
+        points: FxHashMap::default(),
     };
     removal.run()?;
-    Ok(Some(removal.build.program))
+    Ok(Some((removal.build.program, removal.points)))
 }
 
 fn task_result(checked: &Checked, ty: Ty) -> Option<Ty> {
@@ -72,6 +77,7 @@ struct Removal<'a> {
     new: Vec<Decl>,
     /// Waits of the current body on handles that may not be assigned.
     unassigned: BTreeSet<StmtId>,
+    points: FxHashMap<StmtId, StmtId>,
 }
 
 impl Removal<'_> {
@@ -254,7 +260,9 @@ impl Removal<'_> {
         stmts: &mut Vec<StmtId>,
     ) {
         let span = self.build.span;
-        stmts.push(self.build.stmt(StmtKind::Yield));
+        let point = self.build.stmt(StmtKind::Yield);
+        self.points.insert(point, id);
+        stmts.push(point);
         if self.unassigned.contains(&id) {
             let (number, zero) = (self.build.var(handle), self.build.int(0));
             let expr = self.build.binary(BinaryOp::Ne, number, zero);

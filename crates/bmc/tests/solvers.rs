@@ -1,0 +1,88 @@
+//! Solvers that are missing, wrong, dying or undecided are told apart, and none of them is an answer.
+
+mod common;
+
+use std::time::Duration;
+
+use allways_bmc::smt::{Found, ProcessOptions, ProcessSolver, Recorded, Session, Solver, SolverError};
+use allways_bmc::{Answer, Recursion, VerifyError, VerifyOptions, verify};
+use allways_boogie::entry_point;
+use allways_run::Quiet;
+
+fn start(program: &str) -> Option<SolverError> {
+    ProcessSolver::start(&Found::new(program), &ProcessOptions::default()).err()
+}
+
+#[test]
+fn missing_executable_cannot_be_started() {
+    let error = start("no-such-solver").expect("there is none");
+    assert!(matches!(error, SolverError::Start { .. }), "{error:?}");
+    assert!(error.to_string().contains("no-such-solver"));
+}
+
+#[test]
+fn other_programs_are_no_solvers() {
+    assert!(matches!(start("false"), Some(SolverError::Died { .. })));
+    assert!(matches!(start("true"), Some(SolverError::Died { .. })));
+    assert!(matches!(start("cat"), Some(SolverError::Nonsense { .. })));
+}
+
+#[test]
+fn solver_that_dies_in_the_middle_is_an_error() {
+    let mut solver = common::start();
+    solver.tell("(exit)\n").expect("it listens");
+    assert!(matches!(solver.ask("(check-sat)"), Err(SolverError::Died { .. })));
+    assert!(matches!(solver.ask("(check-sat)"), Err(SolverError::Died { .. })));
+}
+
+#[test]
+fn rejected_command_is_an_error() {
+    let mut solver = common::start();
+    let mut session = Session::new(&mut solver, false).expect("it listens");
+    session.tell("(assert nothing)\n").expect("told later");
+    assert!(matches!(session.check(&[]), Err(SolverError::Complaint(_))));
+}
+
+fn verdict_of(text: &str, solver: &mut dyn Solver) -> Result<Answer, VerifyError> {
+    let checked = common::load("test", text).expect("no mistakes");
+    let entry = entry_point(&checked.program, None).expect("it has a main");
+    let options = VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: false };
+    verify(&checked, entry, &options, solver, &Quiet).map(|report| report.answer)
+}
+
+#[test]
+fn unknown_is_not_an_answer() {
+    let text = "procedure main() { var x: int; assert x > 0; }";
+    let mut solver = Recorded::new(["unknown", "(:reason-unknown \"incomplete\")"]);
+    let answer = verdict_of(text, &mut solver);
+    assert_eq!(answer, Ok(Answer::Unknown { reason: "incomplete".to_owned(), recursion: 1 }));
+    let mut solver = Recorded::new(["unsat"]);
+    assert_eq!(verdict_of(text, &mut solver), Ok(Answer::Holds { recursion: 1, bound_reached: false }));
+    let mut solver = Recorded::new([]);
+    assert!(matches!(verdict_of(text, &mut solver), Err(VerifyError::Solver(SolverError::Died { .. }))));
+}
+
+#[test]
+fn time_limit_gives_unknown() {
+    let options = ProcessOptions { time_per_check: Some(Duration::from_millis(50)), seed: 0 };
+    let mut solver = ProcessSolver::start(&common::solver(), &options).expect("it starts");
+    // Fermat's theorem for the exponent three, over unbounded numbers.
+    let text = "procedure main() {
+        var a, b, c: int;
+        assume a > 0 && b > 0 && c > 0;
+        assert a * a * a + b * b * b != c * c * c;
+    }";
+    let answer = verdict_of(text, &mut solver);
+    assert!(matches!(answer, Ok(Answer::Unknown { .. })), "{answer:?}");
+}
+
+#[test]
+fn conversation_can_be_kept() {
+    let checked = common::load("test", "procedure main() { assert false; }").expect("no mistakes");
+    let entry = entry_point(&checked.program, None).expect("it has a main");
+    let options = VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: true };
+    let report = verify(&checked, entry, &options, &mut common::start(), &Quiet).expect("it works");
+    let smt = report.smt.expect("it was kept");
+    assert!(smt.contains("(set-logic ALL)") && smt.contains("(check-sat-assuming"), "{smt}");
+    assert!(report.stats.n_queries > 0 && report.stats.n_instances > 0);
+}

@@ -1,0 +1,245 @@
+//! The certificate: a plan is executed by the concurrent interpreter, and only a run that fails there
+//! is a violation.
+//!
+//! The plan fixes scheduling and branches. Values that the program takes from nowhere are asked for
+//! without a name, so they are tried: first those of the model, then small ones. What results is a
+//! schedule without delays, which is replayed once more under full concurrency.
+
+use allways_boogie::interp::machine::{Machine, Standing, Stop};
+use allways_boogie::interp::oracle::Candidates;
+use allways_boogie::interp::{
+    Assertions, Choice, Code, Conf, Domains, Ending, Limit, Move, Oracle, Replay, Run, RunOptions, Scheduler,
+    Value, run,
+};
+
+use crate::decode::Plan;
+
+/// How many combinations of values are tried.
+const MAX_RUNS: usize = 20_000;
+
+/// Instructions of one run.
+const MAX_STEPS: u64 = 200_000;
+
+/// What is known about values.
+#[derive(Clone, Default, Debug)]
+pub struct Values {
+    /// The globals at the start, by slot.
+    pub initial: Vec<Option<Value>>,
+    /// Values of the model, the likely ones first.
+    pub pool: Vec<Value>,
+}
+
+/// Executes a plan under the scheduler it was made for. `Some` is a failing run of the concurrent
+/// program, with its schedule.
+pub fn replay(
+    code: &Code,
+    plan: &Plan,
+    values: &Values,
+    scheduler: Scheduler,
+    assertions: Assertions,
+) -> Option<Run> {
+    let mut guide =
+        Guide { values, digits: Vec::new(), at: 0, ways: Vec::new(), taken: 0, schedule: Vec::new() };
+    for _ in 0..MAX_RUNS {
+        guide.at = 0;
+        guide.schedule.clear();
+        if let Ok(true) = attempt(code, plan, scheduler, assertions, &mut guide) {
+            let schedule: Vec<Choice> = guide
+                .schedule
+                .iter()
+                .filter(|choice| !matches!(choice, Choice::Move(Move::Delay(..))))
+                .cloned()
+                .collect();
+            let options = RunOptions {
+                assertions,
+                posts_are_points: scheduler.stops_after_post(),
+                ..RunOptions::default()
+            };
+            let certified = run(code, &options, &mut Replay::new(&schedule));
+            if matches!(certified.ending, Ending::Failed(_)) {
+                return Some(certified);
+            }
+        }
+        if !guide.advance() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether a run with these values fails.
+fn attempt(
+    code: &Code,
+    plan: &Plan,
+    scheduler: Scheduler,
+    assertions: Assertions,
+    guide: &mut Guide<'_>,
+) -> Result<bool, Limit> {
+    let domains = Domains::default();
+    let mut complete = true;
+    let stop_after_post = scheduler.stops_after_post();
+    let mut n_steps_left = MAX_STEPS;
+    macro_rules! machine {
+        () => {
+            Machine {
+                code,
+                domains: &domains,
+                assertions,
+                oracle: &mut *guide,
+                complete: &mut complete,
+                events: None,
+                n_steps_left,
+                stop_after_post,
+            }
+        };
+    }
+    let Some(mut conf) = machine!().start()? else { return Ok(false) };
+    let mut sched = scheduler.start();
+    // Which planned task each task is, how far it is, and whether it has been delayed where it stands.
+    let mut cursors = vec![Cursor::default()];
+    loop {
+        if scheduler.is_finalized(&conf, &sched) {
+            return Ok(conf.failure.is_some());
+        }
+        let moves = scheduler.moves(code, &conf, &sched);
+        let Some(&first) = moves.first() else { return Ok(false) };
+        let task = match first {
+            Move::Run(task) | Move::Delay(task, _) | Move::Abandon(task) => task,
+        };
+        let made = cursors[task].choose(code, plan, &conf, task, &moves).unwrap_or(first);
+        guide.schedule.push(Choice::Move(made));
+        match made {
+            Move::Run(task) => {
+                guide.ways = plan.tasks.get(cursors[task].plan).map(|p| p.ways.clone()).unwrap_or_default();
+                guide.taken = cursors[task].n_ways;
+                let n_tasks = conf.tasks.len();
+                let mut machine = machine!();
+                let stop = machine.run_task(&mut conf, task)?;
+                n_steps_left = machine.n_steps_left;
+                cursors[task].n_ways = guide.taken;
+                cursors[task].stands = false;
+                for child in n_tasks..conf.tasks.len() {
+                    let position = conf.tasks[task].children.iter().position(|&c| c == child).unwrap_or(0);
+                    let own =
+                        plan.tasks.get(cursors[task].plan).and_then(|p| p.children.get(position)).copied();
+                    cursors.push(Cursor { plan: own.unwrap_or(usize::MAX), ..Cursor::default() });
+                }
+                match stop {
+                    Stop::Parked | Stop::Completed => {}
+                    Stop::Blocked => return Ok(false),
+                    Stop::Failed => return Ok(conf.failure.is_some()),
+                }
+            }
+            Move::Delay(task, n) => cursors[task].n_left = cursors[task].n_left.saturating_sub(n),
+            Move::Abandon(_) => {}
+        }
+        scheduler.after(code, &conf, &mut sched, made);
+    }
+}
+
+#[derive(Clone, Default)]
+struct Cursor {
+    plan: usize,
+    n_points: usize,
+    n_ways: usize,
+    /// The point where the task stands has been looked up.
+    stands: bool,
+    /// Rounds that it still has to be delayed there.
+    n_left: u32,
+}
+
+impl Cursor {
+    /// Delays as planned; otherwise runs.
+    fn choose(&mut self, code: &Code, plan: &Plan, conf: &Conf, task: usize, moves: &[Move]) -> Option<Move> {
+        let run = moves.iter().copied().find(|m| matches!(m, Move::Run(_)));
+        match conf.standing(code, task) {
+            Standing::AtYield { .. } | Standing::AtWait { .. } | Standing::AtWaitAll => {}
+            Standing::Running | Standing::Completed => return run,
+        }
+        if !self.stands {
+            self.stands = true;
+            self.n_left = 0;
+            let stmt = conf.place(code, task).and_then(|origin| origin.stmt);
+            let points = plan.tasks.get(self.plan).map_or(&[][..], |p| &p.points[..]);
+            let ahead = points.get(self.n_points..).unwrap_or_default();
+            // Points inside atomic sections are none for the interpreter.
+            if let Some(offset) = ahead.iter().position(|(point, _)| Some(*point) == stmt) {
+                self.n_left = ahead[offset].1;
+                self.n_points += offset + 1;
+            }
+        }
+        // All at once where that is offered, else round by round.
+        let delay = |n: u32| moves.iter().copied().find(|m| matches!(m, Move::Delay(_, by) if *by == n));
+        if self.n_left == 0 { run } else { delay(self.n_left).or_else(|| delay(1)).or(run) }
+    }
+}
+
+/// Answers branches by the plan and goes through values like through the digits of a counter.
+struct Guide<'a> {
+    values: &'a Values,
+    /// The choice and the number of choices of each question so far.
+    digits: Vec<(usize, usize)>,
+    at: usize,
+    ways: Vec<u32>,
+    taken: usize,
+    schedule: Vec<Choice>,
+}
+
+impl Guide<'_> {
+    fn advance(&mut self) -> bool {
+        while let Some((digit, n)) = self.digits.pop() {
+            if digit + 1 < n {
+                self.digits.push((digit + 1, n));
+                return true;
+            }
+        }
+        false
+    }
+
+    fn digit(&mut self, n: usize) -> usize {
+        if self.at == self.digits.len() {
+            self.digits.push((0, n));
+        }
+        self.at += 1;
+        self.digits[self.at - 1].0
+    }
+}
+
+impl Oracle for Guide<'_> {
+    fn branch(&mut self, n: usize) -> Result<usize, Limit> {
+        let planned = self.ways.get(self.taken).map(|&way| way as usize);
+        self.taken += 1;
+        let idx = planned.filter(|&way| way < n).unwrap_or(0);
+        self.schedule.push(Choice::Branch(idx));
+        Ok(idx)
+    }
+
+    fn value(&mut self, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
+        let small = candidates().map(|(values, _)| values).unwrap_or_default();
+        let alike = |value: &&Value| match (value, small.first()) {
+            (Value::Bv { width, .. }, Some(Value::Bv { width: wanted, .. })) => width == wanted,
+            (value, Some(other)) => std::mem::discriminant(*value) == std::mem::discriminant(other),
+            (_, None) => true,
+        };
+        // The first questions are those for the initial globals, in the order of their slots.
+        let known = self.values.initial.get(self.at).cloned().flatten();
+        let mut options: Vec<Value> = known.into_iter().collect();
+        if options.is_empty() {
+            options.extend(self.values.pool.iter().filter(alike).cloned());
+            for value in small {
+                if !options.contains(&value) {
+                    options.push(value);
+                }
+            }
+            options.truncate(8);
+        }
+        let idx = self.digit(options.len().max(1));
+        let value = options.into_iter().nth(idx).ok_or(Limit::Candidates)?;
+        self.schedule.push(Choice::Value(value.clone()));
+        Ok((value, false))
+    }
+
+    fn next_move(&mut self, _moves: &[Move]) -> Result<usize, Limit> {
+        Ok(0)
+    }
+}
