@@ -114,11 +114,11 @@ impl Body<'_, '_> {
 
     /// Every variable that a name could have meant.
     pub fn variable_names(&self) -> Vec<Symbol> {
-        let mut names: Vec<Symbol> = self.scopes.iter().flat_map(|scope| scope.keys().copied()).collect();
+        let mut names = self.cx.candidates(self.scopes.iter().flat_map(|scope| scope.keys()));
         if let Some(owner) = self.owner {
-            names.extend(self.cx.machine_sources[owner].fields.keys().copied());
+            names.extend(self.cx.candidates(self.cx.machine_sources[owner].fields.keys()));
         }
-        names.extend(self.cx.globals.params.keys().copied());
+        names.extend(self.cx.candidates(self.cx.globals.params.keys()));
         names
     }
 

@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
     fn declare_one(&mut self, tree_idx: usize, tree: &'a ast::Tree, decl: &'a Decl) {
         match decl {
             Decl::Type { name, definition } => {
-                if self.type_name_is_taken(*name) {
+                if self.type_name_is_taken(*name, "type") {
                     return;
                 }
                 let ty = match definition {
@@ -73,7 +73,7 @@ impl<'a> Checker<'a> {
                 self.globals.event_sets.insert(name.symbol, (EventSet::default(), name.span));
             }
             Decl::Interface { name, .. } => {
-                if !self.type_name_is_taken(*name) {
+                if !self.type_name_is_taken(*name, "interface") {
                     self.declare_interface(*name, None);
                 }
             }
@@ -125,7 +125,7 @@ impl<'a> Checker<'a> {
     }
 
     fn declare_enum(&mut self, name: Name, elements: &[(Name, Option<i64>)]) {
-        let is_taken = self.type_name_is_taken(name);
+        let is_taken = self.type_name_is_taken(name, "enum");
         let ty = self.types.new_enum(name.symbol);
         let mut values: FxHashMap<i64, Symbol> = FxHashMap::default();
         let mut declared = Vec::new();
@@ -161,7 +161,12 @@ impl<'a> Checker<'a> {
 
     fn declare_machine(&mut self, tree: &'a ast::Tree, decl: &'a ast::Machine) {
         let name = decl.name;
-        let is_taken = self.type_name_is_taken(name);
+        let word = match decl.kind {
+            ast::MachineKind::Machine => "machine",
+            ast::MachineKind::Spec => "spec",
+            ast::MachineKind::Scenario => "scenario",
+        };
+        let is_taken = self.type_name_is_taken(name, word);
         let id = self.machines.next_id();
         let kind = match decl.kind {
             ast::MachineKind::Machine => hir::MachineKind::Machine,
@@ -303,7 +308,7 @@ impl<'a> Checker<'a> {
             }
             Decl::Machine(machine) => {
                 let Some(&owner) = self.globals.machines.get(&machine.name.symbol) else {
-                    let candidates = self.globals.machines.keys().copied().collect();
+                    let candidates = self.candidates(self.globals.machines.keys());
                     self.unknown(codes::UNKNOWN_INTERFACE, machine.name, "machine", candidates);
                     return;
                 };
@@ -317,7 +322,7 @@ impl<'a> Checker<'a> {
             Decl::Type { name, definition: Some(_) } => {
                 // The definition is resolved with the other typedefs, under the declared name.
                 let Some(&(ty, span)) = self.globals.typedefs.get(&name.symbol) else {
-                    let candidates = self.globals.typedefs.keys().copied().collect();
+                    let candidates = self.candidates(self.globals.typedefs.keys());
                     self.unknown(codes::UNKNOWN_TYPE, *name, "foreign type", candidates);
                     return;
                 };
@@ -345,7 +350,7 @@ impl<'a> Checker<'a> {
 
     fn attach_body(&mut self, tree: &'a ast::Tree, fun: &'a ast::Fun, target: Option<FunId>) {
         let Some(target) = target else {
-            let candidates = self.globals.functions.keys().copied().collect();
+            let candidates = self.candidates(self.globals.functions.keys());
             self.unknown(codes::UNKNOWN_FUNCTION, fun.name, "foreign function", candidates);
             return;
         };
@@ -377,7 +382,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports that a type name is in use by another typedef, enum, interface or machine.
-    fn type_name_is_taken(&mut self, name: Name) -> bool {
+    fn type_name_is_taken(&mut self, name: Name, kind: &str) -> bool {
         let globals = &self.globals;
         let first = if let Some(&(_, span)) = globals.typedefs.get(&name.symbol) {
             Some(span)
@@ -389,7 +394,7 @@ impl<'a> Checker<'a> {
             globals.machines.get(&name.symbol).map(|&id| self.machines[id].span)
         };
         if let Some(first) = first {
-            self.duplicate(name, "type or machine", first);
+            self.duplicate(name, kind, first);
         }
         first.is_some()
     }
@@ -427,9 +432,12 @@ impl<'a> Checker<'a> {
         let Some(&first) = spans.iter().min() else { return };
         let message = match spans.len() {
             1 => "this is for the P verifier and is not checked here".to_owned(),
-            n => format!("this and {} more places are for the P verifier and are not checked here", n - 1),
+            n => {
+                format!("{n} declarations are for the P verifier and are not checked here; this is the first")
+            }
         };
         let diagnostic = if self.dialect.strict && !self.dialect.verifier {
+            let message = "only the P verifier understands this";
             Diagnostic::error(codes::PROOF_NOT_CHECKED, first, message)
                 .note("P 3 accepts them only in projects whose target is `PVerifier`")
         } else {

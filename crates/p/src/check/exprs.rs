@@ -3,8 +3,8 @@
 use allways_base::{Code, Diagnostic, Span, Symbol};
 use rustc_hash::FxHashMap;
 
-use super::Checker;
 use super::bodies::Body;
+use super::{Checker, count};
 use crate::codes;
 use crate::hir::{BinaryOp, ExprId, ExprKind, InterfaceId, Type};
 use crate::syntax::ast::{self, Name};
@@ -32,7 +32,7 @@ impl Checker<'_> {
             );
             return None;
         }
-        let candidates = self.globals.interfaces.keys().copied().collect();
+        let candidates = self.candidates(self.globals.interfaces.keys());
         self.unknown(codes::UNKNOWN_INTERFACE, name, "machine or interface", candidates);
         None
     }
@@ -145,6 +145,7 @@ impl Body<'_, '_> {
                 let operand = self.expr(*operand);
                 if !self.is(Types::BOOL, self.ty(operand)) {
                     self.bad_operand(codes::BAD_OPERANDS, operand, "`!` takes a bool");
+                    return self.error_expr(span);
                 }
                 self.push(ExprKind::Not(operand), Types::BOOL, span)
             }
@@ -160,7 +161,7 @@ impl Body<'_, '_> {
                 if !self.cx.types.comparable(from, ty) {
                     let (from, to) = (self.cx.show(from), self.cx.show(ty));
                     self.cx.report(
-                        Diagnostic::error(codes::BAD_CAST, span, format!("a `{from}` can never be a `{to}`"))
+                        Diagnostic::error(codes::BAD_CAST, span, format!("`{from}` can never become `{to}` with `as`"))
                             .help("`as` goes from a wider to a narrower type, for example from `any`; numbers convert with `to`"),
                     );
                 }
@@ -246,9 +247,12 @@ impl Body<'_, '_> {
         let text = self.cx.text(symbol).to_owned();
         let is_machine = self.cx.globals.interfaces.contains_key(&symbol);
         if is_machine || self.cx.globals.machines.contains_key(&symbol) {
-            let help = if is_machine { "create an instance with `new`" } else { "a spec is never a value" };
+            let (kind, help) = match is_machine {
+                true => ("machine", "create an instance with `new`"),
+                false => ("spec", "a spec watches a test; attach it with `assert SPEC in MODULE`"),
+            };
             self.cx.report(
-                Diagnostic::error(codes::UNKNOWN_NAME, span, format!("`{text}` is a machine, not a value"))
+                Diagnostic::error(codes::UNKNOWN_NAME, span, format!("`{text}` is a {kind}, not a value"))
                     .help(help),
             );
             return;
@@ -261,8 +265,8 @@ impl Body<'_, '_> {
             return;
         }
         let mut candidates = self.variable_names();
-        candidates.extend(self.cx.globals.enum_elements.keys().copied());
-        candidates.extend(self.cx.globals.events.keys().copied());
+        candidates.extend(self.cx.candidates(self.cx.globals.enum_elements.keys()));
+        candidates.extend(self.cx.candidates(self.cx.globals.events.keys()));
         self.cx.unknown(
             codes::UNKNOWN_NAME,
             Name { symbol, span },
@@ -334,7 +338,7 @@ impl Body<'_, '_> {
             }
             _ => {
                 let ty = self.cx.show(ty);
-                Diagnostic::error(codes::NO_SUCH_FIELD, name.span, format!("a `{ty}` has no fields"))
+                Diagnostic::error(codes::NO_SUCH_FIELD, name.span, format!("the type `{ty}` has no fields"))
             }
         };
         self.cx.report(diagnostic);
@@ -350,7 +354,7 @@ impl Body<'_, '_> {
                     return Some(field);
                 }
                 Diagnostic::error(codes::NO_SUCH_FIELD, span, format!("this tuple has no field {index}"))
-                    .help(format!("it has {} field(s), counted from 0", fields.len()))
+                    .help(format!("it has {}, counted from 0", count(fields.len(), "field")))
             }
             Type::NamedTuple(_) => {
                 Diagnostic::error(codes::NO_SUCH_FIELD, span, "the fields of this tuple have names")
@@ -358,7 +362,7 @@ impl Body<'_, '_> {
             }
             _ => {
                 let ty = self.cx.show(ty);
-                Diagnostic::error(codes::NO_SUCH_FIELD, span, format!("a `{ty}` has no fields"))
+                Diagnostic::error(codes::NO_SUCH_FIELD, span, format!("the type `{ty}` has no fields"))
             }
         };
         self.cx.report(diagnostic);
@@ -379,7 +383,12 @@ impl Body<'_, '_> {
                 Some(element)
             }
             Type::Set(_) => {
-                self.not_a_collection(operand, "an element of a set cannot be assigned");
+                let span = self.span(operand);
+                self.cx.report(
+                    Diagnostic::error(codes::NOT_ASSIGNABLE, span, "an element of a set cannot be assigned")
+                        .label("a set has no order")
+                        .help("remove the old value with `-=` and add the new one with `+=`"),
+                );
                 None
             }
             Type::Map(key, value) => {
@@ -409,9 +418,28 @@ impl Body<'_, '_> {
     pub fn check_fits(&mut self, value: ExprId, to: TypeId, what: &str) {
         let from = self.ty(value);
         if !self.cx.types.accepts(to, from) {
-            let span = self.span(value);
-            self.cx.mismatch(span, to, from, what);
+            self.misfit(value, to, what);
         }
+    }
+
+    /// Reports that a value is not of the type `to`.
+    pub fn misfit(&mut self, value: ExprId, to: TypeId, what: &str) {
+        let (from, span) = (self.ty(value), self.span(value));
+        let ExprKind::Call(fun, _) = self.exprs[value].kind else {
+            return self.cx.mismatch(span, to, from, what);
+        };
+        if from != Types::NULL {
+            return self.cx.mismatch(span, to, from, what);
+        }
+        let (to, declared) = (self.cx.show(to), self.cx.functions[fun].span);
+        self.cx.report(
+            Diagnostic::error(
+                codes::TYPE_MISMATCH,
+                span,
+                format!("{what} must be `{to}`, but this function returns nothing"),
+            )
+            .also(declared, "declared here, without a result type"),
+        );
     }
 
     pub fn creation(&mut self, name: Name, args: &[ast::ExprId], span: Span) -> ExprId {
@@ -436,7 +464,7 @@ impl Body<'_, '_> {
                     let mut diagnostic = Diagnostic::error(
                         codes::PAYLOAD_MISMATCH,
                         span,
-                        format!("{what} takes a `{ty}`, but nothing is given"),
+                        format!("{what} takes `{ty}`, but nothing is given"),
                     );
                     if self.cx.types.accepts(expected, Types::NULL) {
                         diagnostic = diagnostic.help("pass `null` if nothing is meant");
@@ -468,7 +496,7 @@ impl Body<'_, '_> {
                     let message = if expected == Types::NULL {
                         format!("{what} takes nothing, but {n} arguments are given")
                     } else {
-                        format!("{what} takes a `{}`, but {n} arguments are given", self.cx.show(expected))
+                        format!("{what} takes `{}`, but {n} arguments are given", self.cx.show(expected))
                     };
                     self.cx.report(Diagnostic::error(codes::PAYLOAD_MISMATCH, whole, message));
                 }
@@ -484,9 +512,9 @@ impl Body<'_, '_> {
         }
         let from_text = self.cx.show(from);
         let message = if self.cx.types.canonical(expected) == Types::NULL {
-            format!("{what} takes nothing, but a `{from_text}` is given")
+            format!("{what} takes nothing, but `{from_text}` is given")
         } else {
-            format!("{what} takes a `{}`, but a `{from_text}` is given", self.cx.show(expected))
+            format!("{what} takes `{}`, but `{from_text}` is given", self.cx.show(expected))
         };
         let mut diagnostic = Diagnostic::error(codes::PAYLOAD_MISMATCH, span, message);
         if let Some(help) = self.cx.mismatch_help(expected, from) {
@@ -498,9 +526,9 @@ impl Body<'_, '_> {
     pub fn call_expr(&mut self, name: Name, args: &[ast::ExprId], span: Span) -> ExprId {
         let args: Vec<ExprId> = args.iter().map(|&arg| self.expr(arg)).collect();
         let Some(fun) = self.lookup_fun(name.symbol) else {
-            let mut candidates: Vec<Symbol> = self.cx.globals.functions.keys().copied().collect();
+            let mut candidates = self.cx.candidates(self.cx.globals.functions.keys());
             if let Some(owner) = self.owner {
-                candidates.extend(self.cx.machine_sources[owner].functions.keys().copied());
+                candidates.extend(self.cx.candidates(self.cx.machine_sources[owner].functions.keys()));
             }
             self.cx.unknown(codes::UNKNOWN_FUNCTION, name, "function", candidates);
             return self.error_expr(span);
@@ -515,7 +543,7 @@ impl Body<'_, '_> {
                 Diagnostic::error(
                     codes::WRONG_ARGUMENT_COUNT,
                     span,
-                    format!("`{text}` takes {n_params} argument(s), but {} are given", args.len()),
+                    format!("`{text}` takes {}, but gets {}", count(n_params, "argument"), args.len()),
                 )
                 .also(declared, "declared here"),
             );
@@ -653,7 +681,8 @@ impl Body<'_, '_> {
             return;
         }
         let op = self.cx.sources.text(op_span);
-        let message = format!("`{op}` takes two {wants} of the same type");
+        let same = if wants == "bools" { "" } else { " of the same type" };
+        let message = format!("`{op}` takes two {wants}{same}");
         let (a_shape, b_shape) = (self.cx.types.shape(a), self.cx.types.shape(b));
         let (a_text, b_text) = (self.cx.show(a), self.cx.show(b));
         let mut diagnostic = Diagnostic::error(codes::BAD_OPERANDS, op_span, message)
@@ -666,8 +695,8 @@ impl Body<'_, '_> {
             (Type::Enum(_), _) | (_, Type::Enum(_)) => {
                 diagnostic = diagnostic.help("convert an enum with `to int`");
             }
-            (Type::String, _) | (_, Type::String) => {
-                diagnostic = diagnostic.help("use `format` to build a text")
+            (Type::String, _) | (_, Type::String) if op == "+" => {
+                diagnostic = diagnostic.help("use `format` to put values into a text")
             }
             _ => {}
         }
@@ -680,7 +709,7 @@ impl Body<'_, '_> {
         let mut diagnostic = Diagnostic::error(
             codes::NOT_COMPARABLE,
             op_span,
-            format!("a `{a_text}` and a `{b_text}` cannot be compared"),
+            format!("`{a_text}` and `{b_text}` cannot be compared"),
         )
         .also(self.span(left), format!("`{a_text}`"))
         .also(self.span(right), format!("`{b_text}`"));

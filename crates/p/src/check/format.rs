@@ -2,7 +2,7 @@
 
 use allways_base::{Diagnostic, Span};
 
-use super::Checker;
+use super::{Checker, count};
 use crate::codes;
 use crate::hir::FormatPiece;
 
@@ -118,7 +118,7 @@ impl Checker<'_> {
                 "write `format(\"...\", arguments)`, or `{{` for a brace",
             ),
             Some(n_given) => (
-                format!("this text needs {n_needed} argument(s), but {n_given} are given"),
+                format!("this text needs {}, but gets {n_given}", count(n_needed, "argument")),
                 "the number of arguments is one more than the largest `{N}`",
             ),
         };

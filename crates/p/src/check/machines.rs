@@ -1,6 +1,6 @@
 //! Machines, specs and scenarios: states, their actions, and the functions used as handlers.
 
-use allways_base::{Diagnostic, Idx, Span, Symbol};
+use allways_base::{Diagnostic, Idx, Span};
 use rustc_hash::FxHashMap;
 
 use super::Checker;
@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
                     match start {
                         None => start = Some((state_id, span)),
                         Some((_, first)) => self.report(
-                            Diagnostic::error(codes::DUPLICATE_START, span, "a machine has one start state")
+                            Diagnostic::error(codes::DUPLICATE_START, span, "there is only one start state")
                                 .also(first, "the first start state"),
                         ),
                     }
@@ -187,7 +187,7 @@ impl<'a> Checker<'a> {
     pub(super) fn lookup_state(&mut self, machine: MachineId, name: Name) -> Option<StateId> {
         let found = self.machine_sources[machine].states.get(&name.symbol).copied();
         if found.is_none() {
-            let candidates = self.machine_sources[machine].states.keys().copied().collect();
+            let candidates = self.candidates(self.machine_sources[machine].states.keys());
             self.unknown(codes::UNKNOWN_STATE, name, "state", candidates);
         }
         found
@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
                 );
                 return None;
             }
-            let candidates: Vec<Symbol> = self.machine_sources[machine].functions.keys().copied().collect();
+            let candidates = self.candidates(self.machine_sources[machine].functions.keys());
             self.unknown(codes::UNKNOWN_FUNCTION, name, "function", candidates);
             return None;
         };
@@ -315,10 +315,10 @@ impl<'a> Checker<'a> {
                 for (event, action) in actions {
                     match action {
                         Action::Defer | Action::Ignore => {}
-                        Action::Do(fun) => self.check_payload_fits(event, fun),
+                        Action::Do(fun) => self.check_payload_fits(machine, state, event, fun),
                         Action::Goto(target, with) => {
                             if let Some(with) = with {
-                                self.check_payload_fits(event, with);
+                                self.check_payload_fits(machine, state, event, with);
                             }
                             if let Some(entry) = self.machines[machine].states[target].entry {
                                 self.check_payload_reaches(machine, state, event, target, entry);
@@ -346,13 +346,25 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn check_payload_fits(&mut self, event: EventId, fun: FunId) {
+    fn check_payload_fits(&mut self, machine: MachineId, state: StateId, event: EventId, fun: FunId) {
         if self.payload_fits(event, fun) {
             return;
         }
-        let span = self.functions[fun].locals[hir::LocalId::new(0)].span;
-        let message = self.payload_message(event, "this handler takes", fun);
-        self.payload_mismatch(span, event, message);
+        let param = self.functions[fun].locals[hir::LocalId::new(0)].span;
+        // A named function may be right for others: then the use is what is wrong.
+        let diagnostic = match self.functions[fun].name {
+            None => {
+                let message = self.payload_message(event, "this handler takes", fun);
+                Diagnostic::error(codes::PAYLOAD_MISMATCH, param, message)
+            }
+            Some(name) => {
+                let takes = format!("`{}` takes", self.text(name));
+                let message = self.payload_message(event, &takes, fun);
+                let span = self.event_span(machine, state, event);
+                Diagnostic::error(codes::PAYLOAD_MISMATCH, span, message).also(param, "taken here")
+            }
+        };
+        self.report_payload(event, diagnostic);
     }
 
     fn check_payload_reaches(
@@ -369,18 +381,14 @@ impl<'a> Checker<'a> {
         let target_name = self.text(self.machines[machine].states[target].name).to_owned();
         let message = self.payload_message(event, &format!("the entry of `{target_name}` takes"), entry);
         // Point at the transition: the entry may be right for others.
-        let span = self.transition_span(machine, state, event);
+        let span = self.event_span(machine, state, event);
         let param = self.functions[entry].locals[hir::LocalId::new(0)].span;
-        let declared = self.events[event].span;
-        let mut diagnostic =
-            Diagnostic::error(codes::PAYLOAD_MISMATCH, span, message).also(param, "taken here");
-        if event != EventId::NULL && event != EventId::HALT {
-            diagnostic = diagnostic.also(declared, "the event");
-        }
-        self.report(diagnostic);
+        let diagnostic = Diagnostic::error(codes::PAYLOAD_MISMATCH, span, message).also(param, "taken here");
+        self.report_payload(event, diagnostic);
     }
 
-    fn transition_span(&self, machine: MachineId, state: StateId, event: EventId) -> Span {
+    /// Where a state says what it does with an event.
+    fn event_span(&self, machine: MachineId, state: StateId, event: EventId) -> Span {
         let source = &self.machine_sources[machine];
         let name = self.machines[machine].states[state].span;
         let is_event = |event_ref: &&ast::EventRef| match event_ref.kind {
@@ -394,7 +402,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             for item in &decl.items {
-                if let StateItemKind::Goto(events, _, _) = &item.kind
+                if let StateItemKind::Goto(events, _, _) | StateItemKind::Do(events, _) = &item.kind
                     && let Some(found) = events.iter().find(is_event)
                 {
                     return found.span;
@@ -415,9 +423,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn payload_mismatch(&mut self, span: Span, event: EventId, message: String) {
+    fn report_payload(&mut self, event: EventId, mut diagnostic: Diagnostic) {
         let declared = self.events[event].span;
-        let mut diagnostic = Diagnostic::error(codes::PAYLOAD_MISMATCH, span, message);
         if event != EventId::NULL && event != EventId::HALT {
             diagnostic = diagnostic.also(declared, "the event");
         }

@@ -204,6 +204,11 @@ impl<'a> Checker<'a> {
         self.inputs[tree_idx].role == FileRole::ForeignBodies
     }
 
+    /// Names that an unknown one may have meant; none once enough names were compared.
+    fn candidates<'s>(&self, names: impl Iterator<Item = &'s Symbol>) -> Vec<Symbol> {
+        if self.n_compared > MAX_COMPARED { Vec::new() } else { names.copied().collect() }
+    }
+
     /// Reports a name that nothing declares, with the nearest name that something does.
     fn unknown(&mut self, code: Code, name: ast::Name, kind: &str, candidates: Vec<Symbol>) {
         let text = self.text(name.symbol).to_owned();
@@ -226,7 +231,7 @@ impl<'a> Checker<'a> {
         };
         let found = self.globals.events.get(&symbol).copied();
         if found.is_none() {
-            let candidates = self.globals.events.keys().copied().collect();
+            let candidates = self.candidates(self.globals.events.keys());
             self.unknown(codes::UNKNOWN_EVENT, ast::Name { symbol, span: event.span }, "event", candidates);
         }
         found
@@ -244,14 +249,16 @@ impl<'a> Checker<'a> {
     fn mismatch(&mut self, span: Span, to: TypeId, from: TypeId, what: &str) {
         let (to_text, from_text) = (self.show(to), self.show(from));
         let diagnostic = if self.types.alias_hides(to, from) {
+            let (real_to, real_from) = (self.types.canonical(to), self.types.canonical(from));
+            let (real_to, real_from) = (self.show(real_to), self.show(real_from));
             Diagnostic::error(
                 codes::ALIAS_HIDES_TYPE,
                 span,
-                format!("{what} must be `{to_text}`, and the type name `{from_text}` hides that it is"),
+                format!("{what} must be `{real_to}`, and P does not look behind the type name `{from_text}`"),
             )
-            .label(format!("this has type `{from_text}`"))
-            .note("P compares enum and machine types by the name written at the variable, not by what it stands for")
-            .help(format!("declare the variable with the type that `{from_text}` stands for"))
+            .label(format!("this was declared as `{from_text}`"))
+            .note("a value declared with a name for an enum or machine type can hardly be used in P")
+            .help(format!("declare it as `{real_from}`"))
         } else {
             let mut diagnostic = Diagnostic::error(
                 codes::TYPE_MISMATCH,
@@ -288,6 +295,15 @@ impl<'a> Checker<'a> {
             (_, Null) => "use `default(T)` for the initial value of a type",
             _ => return None,
         })
+    }
+}
+
+/// `no arguments`, `1 argument`, `2 arguments`
+fn count(n: usize, noun: &str) -> String {
+    match n {
+        0 => format!("no {noun}s"),
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
     }
 }
 

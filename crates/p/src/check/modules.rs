@@ -15,6 +15,9 @@ use crate::types::{EventSet, Types};
 /// Modules that name modules may nest this deep.
 const MAX_MODULE_DEPTH: usize = 200;
 
+/// How a program without tests is called in messages.
+pub(super) const DEFAULT_PROGRAM: &str = "the program";
+
 /// What a module expression stands for.
 #[derive(Clone, Default)]
 pub(super) struct ModuleValue {
@@ -67,7 +70,7 @@ impl<'a> Checker<'a> {
 
     fn named_module(&mut self, cache: &mut ModuleCache, name: Name) -> Option<Rc<ModuleValue>> {
         let Some(&(tree_idx, module, declared)) = self.globals.modules.get(&name.symbol) else {
-            let candidates = self.globals.modules.keys().copied().collect();
+            let candidates = self.candidates(self.globals.modules.keys());
             self.unknown(codes::UNKNOWN_MODULE, name, "module", candidates);
             return None;
         };
@@ -192,7 +195,7 @@ impl<'a> Checker<'a> {
                 None
             }
             None => {
-                let candidates = self.globals.machines.keys().copied().collect();
+                let candidates = self.candidates(self.globals.machines.keys());
                 self.unknown(codes::UNKNOWN_INTERFACE, name, "machine", candidates);
                 None
             }
@@ -248,11 +251,15 @@ impl<'a> Checker<'a> {
         }
         let (to, from) = (self.machines[machine].constructor, self.interfaces[interface].constructor);
         if !self.types.accepts(to, from) {
-            let (to, from) = (self.show(to), self.show(from));
+            let words = |this: &Self, ty| match ty {
+                Types::NULL => "nothing".to_owned(),
+                ty => format!("`{}`", this.show(ty)),
+            };
+            let (to, from) = (words(self, to), words(self, from));
             self.report(Diagnostic::error(
                 codes::BINDING_MISMATCH,
                 span,
-                format!("`{interface_text}` is created with `{from}`, but `{machine_text}` takes `{to}`"),
+                format!("`{interface_text}` is created with {from}, but `{machine_text}` takes {to}"),
             ));
         }
     }
@@ -335,7 +342,19 @@ impl<'a> Checker<'a> {
         let interfaces: Vec<InterfaceId> = value.bindings.keys().copied().collect();
         for &name in specs {
             let spec = self.globals.machines.get(&name.symbol).copied();
-            let Some(spec) = spec.filter(|&spec| self.machines[spec].is_monitor()) else {
+            if spec.is_some_and(|spec| !self.machines[spec].is_monitor()) {
+                let text = self.text(name.symbol).to_owned();
+                self.report(
+                    Diagnostic::error(
+                        codes::UNKNOWN_SPEC,
+                        name.span,
+                        format!("`{text}` is a machine, not a spec"),
+                    )
+                    .help("name specs behind `assert`, and bind machines in `{ ... }`"),
+                );
+                continue;
+            }
+            let Some(spec) = spec else {
                 let candidates = self.monitor_names();
                 self.unknown(codes::UNKNOWN_SPEC, name, "spec", candidates);
                 continue;
@@ -440,14 +459,18 @@ impl<'a> Checker<'a> {
         if missing.is_empty() || value.is_broken {
             return true;
         }
-        self.report(
-            Diagnostic::error(
-                codes::NOT_CLOSED,
-                span,
-                format!("{what} creates {}, which its module does not bind", missing.join(", ")),
-            )
-            .help("add the machine to the module expression"),
-        );
+        let missing = missing.join(", ");
+        let (message, help) = match what {
+            DEFAULT_PROGRAM => (
+                format!("the program creates {missing}, but nothing says which machine that is"),
+                "declare a test whose module binds a machine to it",
+            ),
+            _ => (
+                format!("{what} creates {missing}, which its module does not bind"),
+                "add the machine to the module expression",
+            ),
+        };
+        self.report(Diagnostic::error(codes::NOT_CLOSED, span, message).help(help));
         false
     }
 

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use allways_base::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
-use super::Checker;
+use super::{Checker, count};
 use crate::codes;
 use crate::hir::{ParamId, ParamValue};
 use crate::syntax::ast::{self, BinaryOp, ExprId, ExprKind, TestValue, Wise};
@@ -82,7 +82,7 @@ impl Checker<'_> {
         for param in &test.params {
             let text = self.text(param.name.symbol).to_owned();
             let Some(&id) = self.globals.params.get(&param.name.symbol) else {
-                let candidates = self.globals.params.keys().copied().collect();
+                let candidates = self.candidates(self.globals.params.keys());
                 self.unknown(codes::UNKNOWN_PARAM, param.name, "global parameter", candidates);
                 is_right = false;
                 continue;
@@ -115,7 +115,7 @@ impl Checker<'_> {
                 let (ty, value_ty) = (self.show(ty), self.show(value_ty));
                 is_right = self.wrong_param(
                     param.values[0].1,
-                    format!("the parameter `{text}` is a `{ty}`, but its values here are `{value_ty}`"),
+                    format!("the parameter `{text}` has type `{ty}`, but its values here are `{value_ty}`"),
                 );
                 continue;
             }
@@ -171,7 +171,7 @@ impl Checker<'_> {
                 self.report(Diagnostic::error(
                     codes::BAD_TEST_PARAM,
                     span,
-                    format!("a test with {n_params} parameter(s) cannot be covered {k}-wise"),
+                    format!("a test with {} cannot be covered {k}-wise", count(n_params, "parameter")),
                 ));
                 None
             }

@@ -4,6 +4,7 @@ use allways_base::{Diagnostic, Span, Symbol};
 use rustc_hash::FxHashMap;
 
 use super::bodies::Body;
+use super::count;
 use crate::codes;
 use crate::hir::{self, ExprId, ExprKind, PathKind, PathStep, Place, PlaceRoot, StmtId, StmtKind, Type};
 use crate::syntax::ast::{self, Name};
@@ -119,8 +120,7 @@ impl Body<'_, '_> {
     fn check_same(&mut self, value: ExprId, to: TypeId, what: &str) {
         let from = self.ty(value);
         if !self.cx.types.same(to, from) {
-            let span = self.span(value);
-            self.cx.mismatch(span, to, from, what);
+            self.misfit(value, to, what);
         }
     }
 
@@ -134,7 +134,7 @@ impl Body<'_, '_> {
                     Diagnostic::error(
                         codes::TYPE_MISMATCH,
                         span,
-                        format!("this function must return a `{ty}`"),
+                        format!("this function must return `{ty}`"),
                     )
                     .help("write the result behind `return`"),
                 );
@@ -159,7 +159,7 @@ impl Body<'_, '_> {
                     value_span,
                     "this function has no result type, so it returns nothing",
                 )
-                .help("add `: T` behind the parameters of the function"),
+                .help("a handler returns nothing; a function needs `: T` behind its parameters to return a value"),
             );
         } else {
             self.cx.mismatch(value_span, result, from, "the result");
@@ -282,7 +282,7 @@ impl Body<'_, '_> {
             }
             Type::Error => return None,
             _ => {
-                self.update_mismatch(&place, "`+=` with a key takes a seq or map");
+                self.update_mismatch(&place, "`+=` adds to a seq, set or map");
                 return None;
             }
         }
@@ -300,7 +300,7 @@ impl Body<'_, '_> {
                     Diagnostic::error(
                         codes::NOT_A_COLLECTION,
                         place.span,
-                        "a seq needs a position, a map a key",
+                        "adding to a seq needs a position, adding to a map needs a key",
                     )
                     .help("write `s += (sizeof(s), value);` or `m += (key, value);`"),
                 );
@@ -308,7 +308,7 @@ impl Body<'_, '_> {
             }
             Type::Error => return None,
             _ => {
-                self.update_mismatch(&place, "`+=` takes a set");
+                self.update_mismatch(&place, "`+=` adds to a seq, set or map");
                 return None;
             }
         }
@@ -325,7 +325,7 @@ impl Body<'_, '_> {
             Type::Map(map_key, _) => self.check_fits(key, map_key, "the key"),
             Type::Error => return None,
             _ => {
-                self.update_mismatch(&place, "`-=` takes a seq, set or map");
+                self.update_mismatch(&place, "`-=` removes from a seq, set or map");
                 return None;
             }
         }
@@ -337,7 +337,8 @@ impl Body<'_, '_> {
         let mut diagnostic = Diagnostic::error(codes::NOT_A_COLLECTION, place.span, message)
             .label(format!("this has type `{ty}`"));
         if matches!(self.cx.types.shape(place.ty), Type::Int | Type::Float | Type::String) {
-            diagnostic = diagnostic.help("write `x = x + y;`");
+            let help = if message.starts_with("`+=`") { "write `x = x + y;`" } else { "write `x = x - y;`" };
+            diagnostic = diagnostic.help(help);
         }
         self.cx.report(diagnostic);
     }
@@ -455,8 +456,10 @@ impl Body<'_, '_> {
         if args.len() != n_params {
             let text = self.cx.text(state.symbol).to_owned();
             let message = match n_params {
-                0 => format!("the entry of `{text}` takes nothing, but {} argument(s) are given", args.len()),
-                n => format!("the entry of `{text}` takes {n} argument(s), but {} are given", args.len()),
+                0 => {
+                    format!("the entry of `{text}` takes nothing, but gets {}", count(args.len(), "argument"))
+                }
+                n => format!("the entry of `{text}` takes {}, but gets {}", count(n, "argument"), args.len()),
             };
             let mut diagnostic = Diagnostic::error(codes::WRONG_ARGUMENT_COUNT, span, message);
             if let Some(entry) = entry {
@@ -533,9 +536,9 @@ impl Body<'_, '_> {
             Some(param) => {
                 let ty_text = self.cx.show(ty);
                 let message = if payload == Types::NULL {
-                    format!("`{event_text}` carries nothing, but this case takes a `{ty_text}`")
+                    format!("`{event_text}` carries nothing, but this case takes `{ty_text}`")
                 } else {
-                    format!("`{event_text}` carries `{payload_text}`, but this case takes a `{ty_text}`")
+                    format!("`{event_text}` carries `{payload_text}`, but this case takes `{ty_text}`")
                 };
                 let param_span = self.locals[param].span;
                 Diagnostic::error(codes::RECEIVE_CASE, param_span, message).also(span, "the event")

@@ -3,7 +3,7 @@
 use allways_base::{Diagnostic, Severity, Span};
 
 use super::Checker;
-use super::modules::{ModuleCache, ModuleValue};
+use super::modules::{DEFAULT_PROGRAM, ModuleCache, ModuleValue};
 use super::params::{Assignment, expanded_name};
 use crate::FileRole;
 use crate::codes;
@@ -196,7 +196,7 @@ impl<'a> Checker<'a> {
         let (MachineKind::Machine, Some(interface)) = (machine.kind, machine.interface) else { return };
         let span = machine.span;
         let value = self.default_module();
-        if !self.check_closed(&value, span, "the program") {
+        if !self.check_closed(&value, span, DEFAULT_PROGRAM) {
             return;
         }
         if !self.takes_nothing(main) {

@@ -281,11 +281,19 @@ impl Lexer<'_> {
             "|" => Some("write `||` for \"or\""),
             "#" => Some("comments start with `//`"),
             "?" => Some("P has no `?:` operator; use `if`"),
+            text if text.contains(char::is_alphabetic) => {
+                Some("names are made of the letters `a` to `z` and `A` to `Z`, digits and `_`")
+            }
             _ => None,
         };
+        let show = |c: char| match c.is_control() {
+            true => c.escape_default().to_string(),
+            false => c.to_string(),
+        };
+        let shown: String = text.chars().map(show).collect();
         let message = match text.chars().count() {
-            1 => format!("the character `{}` has no meaning in P", text.escape_debug()),
-            _ => format!("the characters `{}` have no meaning in P", text.escape_debug()),
+            1 => format!("the character `{shown}` has no meaning in P"),
+            _ => format!("the characters `{shown}` have no meaning in P"),
         };
         let mut diagnostic = Diagnostic::error(codes::UNKNOWN_CHARACTER, self.span(start), message);
         if let Some(help) = help {
@@ -295,9 +303,9 @@ impl Lexer<'_> {
     }
 }
 
-/// The length of `'...'` on one line at the start of a text.
+/// The length of `'...'` on one line at the start of a text, if it is short.
 fn quoted(text: &str) -> Option<usize> {
-    let line = text.lines().next()?;
-    let line = line.char_indices().nth(40).map_or(line, |(end, _)| &line[..end]);
-    line[1..].find('\'').map(|end| end + 2)
+    let head = text.char_indices().nth(40).map_or(text, |(end, _)| &text[..end]);
+    let end = head[1..].find(['\'', '\n', '\r'])? + 1;
+    head[end..].starts_with('\'').then_some(end + 1)
 }

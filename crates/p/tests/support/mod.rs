@@ -71,7 +71,9 @@ pub fn cases(folder: &str) -> Vec<Case> {
     let root = repository().join("corpus/p").join(folder);
     let mut cases = Vec::new();
     for topic in entries(&root) {
-        for scenario in entries(&topic) {
+        // A file beside the topics is a program of its own.
+        let scenarios = if topic.is_dir() { entries(&topic) } else { vec![topic] };
+        for scenario in scenarios {
             let name = scenario.strip_prefix(&root).unwrap_or(&scenario).display().to_string();
             let paths = if scenario.is_dir() { entries(&scenario) } else { vec![scenario] };
             cases.push(Case { name, files: paths.into_iter().map(read).collect() });

@@ -5,7 +5,7 @@ machine Main {
   fun F(): int { return 1; }
   start state S {
     entry {
-      z[0] = 1; //~ not-a-collection @7
+      z[0] = 1; //~ not-assignable @7
       A = 1; //~ not-assignable @7
       X = 1; //~ not-assignable
       F = 1; //~ not-assignable

@@ -5,7 +5,7 @@ machine Main {
       b = "a" in s; //~ type-mismatch
       b = 1 in m; //~ type-mismatch
       b = 1 in n; //~ not-a-collection
-      b = !n in s; //~ bad-operands //~ type-mismatch
+      b = !n in s; //~ bad-operands
     }
   }
 }

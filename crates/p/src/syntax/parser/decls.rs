@@ -28,6 +28,7 @@ impl Parser<'_> {
             }
             let start = self.pos;
             self.is_unbalanced = false;
+            self.too_deep = false;
             match self.decl() {
                 Ok(decl) => self.tree.decls.push(decl),
                 Err(Failed) => {

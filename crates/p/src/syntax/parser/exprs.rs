@@ -216,6 +216,14 @@ impl Parser<'_> {
                 return self.parenthesized(start);
             }
             Tok::Word => self.keyword_expr(token.symbol)?,
+            Tok::LBracket => {
+                return Err(self.fail(
+                    codes::SYNTAX_ERROR,
+                    start,
+                    "there are no literals for collections in P",
+                    "begin with an empty variable, and insert with `s += (index, value);`",
+                ));
+            }
             _ => return Err(self.expected("an expression")),
         };
         let span = self.since(start);

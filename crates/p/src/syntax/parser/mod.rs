@@ -96,7 +96,7 @@ struct Parser<'a> {
     tree: Tree,
     /// Proof words that this file uses as names and that have been reported.
     warned_words: FxHashSet<Symbol>,
-    /// The nesting limit was reported for the construct at hand.
+    /// The nesting limit was reported for the declaration at hand: what is too deep goes on for a while.
     too_deep: bool,
     /// A missing brace was reported for the declaration at hand: others that seem wrong follow from it.
     is_unbalanced: bool,
@@ -220,7 +220,22 @@ impl Parser<'_> {
                 "compare with `==`; an assignment is a statement of its own",
             ));
         }
-        let behind = self.prev_span().at_end();
+        let last = self.prev_span();
+        if self.pos > 0
+            && self.tokens[self.pos - 1].tok == Tok::Int
+            && next.tok == Tok::Name
+            && next.start == last.end
+        {
+            let number = last.to(self.span());
+            let text = crate::types::short(&self.text[number.start as usize..number.end as usize]).to_owned();
+            return Err(self.fail(
+                codes::SYNTAX_ERROR,
+                number,
+                &format!("`{text}` is not a number"),
+                "numbers are written with decimal digits only",
+            ));
+        }
+        let behind = last.at_end();
         let mut diagnostic = Diagnostic::error(
             codes::SYNTAX_ERROR,
             behind,
@@ -423,7 +438,6 @@ impl Parser<'_> {
     /// braces, or to a closing brace that it did not open. Takes a `;` that ends it. Inside of its braces only
     /// what `stops_inside` finds at the start of a line ends it: then a closing brace is missing.
     fn recover(&mut self, start: usize, stops: impl Fn(&Self) -> bool, stops_inside: impl Fn(&Self) -> bool) {
-        self.too_deep = false;
         let mut depth = 0usize;
         for token in &self.tokens[start..self.pos] {
             match token.tok {

@@ -221,6 +221,14 @@ impl Parser<'_> {
             words::SEND => {
                 self.bump();
                 let target = self.expr()?;
+                if self.at(Tok::Semi) {
+                    return Err(self.fail(
+                        codes::SYNTAX_ERROR,
+                        self.span(),
+                        "`send` needs an event behind the target",
+                        "write `send target, event;`",
+                    ));
+                }
                 self.expect(Tok::Comma)?;
                 let event = self.expr()?;
                 let args = self.payload()?;
@@ -368,6 +376,14 @@ impl Parser<'_> {
                 "there is no `++` and no `--` in P",
                 "write `x = x + 1;`",
             )),
+            Tok::Star | Tok::Slash | Tok::Percent if self.nth(1).tok == Tok::Assign => {
+                let op = self.found();
+                let op = op.trim_matches('`');
+                let message = format!("there is no `{op}=` in P");
+                let help = format!("write `x = x {op} y;`");
+                let span = self.span().to(self.span_of(self.nth(1)));
+                Err(self.fail(codes::SYNTAX_ERROR, span, &message, &help))
+            }
             _ => Err(self.expected("`=`, `+=` or `-=`")),
         }
     }
