@@ -7,8 +7,8 @@
 
 mod support;
 
-use allways_p::Dialect;
-use support::{cases, check_places, compile_text};
+use allways_p::{Dialect, FileRole};
+use support::{cases, check_places, compile_files, compile_text};
 
 /// Marsaglia's xorshift64*: small, good enough to pick mutations, and the same everywhere.
 struct Random(u64);
@@ -196,15 +196,20 @@ fn mutations_of_the_corpus_are_answered() {
     let texts = corpus_texts();
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     for i in 0..n_mutations {
-        let text = mutate(&mut random, &texts);
         let dialect = Dialect { strict: i % 5 == 0, verifier: i % 7 == 0 };
+        // Now and then a program of several files, one of them in a special role.
+        let mut files = vec![(mutate(&mut random, &texts), FileRole::Source)];
+        if i % 6 == 0 {
+            let role = *random.pick(&[FileRole::Source, FileRole::Included, FileRole::ForeignBodies]);
+            files.push((mutate(&mut random, &texts), role));
+        }
         let answer = std::panic::catch_unwind(|| {
-            let (sources, compiled) = compile_text(&text, dialect);
+            let (sources, compiled) = compile_files(&files, dialect);
             check_places(&sources, &compiled.diagnostics);
             let has_errors = allways_base::diagnostic::has_errors(&compiled.diagnostics);
             assert_eq!(compiled.program.is_none(), has_errors, "a program exactly when there is no error");
         });
-        assert!(answer.is_ok(), "mutation {i} of seed {seed} fails:\n{text}");
+        assert!(answer.is_ok(), "mutation {i} of seed {seed} fails:\n{files:#?}");
     }
 }
 

@@ -96,9 +96,16 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// Compiles one text as a program.
 pub fn compile_text(text: &str, dialect: Dialect) -> (Sources, Compiled) {
+    compile_files(&[(text.to_owned(), FileRole::Source)], dialect)
+}
+
+pub fn compile_files(files: &[(String, FileRole)], dialect: Dialect) -> (Sources, Compiled) {
     let mut sources = Sources::default();
-    let file = sources.add("test.p".to_owned(), text.to_owned());
-    let compiled = compile(&sources, &[Input { file, role: FileRole::Source }], dialect);
+    let inputs: Vec<Input> = files
+        .iter()
+        .map(|(text, role)| Input { file: sources.add("test.p".to_owned(), text.clone()), role: *role })
+        .collect();
+    let compiled = compile(&sources, &inputs, dialect);
     (sources, compiled)
 }
 
