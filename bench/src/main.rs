@@ -1,9 +1,10 @@
 //! Figures of speed. Each benchmark runs a baseline beside the thing measured, in the same process and on the
 //! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
 //!
-//! `cargo run --release -p allways-bench -- front-end`
+//! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print THREADS`
 
 mod front_end;
+mod search;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -12,8 +13,12 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["front-end"] => front_end::run(),
+        ["search", "one", model, test, store, n_threads] => search::run_one(model, test, store, n_threads),
+        ["search", words @ ..] => search::run(words),
         _ => {
-            eprintln!("usage: cargo run --release -p allways-bench -- front-end");
+            eprintln!(
+                "usage: cargo run --release -p allways-bench -- front-end | search [word of a model or test]..."
+            );
             return ExitCode::from(2);
         }
     }

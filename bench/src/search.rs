@@ -1,0 +1,201 @@
+//! How fast the explicit-state search is, on the project's models.
+//!
+//! The baseline is a plain breadth-first search with snapshots of the kernel and a hash set of encoded
+//! configurations. Time is processor time of this process, so that other work on the machine does not count.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use allways_driver::Request;
+use allways_explore::Never;
+use allways_explore::search::{ProveOptions, ProveReport, StoreKind, prove};
+use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
+use allways_run::{Guarantee, InstanceId, Limits, Quiet, Verdict};
+
+/// Model and test.
+const RUNS: &[(&str, &str)] = &[
+    ("two_phase", "nParticipants_4__nTransactions_1"),
+    ("two_phase", "nParticipants_4__nTransactions_2"),
+    ("two_phase", "nParticipants_5__nTransactions_1"),
+    ("german", "nClients_3__nRequests_4"),
+    ("german", "nClients_3__nRequests_5"),
+    ("german", "nClients_3__nRequests_6"),
+    ("ring_election", "nNodes_7"),
+    ("ring_election", "nNodes_8"),
+    ("paxos", "nProposers_2__nAcceptors_3"),
+    ("hybrid_clock", "nNodes_3__maxTime_3"),
+    ("ben_or", "nNodes_3__nFaults_1__maxRound_2"),
+];
+
+/// The baseline gives up there.
+const MAX_PLAIN: usize = 200_000;
+
+/// Runs all models, or those whose name and test contain the words.
+pub fn run(words: &[&str]) {
+    println!(
+        "{:14} {:34} {:>10} {:>11} {:>6} {:>8} {:>6} {:>9} {:>9} {:>9} {:>7} {:>8} {:>7} {:>7}",
+        "model",
+        "test",
+        "configs",
+        "transitions",
+        "depth",
+        "cells",
+        "hits%",
+        "print k/s",
+        "exact k/s",
+        "2 thr k/s",
+        "2 thr x",
+        "plain k/s",
+        "times",
+        "B/conf"
+    );
+    for &(model, test) in RUNS {
+        if !words.iter().all(|word| model.contains(word) || test.contains(word)) {
+            continue;
+        }
+        let exe = load(model, test);
+        let (print, print_cpu, print_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 1));
+        let (exact, exact_cpu, _) = timed(|| search(&exe, StoreKind::Exact, 1));
+        let (two, _, two_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 2));
+        assert_eq!(print.statistics.n_configurations, exact.statistics.n_configurations);
+        assert_eq!(print.statistics.n_configurations, two.statistics.n_configurations);
+        assert!(matches!(exact.verdict, Verdict::Holds(Guarantee::Exhaustive)), "{:?}", exact.verdict);
+        let (n_plain, plain_cpu, _) = timed(|| plain(&exe));
+        let statistics = &print.statistics;
+        let n = statistics.n_configurations as f64;
+        let rate = |n: f64, seconds: f64| n / seconds.max(1e-3) / 1e3;
+        let plain_rate = rate(n_plain as f64, plain_cpu);
+        println!(
+            "{model:14} {test:34} {:>10} {:>11} {:>6} {:>8} {:>6.2} {:>9.0} {:>9.0} {:>9.0} {:>7.2} {:>8.0} {:>7.1} {:>7.1}",
+            statistics.n_configurations,
+            statistics.n_transitions,
+            statistics.depth,
+            statistics.n_cells,
+            100.0 * statistics.hit_rate(),
+            rate(n, print_cpu),
+            rate(n, exact_cpu),
+            rate(n, two_wall),
+            print_wall / two_wall,
+            plain_rate,
+            rate(n, print_cpu) / plain_rate,
+            exact.statistics.bytes_per_configuration,
+        );
+    }
+}
+
+/// One search of one model, for a profiler.
+pub fn run_one(model: &str, test: &str, store: &str, n_threads: &str) {
+    let exe = load(model, test);
+    let store = if store == "exact" { StoreKind::Exact } else { StoreKind::Fingerprint };
+    let (report, cpu, wall) = timed(|| search(&exe, store, n_threads.parse().unwrap_or(1)));
+    println!("{:#?}", report.statistics);
+    println!("{cpu:.2} s of processor, {wall:.2} s");
+    match &report.verdict {
+        Verdict::Violated(found) => println!("violated: {}", found.violation.message),
+        other => println!("{other:?}"),
+    }
+}
+
+fn load(model: &str, test: &str) -> Arc<Executable> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models").join(model);
+    let request = Request { paths: vec![folder], ..Request::default() };
+    let compilation = allways_driver::compile(&request, false);
+    for diagnostic in &compilation.diagnostics {
+        let place = diagnostic.primary.as_ref().map(|label| compilation.sources().place(label.span));
+        eprintln!("{}: {}", place.unwrap_or_default(), diagnostic.message);
+    }
+    let program = compilation.program.expect("the model is accepted");
+    let executables = (0..program.tests.len()).map(|test| Executable::new(&program, test));
+    let mut names = Vec::new();
+    for exe in executables {
+        if exe.test_name.contains(test) {
+            return Arc::new(exe);
+        }
+        names.push(exe.test_name.clone());
+    }
+    panic!("no test {test} of {model}, but {names:?}");
+}
+
+fn search(exe: &Arc<Executable>, store: StoreKind, n_threads: usize) -> ProveReport {
+    let options = ProveOptions { store, n_threads, fairness: None, ..ProveOptions::default() };
+    prove(exe, &options, &Quiet, &Never).expect("what is found replays")
+}
+
+/// The result, seconds of processor time and of the clock.
+fn timed<T>(run: impl FnOnce() -> T) -> (T, f64, f64) {
+    let (cpu, clock) = (cpu_seconds(), Instant::now());
+    let result = run();
+    (result, cpu_seconds() - cpu, clock.elapsed().as_secs_f64())
+}
+
+/// Processor time of this process so far, or of the clock where the system does not tell.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // User and system time are the 14th and 15th field, counted from before the name in parentheses.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// All answers, one after the other.
+#[derive(Default)]
+struct Script {
+    answers: Vec<(u32, u32)>,
+    at: usize,
+}
+
+impl Oracle for Script {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        if self.at == self.answers.len() {
+            self.answers.push((0, point.n_answers));
+        }
+        self.at += 1;
+        self.answers[self.at - 1].0
+    }
+}
+
+impl Script {
+    fn advance(&mut self) -> bool {
+        self.answers.truncate(self.at);
+        self.at = 0;
+        while let Some((answer, n)) = self.answers.pop() {
+            if answer + 1 < n {
+                self.answers.push((answer + 1, n));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// How many configurations the baseline saw.
+fn plain(exe: &Arc<Executable>) -> usize {
+    let mut kernel = Kernel::new(exe.clone(), Limits::default());
+    let mut seen: HashSet<Vec<u8>> = HashSet::new();
+    let mut open = VecDeque::from([kernel.save()]);
+    while let Some(snapshot) = open.pop_front() {
+        kernel.restore(&snapshot);
+        let enabled: Vec<InstanceId> = kernel.enabled().collect();
+        for machine in enabled {
+            let mut script = Script::default();
+            loop {
+                kernel.restore(&snapshot);
+                kernel.step(machine, &mut script, &mut Silent).expect("it is enabled");
+                let mut bytes = Vec::new();
+                kernel.encode(&mut bytes);
+                if seen.insert(bytes) && matches!(kernel.outcome(), Outcome::Running) {
+                    open.push_back(kernel.save());
+                }
+                if !script.advance() {
+                    break;
+                }
+            }
+        }
+        if seen.len() > MAX_PLAIN {
+            break;
+        }
+    }
+    seen.len()
+}
