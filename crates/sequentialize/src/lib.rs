@@ -56,7 +56,7 @@ pub struct Sequentialized {
     pub entry: Symbol,
     /// What statements of `program` stand for.
     pub origins: FxHashMap<StmtId, Origin>,
-    /// The shared variables of the original, each with the variable that holds its value at the end of
+    /// The variables of the original, each with the variable that holds its value at the end of
     /// the simulated run when the new entry point returns.
     pub finals: Vec<(Symbol, Symbol)>,
     /// The same at the start.

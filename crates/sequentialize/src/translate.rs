@@ -10,7 +10,8 @@
 //!
 //! Three things keep this small. Only variables that a posted task, or anything it starts, may modify
 //! are guessed, and only those it may access are swapped. With one round there are no case splits and
-//! no round variables. A variable that nothing modifies keeps its single copy.
+//! no round variables. A variable that nothing modifies, or that only the first task touches, keeps its
+//! single copy.
 //!
 //! *Assertions.* In exit mode a failed assertion sets the shared variable `failed` in its round and
 //! leaves the task; tasks that see it at their entry, at a preemption point, after a wait or after a
@@ -159,10 +160,21 @@ impl<'a> Translator<'a> {
         self.misusing = below.iter().copied().filter(|&name| self.has_unassigned_waits(name)).collect();
         let modified: BTreeSet<VarId> =
             self.effects.below(entry).flat_map(|(_, effects)| effects.modifies.iter().copied()).collect();
+        // A variable that only the first task touches is sequential anyway.
+        let is_posted = |task: &&Symbol| {
+            **task != entry || self.effects.below(entry).any(|(_, effects)| effects.posts.contains(&entry))
+        };
+        let posted: BTreeSet<VarId> = self
+            .tasks
+            .iter()
+            .filter(is_posted)
+            .flat_map(|&task| self.effects.below(task))
+            .flat_map(|(_, effects)| effects.accesses.iter().copied())
+            .collect();
         for &var in &checked.globals {
             match checked.vars[var].kind {
                 VarKind::ThreadLocal => self.thread_locals.push(var),
-                _ if modified.contains(&var) => {
+                _ if modified.contains(&var) && posted.contains(&var) => {
                     let name = checked.program.text(checked.vars[var].name.symbol).to_owned();
                     let ty = self.build.type_of(checked, checked.vars[var].ty);
                     let keep = (self.n_copies() == 1).then_some(checked.vars[var].name.symbol);
@@ -393,10 +405,12 @@ impl<'a> Translator<'a> {
         let entry = self.driver(&mut decls)?;
         self.build.program.decls = decls;
         complete_modifies(&mut self.build.program);
-        let finals = self.by_var.iter().map(|(&var, &idx)| {
+        let finals = checked.globals.iter().map(|var| {
+            let name = checked.vars[*var].name.symbol;
+            let Some(&idx) = self.by_var.get(var) else { return (name, name) };
             let shared = &self.shared[idx];
             let names = if self.is_child_first() { &shared.copies } else { &shared.next };
-            (checked.vars[var].name.symbol, names[self.n_rounds - 1])
+            (name, names[self.n_rounds - 1])
         });
         let finals = finals.collect();
         let initials = self

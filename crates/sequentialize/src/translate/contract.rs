@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use allways_base::Symbol;
-use allways_boogie::check::VarId;
+use allways_boogie::check::{VarId, VarKind};
 use allways_boogie::tree::*;
 
 use super::Translator;
@@ -168,22 +168,21 @@ impl Translator<'_> {
             for id in checked.program.all_exprs_below(root) {
                 let ExprKind::Old(inner) = checked.program.exprs[id].kind else { continue };
                 let below = checked.program.all_exprs_below(inner);
-                vars.extend(
-                    below
-                        .into_iter()
-                        .filter_map(|id| checked.expr_vars[id])
-                        .filter(|var| self.by_var.contains_key(var)),
-                );
+                let is_global =
+                    |var: &VarId| matches!(checked.vars[*var].kind, VarKind::Global | VarKind::ThreadLocal);
+                vars.extend(below.into_iter().filter_map(|id| checked.expr_vars[id]).filter(is_global));
             }
         }
         let mut stmts = Vec::new();
         for var in vars {
-            let idx = self.by_var[&var];
             let text = checked.program.text(checked.vars[var].name.symbol).to_owned();
             let snapshot = self.build.fresh_local(&format!("old.{text}"));
-            let ty = self.shared[idx].ty;
+            let ty = self.build.type_of(checked, checked.vars[var].ty);
             frame.locals.push(self.build.binding(snapshot, ty));
-            let value = self.read(idx, frame);
+            let value = match self.by_var.get(&var) {
+                Some(&idx) => self.read(idx, frame),
+                None => self.build.var(checked.vars[var].name.symbol),
+            };
             stmts.push(self.build.assign(vec![(snapshot, value)]));
             frame.olds.insert(var, snapshot);
         }
