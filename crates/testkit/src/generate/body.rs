@@ -20,8 +20,8 @@ pub(super) struct Context {
     /// May end in `raise` or `goto`.
     pub may_leave: bool,
     pub may_receive: bool,
-    /// The control state around it.
-    pub state: usize,
+    /// The entry of a control state that is not the start state: it may be entered again.
+    pub is_entry: bool,
     /// One statement at most.
     pub is_short: bool,
 }
@@ -475,9 +475,7 @@ impl<'a> BodyWriter<'a> {
         let states = &self.plan.machines[self.context.machine?].states;
         // An entry goes on to entries of a higher rank only.
         let targets: Vec<usize> = (1..states.len())
-            .filter(|&target| {
-                states[target].rank > rank || (states[target].rank == rank && self.context.state == 0)
-            })
+            .filter(|&target| states[target].rank >= rank + self.context.is_entry as usize)
             .collect();
         if targets.is_empty() {
             return None;
@@ -517,12 +515,12 @@ impl<'a> BodyWriter<'a> {
         let chooses = !self.is_monitor() && self.random.chance(self.profile.choice);
         match ty {
             Ty::Int if chooses => format!("choose({})", self.random.between(2, 3)),
-            Ty::Int => match self.random.below(9) {
+            Ty::Int => match self.random.below(10) {
                 0 => format!("({} + {})", self.expr(Ty::Int, d), self.expr(Ty::Int, d)),
                 1 => format!("({} * 2)", self.expr(Ty::Int, d)),
                 2 => format!("larger({}, {})", self.expr(Ty::Int, d), self.simple(Ty::Int)),
                 3 => format!("({} to int)", self.simple(Ty::Color)),
-                4 => match self.callable(Some(Ty::Int)) {
+                4 | 9 => match self.callable(Some(Ty::Int)) {
                     Some(at) => format!("({} + {})", self.simple(Ty::Int), self.call_text(at)),
                     None => self.simple(Ty::Int),
                 },

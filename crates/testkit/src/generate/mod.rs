@@ -112,7 +112,8 @@ impl MachinePlan {
     fn new(random: &mut Random, profile: &Profile, at: usize, n_events: usize) -> Self {
         let mut fields = vec![("fuel".to_owned(), Ty::Int), ("peer".to_owned(), Ty::Machine)];
         for k in 0..random.between(1, 3) {
-            fields.push((format!("v{k}"), *random.pick(&Ty::FIELDS)));
+            let ty = if k == 0 && random.chance(60) { Ty::Int } else { *random.pick(&Ty::FIELDS) };
+            fields.push((format!("v{k}"), ty));
         }
         let n_states = random.between(profile.states.0, profile.states.1);
         // The start state is entered once, before any event.
@@ -242,7 +243,10 @@ impl ProgramWriter<'_> {
                 may_receive: plan.may_receive,
                 ..Context::default()
             };
-            self.function(1, &head, context, &[]);
+            // A function that changes a field shows when its caller reads that field.
+            let changes = self.plan.machines[at].fields[2].1 == Ty::Int && self.random.chance(60);
+            let opening = if changes { vec!["v0 = (v0 + 1) % 3;".to_owned()] } else { Vec::new() };
+            self.function(1, &head, context, &opening);
         }
         self.line(0, "}");
     }
@@ -259,21 +263,15 @@ impl ProgramWriter<'_> {
             let opening = self.opening(at);
             let head = head("entry", entry);
             // The opening does what the start state is for; more code comes rarely, lest programs grow large.
-            let context = Context {
-                param: entry,
-                rank: Some(0),
-                may_leave: true,
-                state,
-                is_short: true,
-                ..base.clone()
-            };
+            let context =
+                Context { param: entry, rank: Some(0), may_leave: true, is_short: true, ..base.clone() };
             self.function(2, &head, context, &opening);
         } else if entry.is_some() || self.random.chance(60) {
             let context = Context {
                 param: entry,
                 rank: Some(rank),
                 may_leave: true,
-                state,
+                is_entry: true,
                 may_receive: true,
                 ..base.clone()
             };
@@ -283,7 +281,7 @@ impl ProgramWriter<'_> {
             self.function(2, "exit", Context { is_short: true, ..base.clone() }, &[]);
         }
         for event in 0..self.plan.events.len() {
-            self.action(at, state, event, &base);
+            self.action(at, event, &base);
         }
         if self.random.chance(20) {
             let action = *self.random.pick(&["defer halt;", "ignore halt;", "on halt do {"]);
@@ -300,8 +298,10 @@ impl ProgramWriter<'_> {
                 let target = *self.random.pick(&targets);
                 self.line(2, &format!("on null goto S{target};"));
             } else {
-                let context = Context { may_leave: true, state, is_short: true, ..base.clone() };
-                self.function(2, "on null do", context, &[]);
+                let context = Context { may_leave: true, is_short: true, ..base.clone() };
+                let announces = self.random.chance(60);
+                let opening = if announces { vec!["announce eSeen, 2;".to_owned()] } else { Vec::new() };
+                self.function(2, "on null do", context, &opening);
             }
         }
         self.line(1, "}");
@@ -316,7 +316,7 @@ impl ProgramWriter<'_> {
             .collect()
     }
 
-    fn action(&mut self, at: usize, state: usize, event: usize, base: &Context) {
+    fn action(&mut self, at: usize, event: usize, base: &Context) {
         let profile = self.profile;
         let targets = self.goto_targets(at, event + 1, self.plan.events[event]);
         let on_goto = if targets.is_empty() { 0 } else { profile.on_goto };
@@ -343,7 +343,6 @@ impl ProgramWriter<'_> {
                     param,
                     rank: Some(event + 1),
                     may_leave: true,
-                    state,
                     may_receive: true,
                     ..base.clone()
                 };
@@ -420,7 +419,6 @@ impl ProgramWriter<'_> {
             let base = Context {
                 monitor_states: Some((n_states, state)),
                 may_leave: true,
-                state,
                 is_short: true,
                 ..Context::default()
             };
@@ -442,7 +440,13 @@ impl ProgramWriter<'_> {
                     _ => {
                         let payload = if event == n_events { Some(Ty::Int) } else { self.plan.events[event] };
                         let context = Context { param: payload, ..base.clone() };
-                        self.function(2, &head(&format!("on {name} do"), payload), context, &[]);
+                        // The order of what it has seen shows in the state of the monitor.
+                        let what = if event == n_events { "p".to_owned() } else { (event + 1).to_string() };
+                        let opening = match self.random.chance(50) {
+                            true => vec![format!("v0 = (v0 * 2 + {what}) % 7;")],
+                            false => Vec::new(),
+                        };
+                        self.function(2, &head(&format!("on {name} do"), payload), context, &opening);
                     }
                 }
             }

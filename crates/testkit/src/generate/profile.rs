@@ -111,10 +111,14 @@ pub const ALL: &[Profile] = &[
     Profile { name: "halt", halt: 16, raise: 16, exit: 40, receive: 7, unhandled: 1, ..MIXED },
     Profile {
         name: "null",
-        null_handler: 30,
-        monitors: (0, 1),
-        announce: 14,
-        opening_sends: (0, 1),
+        null_handler: 45,
+        goto: 45,
+        on_goto: 25,
+        states: (2, 3),
+        monitors: (1, 1),
+        machines: (1, 2),
+        announce: 30,
+        opening_sends: (0, 2),
         ..MIXED
     },
 ];
