@@ -265,9 +265,9 @@ impl Lexer<'_> {
         let rest = &self.text[start..];
         // The first one is unknown even where it could begin something longer, like a lone `&`.
         let first = rest.chars().next().map_or(1, char::len_utf8);
-        let len =
-            rest[first..].find(|c| is_known(c) || c == '&' || c == '|').map_or(rest.len(), |n| n + first);
-        let len = if rest.starts_with('\'') { quoted(rest).unwrap_or(first) } else { len };
+        let run =
+            || rest[first..].find(|c| is_known(c) || c == '&' || c == '|').map_or(rest.len(), |n| n + first);
+        let len = if rest.starts_with('\'') { quoted(rest).unwrap_or(first) } else { run() };
         self.at = start + len;
         self.push(Tok::Unknown, NO_SYMBOL, start);
         self.n_unknown += 1;
