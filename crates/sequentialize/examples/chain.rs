@@ -11,7 +11,7 @@ use allways_bmc::smt::{ProcessOptions, ProcessSolver, find_solver};
 use allways_bmc::{Answer, Recursion, VerifyOptions, verify};
 use allways_boogie::{check, entry_point, parse};
 use allways_run::Quiet;
-use allways_sequentialize::{Assertions, Options, Scheduler, sequentialize};
+use allways_sequentialize::{Assertions, Options, Preemption, Scheduler, sequentialize};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -35,7 +35,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (checked, _) = check(parse(FileId::from_u32(0), &text).program);
         let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
         let scheduler = if is_df { Scheduler::Df { delays: n } } else { Scheduler::Dfw { delays: 0 } };
-        let options = Options { scheduler, assertions: Assertions::Exit, sources: None };
+        let options = Options {
+            scheduler,
+            assertions: Assertions::Exit,
+            preemption: Preemption::Explicit,
+            sources: None,
+        };
         let done = sequentialize(&checked, entry, &options)?;
         let (sequential, _) = check(done.program);
         let options = VerifyOptions { recursion: Recursion::Exactly(n + 1), keep_smt: false };

@@ -14,6 +14,7 @@
 pub mod build;
 pub mod decode;
 pub mod effects;
+pub mod preemption;
 pub mod replay;
 pub mod translate;
 pub mod wait_removal;
@@ -26,7 +27,7 @@ use allways_boogie::tree::{Program, StmtId};
 use allways_boogie::{check, interp};
 use rustc_hash::FxHashMap;
 
-pub use interp::Assertions;
+pub use interp::{Assertions, Preemption};
 
 /// Whose interleavings the translated program simulates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +47,8 @@ pub enum Scheduler {
 pub struct Options<'a> {
     pub scheduler: Scheduler,
     pub assertions: Assertions,
+    /// Serial ignores the written points, automatic adds to them.
+    pub preemption: Preemption,
     /// For the places in `{:origin}` attributes; without, there are none.
     pub sources: Option<&'a Sources>,
 }
@@ -107,28 +110,49 @@ pub fn sequentialize(
     entry: Symbol,
     options: &Options<'_>,
 ) -> Result<Sequentialized, Unsupported> {
+    if options.preemption == Preemption::Automatic {
+        let (program, points) = preemption::insert_points(checked);
+        let with_points = rechecked(program, "automatic preemption here")?;
+        let options = Options { preemption: Preemption::Explicit, ..*options };
+        let mut done = sequentialize(&with_points, entry, &options)?;
+        rename_origins(&mut done, &points);
+        return Ok(done);
+    }
     match options.scheduler {
         Scheduler::Dfw { .. } | Scheduler::Rounds { .. } => translate::translate(checked, entry, options),
         Scheduler::Df { .. } | Scheduler::ChildFirst { .. } => {
             match wait_removal::remove_waits(checked, entry)? {
                 None => translate::translate(checked, entry, options),
                 Some((program, waits)) => {
-                    let (without, diagnostics) = check(program);
-                    if let Some(first) = diagnostics.iter().find(|d| d.is_error()) {
-                        let what = format!("this use of waits ({})", first.message);
-                        return Err(Unsupported { what, span: first.primary.as_ref().map(|l| l.span) });
-                    }
+                    let without = rechecked(program, "this use of waits")?;
                     let mut done = translate::translate(&without, entry, options)?;
-                    for origin in done.origins.values_mut() {
-                        origin.stmt = waits.get(&origin.stmt).copied().unwrap_or(origin.stmt);
-                    }
+                    rename_origins(&mut done, &waits);
                     // Only the variables of the original are of interest.
                     let is_original =
                         |name: &Symbol| checked.globals.iter().any(|&v| checked.vars[v].name.symbol == *name);
                     done.finals.retain(|(name, _)| is_original(name));
+                    done.initials.retain(|(name, _)| is_original(name));
                     Ok(done)
                 }
             }
         }
+    }
+}
+
+/// A program made from a checked one; mistakes in it are limits of the translation.
+fn rechecked(program: Program, what: &str) -> Result<Checked, Unsupported> {
+    let (checked, diagnostics) = check(program);
+    match diagnostics.iter().find(|d| d.is_error()) {
+        Some(first) => Err(Unsupported {
+            what: format!("{what} ({})", first.message),
+            span: first.primary.as_ref().map(|label| label.span),
+        }),
+        None => Ok(checked),
+    }
+}
+
+fn rename_origins(done: &mut Sequentialized, names: &FxHashMap<StmtId, StmtId>) {
+    for origin in done.origins.values_mut() {
+        origin.stmt = names.get(&origin.stmt).copied().unwrap_or(origin.stmt);
     }
 }

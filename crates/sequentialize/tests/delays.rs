@@ -9,7 +9,7 @@ use allways_base::Sources;
 use allways_bmc::{Answer, Recursion, VerifyOptions, verify};
 use allways_boogie::{entry_point, print};
 use allways_run::Quiet;
-use allways_sequentialize::{Assertions, Options, Scheduler, sequentialize};
+use allways_sequentialize::{Assertions, Options, Preemption, Scheduler, sequentialize};
 
 const EXIT: Assertions = Assertions::Exit;
 const CONTINUE: Assertions = Assertions::Continue;
@@ -26,7 +26,9 @@ fn outcome(
     sources.add(name.to_owned(), text.to_owned());
     let checked = common::load(name, text)?;
     let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
-    let options = Options { scheduler, assertions, sources: Some(&sources) };
+    let preemption =
+        if text.contains("// preemption: automatic") { Preemption::Automatic } else { Preemption::Explicit };
+    let options = Options { scheduler, assertions, preemption, sources: Some(&sources) };
     let done = sequentialize(&checked, entry, &options).map_err(|e| e.to_string())?;
     let printed = print(&done.program);
     if let Ok(folder) = std::env::var("ALLWAYS_KEEP_TRANSLATIONS") {
@@ -89,10 +91,6 @@ fn corpus_verdicts_of_the_operational_schedulers() {
     for path in files.iter().filter(|path| path.extension().is_some_and(|e| e == "bpl")) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let text = fs::read_to_string(path).expect("corpus files are text");
-        // Preemption points that are not written are for the interpreter alone.
-        if text.contains("// preemption: automatic") {
-            continue;
-        }
         for line in text.lines().filter_map(|line| line.strip_prefix("// explore: ")) {
             let words: Vec<&str> = line.split_whitespace().collect();
             let [scheduler, mode, verdict] = words[..] else { continue };

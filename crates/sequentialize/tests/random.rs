@@ -10,11 +10,11 @@ use allways_base::Span;
 use allways_bmc::smt::{ProcessSolver, Solver, SolverError};
 use allways_bmc::{Answer, Recursion, VerifyOptions, verify};
 use allways_boogie::generate::{GenerateOptions, generate};
-use allways_boogie::interp::{self, ExploreOptions, Preemption, Value, explore, lower};
+use allways_boogie::interp::{self, ExploreOptions, Value, explore, lower};
 use allways_boogie::tree::{BinaryOp, DeclKind, ExprId, Program, StmtKind};
 use allways_boogie::{check, entry_point, print};
 use allways_run::Quiet;
-use allways_sequentialize::{Assertions, Options, Scheduler, Sequentialized, sequentialize};
+use allways_sequentialize::{Assertions, Options, Preemption, Scheduler, Sequentialized, sequentialize};
 
 /// One process for many programs.
 struct Reused(ProcessSolver);
@@ -112,7 +112,12 @@ fn compare(seed: u64, options: &GenerateOptions, solver: &mut Reused) {
             let is_true = |value: &Value| matches!(value, Value::Bool(true));
             let expected: Finals =
                 found.finals.iter().map(|(globals, _)| globals.iter().map(is_true).collect()).collect();
-            let options = Options { scheduler, assertions: Assertions::Exit, sources: None };
+            let options = Options {
+                scheduler,
+                assertions: Assertions::Exit,
+                preemption: Preemption::Explicit,
+                sources: None,
+            };
             let done = sequentialize(&checked, entry, &options)
                 .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
             let others: Finals = all.difference(&expected).cloned().collect();

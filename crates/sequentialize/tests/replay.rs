@@ -6,18 +6,18 @@ mod common;
 use std::fs;
 
 use allways_bmc::{Answer, Recursion, TraceStep, VerifyOptions, verify};
-use allways_boogie::interp::{self, Preemption, lower};
+use allways_boogie::interp::{self, lower};
 use allways_boogie::{check, entry_point};
 use allways_run::Quiet;
 use allways_sequentialize::decode::{Step, decode};
 use allways_sequentialize::replay::{Values, replay};
-use allways_sequentialize::{Assertions, Options, Role, Scheduler, sequentialize};
+use allways_sequentialize::{Assertions, Options, Preemption, Role, Scheduler, sequentialize};
 
 /// Translates, verifies, decodes, replays. `Ok(false)` if nothing fails.
 fn certify(text: &str, scheduler: Scheduler, assertions: Assertions) -> Result<bool, String> {
     let checked = common::load("original", text)?;
     let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
-    let options = Options { scheduler, assertions, sources: None };
+    let options = Options { scheduler, assertions, preemption: Preemption::Explicit, sources: None };
     let done = sequentialize(&checked, entry, &options).map_err(|e| e.to_string())?;
     let (sequential, diagnostics) = check(done.program.clone());
     if let Some(error) = diagnostics.iter().find(|d| d.is_error()) {

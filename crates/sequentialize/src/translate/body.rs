@@ -8,7 +8,7 @@ use allways_boogie::dialect::{self, AsyncOp, Yield};
 use allways_boogie::tree::*;
 
 use super::Translator;
-use crate::{Origin, Role, Unsupported};
+use crate::{Origin, Preemption, Role, Unsupported};
 
 /// A body under construction.
 pub(super) struct Frame {
@@ -441,6 +441,7 @@ impl Translator<'_> {
                 self.leave_if_failed(frame, out);
                 Ok(())
             }
+            AsyncOp::Yield(_) if self.options.preemption == Preemption::Serial => Ok(()),
             AsyncOp::Yield(point) => {
                 self.preempt(id, &point, span, frame, out);
                 Ok(())
