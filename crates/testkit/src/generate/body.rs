@@ -20,10 +20,20 @@ pub(super) struct Context {
     /// May end in `raise` or `goto`.
     pub may_leave: bool,
     pub may_receive: bool,
+    /// Begins with a `receive`.
+    pub receives_first: bool,
     /// The entry of a control state that is not the start state: it may be entered again.
     pub is_entry: bool,
     /// One statement at most.
     pub is_short: bool,
+}
+
+/// The body of a function.
+pub(super) struct Written {
+    /// The variables to declare.
+    pub locals: Vec<(String, Ty)>,
+    /// With their depth.
+    pub lines: Vec<(usize, String)>,
 }
 
 /// Deepest nesting of blocks.
@@ -62,15 +72,17 @@ impl<'a> BodyWriter<'a> {
         }
     }
 
-    /// The variables to declare and the lines with their depth.
-    pub fn finish(&mut self) -> (Vec<(String, Ty)>, Vec<(usize, String)>) {
+    pub fn finish(mut self) -> Written {
         let (low, high) = self.profile.statements;
         let n = if self.context.is_short { self.random.below(2) } else { self.random.between(low, high) };
+        if self.context.receives_first {
+            self.receive();
+        }
         for _ in 0..n {
             self.statement();
         }
         self.ending();
-        (std::mem::take(&mut self.locals), std::mem::take(&mut self.lines))
+        Written { locals: self.locals, lines: self.lines }
     }
 
     fn line(&mut self, text: impl Into<String>) {
@@ -239,6 +251,11 @@ impl<'a> BodyWriter<'a> {
     fn receive(&mut self) {
         let n_cases = self.random.between(1, 2).min(self.n_events());
         let first = self.random.below(self.n_events());
+        // What a machine has sent itself, it will not wait for in vain.
+        if self.context.rank.is_some_and(|rank| rank <= first) && self.random.chance(50) {
+            let payload = self.payload(first);
+            self.line(format!("send this, e{first}{payload};"));
+        }
         self.open("receive {");
         for k in 0..n_cases {
             let event = (first + k) % self.n_events();

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 pub use profile::Profile;
 
 use crate::random::Random;
-use body::{BodyWriter, Context};
+use body::{BodyWriter, Context, Written};
 
 /// Types of variables and payloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,8 +204,8 @@ impl ProgramWriter<'_> {
 
     /// Writes a function: its head, its variables, its body.
     fn function(&mut self, depth: usize, head: &str, context: Context, opening: &[String]) {
-        let mut writer = BodyWriter::new(&mut self.random, self.profile, &self.plan, context);
-        let (locals, lines) = writer.finish();
+        let writer = BodyWriter::new(&mut self.random, self.profile, &self.plan, context);
+        let Written { locals, lines } = writer.finish();
         self.line(depth, &format!("{head} {{"));
         for (name, ty) in locals {
             self.line(depth + 1, &format!("var {name}: {};", ty.text()));
@@ -241,6 +241,7 @@ impl ProgramWriter<'_> {
                 result: plan.result,
                 n_functions: k,
                 may_receive: plan.may_receive,
+                receives_first: plan.may_receive && self.random.chance(60),
                 ..Context::default()
             };
             // A function that changes a field shows when its caller reads that field.
