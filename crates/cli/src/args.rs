@@ -35,6 +35,8 @@ pub enum Command {
     Prove(Box<ProveArgs>),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),
+    /// Write an asynchronous Boogie program as a sequential one
+    Sequentialize(SequentializeArgs),
     /// Explain a code that a diagnostic carries
     Explain(ExplainArgs),
 }
@@ -122,9 +124,72 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
+    #[command(flatten)]
+    pub boogie: BoogieArgs,
+
     /// Accepted for compatibility: everything is shown on request
     #[arg(short, long, hide = true)]
     pub verbose: bool,
+}
+
+/// For `.bpl` files.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Boogie files")]
+pub struct BoogieArgs {
+    /// Whose interleavings are looked at
+    #[arg(long, value_enum, default_value_t = SchedulerArg::Dfw)]
+    pub scheduler: SchedulerArg,
+
+    /// Exactly so many delays; otherwise one more after the other
+    #[arg(long, value_name = "K")]
+    pub delays: Option<u32>,
+
+    /// Exactly so many nested calls of one procedure, or turns of a loop; otherwise one more after the other
+    #[arg(long, value_name = "N")]
+    pub recursion: Option<u32>,
+
+    /// Whether a failing assertion ends the run
+    #[arg(long, value_enum, default_value_t = AssertionsArg::Exit)]
+    pub assertions: AssertionsArg,
+
+    /// The procedure to start from [default: the one marked `{:entrypoint}`, or `main`]
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+
+    /// Keep what is said to the solver
+    #[arg(long, value_name = "FILE")]
+    pub dump_smt: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchedulerArg {
+    /// Depth first, and waits are understood
+    Dfw,
+    /// Depth first
+    Df,
+    /// Children before the rest of their parent
+    ChildFirst,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AssertionsArg {
+    /// The run ends where an assertion fails
+    Exit,
+    /// The run goes on to its end
+    Continue,
+}
+
+#[derive(clap::Args)]
+pub struct SequentializeArgs {
+    /// The Boogie file
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub boogie: BoogieArgs,
+
+    /// Where the program goes [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

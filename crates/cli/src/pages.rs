@@ -12,6 +12,7 @@ pub fn page(code: &str) -> Option<&'static str> {
 /// Every code with its one line, by name.
 pub fn codes() -> Vec<CodeInfo> {
     let mut all = allways_p::codes::ALL.to_vec();
+    all.extend_from_slice(allways_boogie::codes::ALL);
     all.sort_by_key(|info| info.code);
     all
 }

@@ -28,6 +28,9 @@ pub struct Checked {
 }
 
 pub fn check(args: &CheckArgs) -> ExitStatus {
+    if super::boogie::is_boogie(&args.input.paths) {
+        return super::boogie::check(&args.input.paths[0], args);
+    }
     if let Some(file) = &args.replay {
         return super::replay::replay_file(&args.input, file, args.format, args.full_trace);
     }

@@ -11,6 +11,9 @@ use crate::exit::ExitStatus;
 use crate::printer;
 
 pub fn compile(args: &CompileArgs) -> ExitStatus {
+    if super::boogie::is_boogie(&args.input.paths) {
+        return super::boogie::compile(&args.input.paths[0], args.format);
+    }
     let start = Instant::now();
     let compilation = allways_driver::compile(&args.input.request(), args.input.strict);
     if args.format == Format::Json {

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod boogie;
 mod check;
 mod compile;
 mod explain;
@@ -18,6 +19,7 @@ pub fn run(args: Args) -> ExitStatus {
         Command::Check(args) => check::check(&args),
         Command::Prove(args) => prove::prove(&args),
         Command::Replay(args) => replay::replay(&args),
+        Command::Sequentialize(args) => boogie::sequentialize(&args),
         Command::Explain(args) => explain::explain(&args),
     }
 }

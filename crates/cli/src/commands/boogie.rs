@@ -1,0 +1,268 @@
+//! Boogie files at the command line: `check`, `compile` and `sequentialize`.
+
+use std::path::Path;
+
+use allways_base::{Code, Diagnostic, Severity};
+use allways_driver::boogie::{
+    self, BoogieError, BoogieOptions, BoogieReport, BoogieVerdict, Loaded, SchedulerKind,
+};
+use allways_report::{diagnostics, json};
+use allways_run::{Observer, Progress};
+
+use crate::args::{AssertionsArg, BoogieArgs, CheckArgs, Format, SchedulerArg, SequentializeArgs};
+use crate::exit::ExitStatus;
+use crate::interrupt::{self, Stop};
+use crate::printer;
+use crate::progress::ProgressLine;
+
+/// Whether a path is for this pipeline.
+pub fn is_boogie(paths: &[std::path::PathBuf]) -> bool {
+    matches!(paths, [path] if path.extension().is_some_and(|extension| extension == "bpl"))
+}
+
+/// `allways compile FILE.bpl`
+pub fn compile(path: &Path, format: Format) -> ExitStatus {
+    let loaded = boogie::load(path);
+    let accepted = loaded.checked.is_some();
+    match format {
+        Format::Json => {
+            let found: Vec<_> =
+                loaded.diagnostics.iter().map(|d| json::diagnostic(d, &loaded.sources)).collect();
+            let report = serde_json::json!({
+                "version": json::VERSION, "command": "compile", "accepted": accepted, "diagnostics": found,
+            });
+            printer::out(&json::to_text(&report));
+        }
+        Format::Text => {
+            show_diagnostics(&loaded);
+            if accepted {
+                printer::out(&format!("{}: accepted\n", path.display()));
+            }
+        }
+    }
+    if accepted { ExitStatus::Success } else { ExitStatus::Rejected }
+}
+
+fn show_diagnostics(loaded: &Loaded) {
+    printer::err(&diagnostics::render_text(&loaded.diagnostics, &loaded.sources, true));
+    if loaded.checked.is_none() {
+        printer::err(&format!("rejected: {}\n", diagnostics::render_counts(&loaded.diagnostics)));
+    }
+}
+
+/// `allways sequentialize FILE.bpl`
+pub fn sequentialize(args: &SequentializeArgs) -> ExitStatus {
+    let loaded = boogie::load(&args.file);
+    let Some(checked) = &loaded.checked else {
+        show_diagnostics(&loaded);
+        return ExitStatus::Rejected;
+    };
+    let scheduler = scheduler(args.boogie.scheduler).with(args.boogie.delays.unwrap_or(1));
+    let assertions = assertions(args.boogie.assertions);
+    let text =
+        match boogie::sequentialized(&loaded, checked, args.boogie.entry.as_deref(), scheduler, assertions) {
+            Ok(text) => text,
+            Err(error) => return show_error(&loaded, error),
+        };
+    match &args.output {
+        None => printer::out(&text),
+        Some(path) => {
+            if let Err(error) = std::fs::write(path, text) {
+                printer::err(&format!("`{}` cannot be written: {error}\n", path.display()));
+                return ExitStatus::Rejected;
+            }
+        }
+    }
+    ExitStatus::Success
+}
+
+/// `allways check FILE.bpl`
+pub fn check(path: &Path, args: &CheckArgs) -> ExitStatus {
+    let loaded = boogie::load(path);
+    let Some(checked) = &loaded.checked else {
+        if args.format == Format::Json {
+            return compile(path, Format::Json);
+        }
+        show_diagnostics(&loaded);
+        return ExitStatus::Rejected;
+    };
+    interrupt::listen();
+    let options = options(&args.boogie);
+    let watch = Watch {
+        line: ProgressLine::new(&path.display().to_string(), args.format == Format::Text),
+        stop: Stop::after(args.timeout.map(std::time::Duration::from_secs)),
+    };
+    let report = boogie::check(&loaded, checked, &options, &watch);
+    watch.line.finish();
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return show_error(&loaded, error),
+    };
+    if let Some(file) = &args.boogie.dump_smt
+        && let Err(error) = std::fs::write(file, &report.smt)
+    {
+        printer::err(&format!("`{}` cannot be written: {error}\n", file.display()));
+        return ExitStatus::Rejected;
+    }
+    match args.format {
+        Format::Json => printer::out(&json::to_text(&report_json(path, &loaded, &options, &report))),
+        Format::Text => show(path, &loaded, &options, &report),
+    }
+    match report.verdict {
+        BoogieVerdict::Holds { .. } => ExitStatus::Success,
+        BoogieVerdict::Violated(_) => ExitStatus::Violated,
+        BoogieVerdict::Unknown(_) if interrupt::is_interrupted() => ExitStatus::Interrupted,
+        BoogieVerdict::Unknown(_) => ExitStatus::Inconclusive,
+    }
+}
+
+/// Progress for people, and the question whether to stop.
+struct Watch {
+    line: ProgressLine,
+    stop: Stop,
+}
+
+impl Observer for Watch {
+    fn progress(&self, progress: &Progress) {
+        self.line.progress(progress);
+    }
+
+    fn should_stop(&self) -> bool {
+        allways_explore::Cancel::reason(&self.stop).is_some()
+    }
+}
+
+fn scheduler(arg: SchedulerArg) -> SchedulerKind {
+    match arg {
+        SchedulerArg::Dfw => SchedulerKind::Dfw,
+        SchedulerArg::Df => SchedulerKind::Df,
+        SchedulerArg::ChildFirst => SchedulerKind::ChildFirst,
+    }
+}
+
+fn assertions(arg: AssertionsArg) -> boogie::Assertions {
+    match arg {
+        AssertionsArg::Exit => boogie::Assertions::Exit,
+        AssertionsArg::Continue => boogie::Assertions::Continue,
+    }
+}
+
+fn options(args: &BoogieArgs) -> BoogieOptions {
+    BoogieOptions {
+        scheduler: scheduler(args.scheduler),
+        delays: args.delays,
+        recursion: args.recursion,
+        assertions: assertions(args.assertions),
+        entry: args.entry.clone(),
+        keep_smt: args.dump_smt.is_some(),
+    }
+}
+
+fn show_error(loaded: &Loaded, error: BoogieError) -> ExitStatus {
+    let (diagnostic, status) = match error {
+        BoogieError::Input(diagnostic) => (*diagnostic, ExitStatus::Rejected),
+        BoogieError::Unsupported(message, span) => {
+            let diagnostic = Diagnostic::new(Severity::Error, Code::new("boogie-unsupported"), message);
+            (span.map_or(diagnostic.clone(), |span| diagnostic.at(span, "")), ExitStatus::Inconclusive)
+        }
+        BoogieError::Solver(message) => {
+            printer::err(&format!("{message}\n"));
+            return ExitStatus::Inconclusive;
+        }
+    };
+    printer::err(&diagnostics::render_text(&[diagnostic], &loaded.sources, true));
+    status
+}
+
+/// What the verdict is worth, in a sentence.
+fn explain(verdict: &BoogieVerdict, options: &BoogieOptions) -> String {
+    let name = match options.scheduler {
+        SchedulerKind::Dfw => "DFW",
+        SchedulerKind::Df => "DF",
+        SchedulerKind::ChildFirst => "child-first",
+    };
+    match verdict {
+        BoogieVerdict::Holds { is_bounded: false, is_sequential: true, .. } => {
+            "proved: no run fails".to_owned()
+        }
+        BoogieVerdict::Holds { recursion, is_sequential: true, .. } => {
+            format!(
+                "nothing fails with at most {recursion} nested calls or turns of a loop; deeper was not looked at"
+            )
+        }
+        BoogieVerdict::Holds { delays, recursion, is_bounded, .. } => {
+            let depth = match is_bounded {
+                true => format!(" and at most {recursion} nested calls or turns of a loop"),
+                false => ", however deep calls nest".to_owned(),
+            };
+            format!("nothing fails under {name} with at most {delays} delays{depth}")
+        }
+        BoogieVerdict::Violated(violation) => {
+            let bounds =
+                format!("{name} with {} delays, recursion bound {}", violation.delays, violation.recursion);
+            match violation.is_repeated {
+                true => format!("found under {bounds}; the concurrent interpreter has repeated the run"),
+                false => format!(
+                    "found under {bounds} in the solver's model; the interpreter cannot compute this run"
+                ),
+            }
+        }
+        BoogieVerdict::Unknown(reason) => reason.clone(),
+    }
+}
+
+fn verdict_word(verdict: &BoogieVerdict) -> &'static str {
+    match verdict {
+        BoogieVerdict::Holds { .. } => "holds",
+        BoogieVerdict::Violated(_) => "violated",
+        BoogieVerdict::Unknown(_) => "unknown",
+    }
+}
+
+fn show(path: &Path, loaded: &Loaded, options: &BoogieOptions, report: &BoogieReport) {
+    printer::out(&format!("{}: {}\n", path.display(), verdict_word(&report.verdict)));
+    if let BoogieVerdict::Violated(violation) = &report.verdict {
+        let mut diagnostic =
+            Diagnostic::new(Severity::Error, Code::new("assertion"), violation.message.clone());
+        if let Some(span) = violation.span {
+            diagnostic = diagnostic.at(span, "");
+        }
+        printer::out(&format!("\n{}", diagnostics::render_text(&[diagnostic], &loaded.sources, true)));
+        printer::out(&format!("{}\n", violation.trace));
+    }
+    printer::out(&format!("{}\n", explain(&report.verdict, options)));
+    let stats = &report.stats;
+    printer::err(&format!(
+        "... {} queries, {} inlined calls, {:.2} s in the solver\n",
+        stats.n_queries,
+        stats.n_instances,
+        stats.solver_time.as_secs_f64()
+    ));
+}
+
+fn report_json(
+    path: &Path,
+    loaded: &Loaded,
+    options: &BoogieOptions,
+    report: &BoogieReport,
+) -> serde_json::Value {
+    let violation = match &report.verdict {
+        BoogieVerdict::Violated(violation) => serde_json::json!({
+            "message": violation.message,
+            "place": violation.span.map(|span| loaded.sources.place(span)),
+            "delays": violation.delays,
+            "recursion": violation.recursion,
+            "isRepeated": violation.is_repeated,
+            "trace": violation.trace.lines().collect::<Vec<_>>(),
+        }),
+        BoogieVerdict::Holds { .. } | BoogieVerdict::Unknown(_) => serde_json::Value::Null,
+    };
+    serde_json::json!({
+        "version": json::VERSION,
+        "command": "check",
+        "file": path.display().to_string(),
+        "verdict": verdict_word(&report.verdict),
+        "explanation": explain(&report.verdict, options),
+        "violation": violation,
+    })
+}

@@ -1,0 +1,445 @@
+//! The Boogie pipeline: read, check, sequentialize, verify, and repeat what was found.
+//!
+//! Nothing is called a violation of an asynchronous program before the concurrent interpreter has repeated it.
+
+use std::path::Path;
+
+use allways_base::{Diagnostic, Severity, Sources, Span, Symbol, diagnostic};
+use allways_bmc::smt::find::find_solver;
+use allways_bmc::smt::process::{ProcessOptions, ProcessSolver};
+use allways_bmc::{Answer, Recursion, Stats, TraceStep, VerifyOptions, verify};
+use allways_boogie::check::Checked;
+use allways_boogie::interp::run::render_trace;
+use allways_boogie::interp::{self, Ending, Preemption};
+use allways_run::Observer;
+use allways_sequentialize::decode::{Step, decode};
+use allways_sequentialize::replay::{Values, replay};
+use allways_sequentialize::{Options, Role, Sequentialized, sequentialize};
+
+pub use allways_sequentialize::{Assertions, Scheduler};
+
+/// Delays that are tried when none are given, and nested calls likewise.
+const MAX_DELAYS: u32 = 4;
+const MAX_RECURSION: u32 = 8;
+
+/// The family of a scheduler; its bound is asked for apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SchedulerKind {
+    Dfw,
+    Df,
+    ChildFirst,
+}
+
+impl SchedulerKind {
+    pub fn with(self, delays: u32) -> Scheduler {
+        match self {
+            SchedulerKind::Dfw => Scheduler::Dfw { delays },
+            SchedulerKind::Df => Scheduler::Df { delays },
+            SchedulerKind::ChildFirst => Scheduler::ChildFirst { rounds: delays + 1 },
+        }
+    }
+
+    fn operational(self, delays: u32) -> interp::Scheduler {
+        match self {
+            SchedulerKind::Dfw => interp::Scheduler::Dfw { delays },
+            SchedulerKind::Df => interp::Scheduler::Df { delays },
+            SchedulerKind::ChildFirst => interp::Scheduler::ChildFirst { rounds: delays + 1 },
+        }
+    }
+}
+
+/// A file that was read and checked.
+pub struct Loaded {
+    pub sources: Sources,
+    pub checked: Option<Checked>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads and checks one file.
+pub fn load(path: &Path) -> Loaded {
+    let mut sources = Sources::default();
+    let text = match std::fs::read(path).map(String::from_utf8) {
+        Ok(Ok(text)) => text,
+        Ok(Err(_)) => return unreadable(sources, path, "is not UTF-8 text"),
+        Err(error) => return unreadable(sources, path, &format!("cannot be read: {error}")),
+    };
+    let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+    let file = sources.add(path.display().to_string(), text);
+    let (checked, mut diagnostics) = allways_boogie::analyze(file, &sources.file(file).text);
+    diagnostic::sort(&mut diagnostics, &sources);
+    Loaded { sources, checked, diagnostics }
+}
+
+fn unreadable(sources: Sources, path: &Path, why: &str) -> Loaded {
+    let message = format!("`{}` {why}", path.display());
+    let diagnostics = vec![Diagnostic::new(Severity::Error, allways_p::codes::UNREADABLE_FILE, message)];
+    Loaded { sources, checked: None, diagnostics }
+}
+
+#[derive(Clone, Debug)]
+pub struct BoogieOptions {
+    pub scheduler: SchedulerKind,
+    /// Exactly so many delays; otherwise one more after the other.
+    pub delays: Option<u32>,
+    /// Exactly so many nested calls of one procedure; otherwise one more after the other.
+    pub recursion: Option<u32>,
+    pub assertions: Assertions,
+    pub entry: Option<String>,
+    pub keep_smt: bool,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct BoogieReport {
+    pub verdict: BoogieVerdict,
+    pub stats: Stats,
+    /// The conversations with the solver, if they were kept.
+    pub smt: String,
+}
+
+#[derive(Debug)]
+pub enum BoogieVerdict {
+    /// Nothing fails within the bounds. Without `is_bounded` nothing fails under this scheduler with so many delays,
+    /// however deep calls nest; in a program without tasks nothing fails at all.
+    Holds {
+        delays: u32,
+        recursion: u32,
+        is_bounded: bool,
+        is_sequential: bool,
+    },
+    Violated(Box<BoogieViolation>),
+    Unknown(String),
+}
+
+#[derive(Debug)]
+pub struct BoogieViolation {
+    pub message: String,
+    pub span: Option<Span>,
+    pub delays: u32,
+    pub recursion: u32,
+    /// The run, a line for each statement.
+    pub trace: String,
+    /// The interpreter has made the same run. Only a program without tasks may lack this, where it uses what the
+    /// interpreter cannot compute.
+    pub is_repeated: bool,
+}
+
+/// Why nothing could be asked.
+#[derive(Debug)]
+pub enum BoogieError {
+    Input(Box<Diagnostic>),
+    /// The program uses something that the pipeline does not support.
+    Unsupported(String, Option<Span>),
+    Solver(String),
+}
+
+/// Writes an asynchronous program as a sequential one.
+pub fn sequentialized(
+    loaded: &Loaded,
+    checked: &Checked,
+    entry: Option<&str>,
+    scheduler: Scheduler,
+    assertions: Assertions,
+) -> Result<String, BoogieError> {
+    let entry = allways_boogie::entry_point(&checked.program, entry).map_err(BoogieError::Input)?;
+    let options =
+        Options { scheduler, assertions, preemption: Preemption::Explicit, sources: Some(&loaded.sources) };
+    let done = sequentialize(checked, entry, &options).map_err(unsupported)?;
+    Ok(allways_boogie::print(&done.program))
+}
+
+fn unsupported(error: allways_sequentialize::Unsupported) -> BoogieError {
+    BoogieError::Unsupported(error.to_string(), error.span)
+}
+
+/// Looks for a failing assertion.
+pub fn check(
+    loaded: &Loaded,
+    checked: &Checked,
+    options: &BoogieOptions,
+    observer: &dyn Observer,
+) -> Result<BoogieReport, BoogieError> {
+    let entry = allways_boogie::entry_point(&checked.program, options.entry.as_deref())
+        .map_err(BoogieError::Input)?;
+    let mut pipeline = Pipeline {
+        loaded,
+        checked,
+        entry,
+        options,
+        observer,
+        is_sequential: is_sequential(checked),
+        stats: Stats::default(),
+        smt: String::new(),
+    };
+    let verdict = pipeline.run()?;
+    Ok(BoogieReport { verdict, stats: pipeline.stats, smt: pipeline.smt })
+}
+
+/// Whether no statement has to do with tasks.
+fn is_sequential(checked: &Checked) -> bool {
+    checked.program.stmts.ids().all(|stmt| checked.async_op(stmt).is_none())
+}
+
+struct Pipeline<'a> {
+    loaded: &'a Loaded,
+    checked: &'a Checked,
+    entry: Symbol,
+    options: &'a BoogieOptions,
+    observer: &'a dyn Observer,
+    is_sequential: bool,
+    stats: Stats,
+    smt: String,
+}
+
+impl Pipeline<'_> {
+    fn run(&mut self) -> Result<BoogieVerdict, BoogieError> {
+        let (first, last) = match self.options.delays {
+            Some(delays) => (delays, delays),
+            None if self.is_sequential => (0, 0),
+            None => (0, MAX_DELAYS),
+        };
+        let mut covered = None;
+        for delays in first..=last {
+            let verdict = self.with_delays(delays)?;
+            match verdict {
+                BoogieVerdict::Holds { .. } => covered = Some(verdict),
+                BoogieVerdict::Violated(_) => return Ok(verdict),
+                // What was covered before is worth more than an unanswered question, but it must be told.
+                BoogieVerdict::Unknown(reason) => {
+                    let before = match (self.options.delays, delays) {
+                        (None, 1..) => format!("; nothing fails with up to {} delays", delays - 1),
+                        _ => String::new(),
+                    };
+                    return Ok(BoogieVerdict::Unknown(format!("{reason}{before}")));
+                }
+            }
+        }
+        Ok(covered.unwrap_or_else(|| BoogieVerdict::Unknown("no bound was tried".to_owned())))
+    }
+
+    fn with_delays(&mut self, delays: u32) -> Result<BoogieVerdict, BoogieError> {
+        let options = Options {
+            scheduler: self.options.scheduler.with(delays),
+            assertions: self.options.assertions,
+            preemption: Preemption::Explicit,
+            sources: Some(&self.loaded.sources),
+        };
+        let done = match sequentialize(self.checked, self.entry, &options) {
+            Ok(done) => Some(done),
+            // A program without tasks can be verified as it is.
+            Err(_) if self.is_sequential => None,
+            Err(error) => return Err(unsupported(error)),
+        };
+        let translated = match &done {
+            Some(done) if !self.is_sequential => Some(self.recheck(done)?),
+            _ => None,
+        };
+        let (program, entry) = match (&translated, &done) {
+            (Some(program), Some(done)) => (program, done.entry),
+            _ => (self.checked, self.entry),
+        };
+        let recursion = match self.options.recursion {
+            Some(recursion) => Recursion::Exactly(recursion),
+            None => Recursion::UpTo(MAX_RECURSION),
+        };
+        let report = self.ask(program, entry, recursion)?;
+        Ok(match report {
+            Answer::Holds { recursion, bound_reached } => BoogieVerdict::Holds {
+                delays,
+                recursion,
+                is_bounded: bound_reached,
+                is_sequential: self.is_sequential,
+            },
+            Answer::Unknown { reason, recursion } => BoogieVerdict::Unknown(format!(
+                "the solver did not decide at recursion bound {recursion}: {reason}"
+            )),
+            Answer::Stopped { recursion } => {
+                BoogieVerdict::Unknown(format!("stopped with {delays} delays at recursion bound {recursion}"))
+            }
+            Answer::Fails { trace, recursion } if self.is_sequential => {
+                self.sequential_violation(done.as_ref(), trace, recursion)?
+            }
+            Answer::Fails { trace, recursion } => {
+                let Some(done) = &done else {
+                    return Ok(BoogieVerdict::Unknown("nothing to repeat".to_owned()));
+                };
+                match self.repeat(done, &trace, delays) {
+                    Some((message, span, text)) => BoogieVerdict::Violated(Box::new(BoogieViolation {
+                        message,
+                        span: Some(span),
+                        delays,
+                        recursion,
+                        trace: text,
+                        is_repeated: true,
+                    })),
+                    None => BoogieVerdict::Unknown(
+                        "the solver has a failing run, but the concurrent interpreter could not repeat it"
+                            .to_owned(),
+                    ),
+                }
+            }
+        })
+    }
+
+    fn recheck(&self, done: &Sequentialized) -> Result<Checked, BoogieError> {
+        let (checked, diagnostics) = allways_boogie::check(done.program.clone());
+        match diagnostics.into_iter().find(Diagnostic::is_error) {
+            None => Ok(checked),
+            Some(error) => Err(BoogieError::Unsupported(
+                format!("the translation is not valid Boogie: {}", error.message),
+                error.primary.map(|label| label.span),
+            )),
+        }
+    }
+
+    fn ask(&mut self, program: &Checked, entry: Symbol, recursion: Recursion) -> Result<Answer, BoogieError> {
+        let found = find_solver().map_err(|error| BoogieError::Solver(error.to_string()))?;
+        let mut solver = ProcessSolver::start(&found, &ProcessOptions::default())
+            .map_err(|error| BoogieError::Solver(error.to_string()))?;
+        let options = VerifyOptions { recursion, keep_smt: self.options.keep_smt };
+        let report =
+            verify(program, entry, &options, &mut solver, self.observer).map_err(|error| match error {
+                allways_bmc::VerifyError::Encode(error) => BoogieError::Unsupported(error.to_string(), None),
+                allways_bmc::VerifyError::Solver(error) => BoogieError::Solver(error.to_string()),
+            })?;
+        self.stats.n_queries += report.stats.n_queries;
+        self.stats.n_instances += report.stats.n_instances;
+        self.stats.solver_time += report.stats.solver_time;
+        self.smt.push_str(&report.smt.unwrap_or_default());
+        Ok(report.answer)
+    }
+
+    /// A violation of a program without tasks: the model is a run of the program itself. The interpreter repeats the
+    /// run of the translated program, which has the same statements, where it can.
+    fn sequential_violation(
+        &mut self,
+        done: Option<&Sequentialized>,
+        trace: allways_bmc::Trace,
+        recursion: u32,
+    ) -> Result<BoogieVerdict, BoogieError> {
+        if let Some(done) = done {
+            let translated = self.recheck(done)?;
+            let bound = Recursion::Exactly(recursion);
+            if let Answer::Fails { trace: same, .. } = self.ask(&translated, done.entry, bound)?
+                && let Some((message, span, text)) = self.repeat(done, &same, 0)
+            {
+                return Ok(BoogieVerdict::Violated(Box::new(BoogieViolation {
+                    message,
+                    span: Some(span),
+                    delays: 0,
+                    recursion,
+                    trace: text,
+                    is_repeated: true,
+                })));
+            }
+        }
+        let failure = trace.failure.clone();
+        Ok(BoogieVerdict::Violated(Box::new(BoogieViolation {
+            message: failure.as_ref().map_or("an assertion fails".to_owned(), |failure| {
+                model_failure_text(failure.kind).to_owned()
+            }),
+            span: failure.as_ref().map(|failure| failure.span),
+            delays: 0,
+            recursion,
+            trace: self.render_model(&trace),
+            is_repeated: false,
+        })))
+    }
+
+    /// The statements of a model, with the values they gave.
+    fn render_model(&self, trace: &allways_bmc::Trace) -> String {
+        let program = &self.checked.program;
+        let mut out = String::new();
+        for step in &trace.steps {
+            let TraceStep::Stmt { stmt, values, .. } = step else { continue };
+            let span = program.stmts[*stmt].span;
+            let mut line = format!("{}:", self.loaded.sources.place(span));
+            for assigned in values {
+                line.push_str(&format!("  // {} = {}", assigned.name, assigned.value));
+            }
+            out.push_str(&line);
+            out.push('\n');
+        }
+        out
+    }
+
+    /// Decodes a run of the translated program and has the concurrent interpreter make it: what failed, where, and
+    /// the run for people.
+    fn repeat(
+        &self,
+        done: &Sequentialized,
+        trace: &allways_bmc::Trace,
+        delays: u32,
+    ) -> Option<(String, Span, String)> {
+        let used = done.used.map(|name| done.program.text(name).to_owned());
+        let steps = trace.steps.iter().map(|step| match step {
+            TraceStep::Enter { .. } => Step::Enter,
+            TraceStep::Leave { .. } => Step::Leave,
+            TraceStep::Stmt { stmt, values, way } => {
+                let counter = values.iter().find(|assigned| Some(&assigned.name) == used.as_ref());
+                let used = counter.and_then(|assigned| u32::try_from(assigned.value.as_int()?).ok());
+                Step::Stmt { stmt: *stmt, way: *way, used }
+            }
+        });
+        let plan = decode(done, steps);
+        let values = self.values(done, trace);
+        let checked = allways_boogie::check(self.checked.program.clone()).0;
+        let code = interp::lower(checked, self.entry, Preemption::Explicit).ok()?;
+        let scheduler = self.options.scheduler.operational(delays);
+        let run = replay(&code, &plan, &values, scheduler, self.options.assertions)?;
+        let Ending::Failed(failure) = &run.ending else { return None };
+        let text = render_trace(&code, &self.loaded.sources, &run);
+        Some((failure_text(failure.kind), failure.span, text))
+    }
+
+    /// What the model says about values that the program takes from nowhere.
+    fn values(&self, done: &Sequentialized, trace: &allways_bmc::Trace) -> Values {
+        let mut values = Values::default();
+        for &var in &self.checked.globals {
+            let name = self.checked.vars[var].name.symbol;
+            let new =
+                done.initials.iter().find(|(original, _)| *original == name).map_or(name, |&(_, new)| new);
+            let new = done.program.text(new);
+            let assigned = trace.initial.iter().find(|assigned| assigned.name == new);
+            values.initial.push(assigned.and_then(|assigned| assigned.value.to_concrete()));
+        }
+        let choices = trace.steps.iter().filter_map(|step| match step {
+            TraceStep::Stmt { stmt, values, .. } => {
+                let is_choice = done.origins.get(stmt).is_none_or(|origin| origin.role == Role::Choice);
+                is_choice.then_some(values)
+            }
+            TraceStep::Enter { .. } | TraceStep::Leave { .. } => None,
+        });
+        for assigned in trace.constants.iter().chain(choices.flatten()) {
+            if let Some(value) = assigned.value.to_concrete()
+                && !values.pool.contains(&value)
+            {
+                values.pool.push(value);
+            }
+        }
+        values
+    }
+}
+
+fn failure_text(kind: interp::machine::FailureKind) -> String {
+    use interp::machine::FailureKind;
+    match kind {
+        FailureKind::Assertion => "an assertion fails",
+        FailureKind::Precondition => "a precondition fails",
+        FailureKind::Postcondition => "a postcondition fails",
+        FailureKind::Reached => "a place that must not be reached is reached",
+        FailureKind::Handle => "a task is waited for that was never posted",
+    }
+    .to_owned()
+}
+
+fn model_failure_text(kind: allways_bmc::FailureKind) -> &'static str {
+    use allways_bmc::FailureKind;
+    match kind {
+        FailureKind::Assert => "an assertion fails",
+        FailureKind::Requires => "a precondition fails",
+        FailureKind::Ensures => "a postcondition fails",
+        FailureKind::Invariant => "a loop invariant fails",
+        FailureKind::Unreachable => "a place that must not be reached is reached",
+    }
+}
