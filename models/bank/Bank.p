@@ -71,8 +71,7 @@ machine Teller {
   }
 }
 
-// Asks two tellers' worth of questions at once: forgets the ledger and trusts its own copy, which another client's
-// withdrawal may have made stale. A mutant.
+// Takes the next request before the last one is settled, so that a balance it was told may be stale. A mutant.
 machine HastyTeller {
   var ledger: machine;
   var minimum: int;

@@ -11,7 +11,7 @@ use allways_base::Sources;
 use allways_explore::{CheckOptions, Fairness, LivenessOptions, StrategyKind, TemperatureRule, check};
 use allways_machine::Executable;
 use allways_p::hir::Program;
-use allways_run::{Limits, Quiet, StopReason, Verdict};
+use allways_run::{Quiet, StopReason, Verdict};
 
 use super::{Score, compile, first_error, folders, projects_below, shown};
 
@@ -163,11 +163,13 @@ pub fn tutorial_score(repo: &Path, seed: u64) -> Score {
             if def.name.contains('_') {
                 continue;
             }
+            // P's integration draws at random. Our portfolio starves machines too, and then finds a run in which the Raft
+            // tutorial announces a leader so late that its monitor objects.
             let options = CheckOptions {
+                strategy: StrategyKind::Random,
                 seed,
                 n_schedules: Some(n_schedules),
                 n_threads: n_threads(),
-                limits: Limits::default(),
                 ..CheckOptions::default()
             };
             let begun = Instant::now();
