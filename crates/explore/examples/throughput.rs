@@ -96,6 +96,9 @@ fn main() {
                             finding.found_length,
                             found.loop_start
                         );
+                        for (number, step) in found.trace.steps.iter().enumerate() {
+                            println!("  {number:>5} {}: {:?}", step.machine, step.entries);
+                        }
                     }
                 }
             }
