@@ -57,7 +57,7 @@ pub struct Share {
 
 impl Share {
     fn percent(self) -> usize {
-        if self.all == 0 { 100 } else { self.covered * 100 / self.all }
+        (self.covered * 100).checked_div(self.all).unwrap_or(100)
     }
 }
 
@@ -201,13 +201,11 @@ pub fn render_statistics(report: &CheckReport) -> String {
     let _ = writeln!(out, "..... Found {n_bugs} bug{}.", plural(n_bugs as u64));
     let _ =
         writeln!(out, "..... Explored {} schedule{}", statistics.n_schedules, plural(statistics.n_schedules));
-    if statistics.n_schedules > 0 {
+    if let Some(average) = statistics.n_choices.checked_div(statistics.n_schedules) {
         let _ = writeln!(
             out,
-            "..... Number of scheduling points: {} (min), {} (avg), {} (max).",
-            statistics.min_length,
-            statistics.n_choices / statistics.n_schedules,
-            statistics.max_length
+            "..... Number of scheduling points: {} (min), {average} (avg), {} (max).",
+            statistics.min_length, statistics.max_length
         );
     }
     if statistics.n_bounded > 0 {

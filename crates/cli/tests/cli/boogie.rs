@@ -1,12 +1,10 @@
 //! Boogie files at the command line.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{allways, assert_says, folder, rejected};
+use crate::common::{allways, assert_says, folder, rejected};
 
 /// A task is posted and may run at the yield.
 const RACE: &str = "var x: int;\n\

@@ -1,12 +1,10 @@
 //! What users see, to the byte. Each folder of `corpus/cli` has a `cmd` (one command a line), the files it runs on,
 //! and `expected`: both streams and the exit status. `ALLWAYS_BLESS=1` rewrites expectations; review the diff.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use common::{allways, folder};
+use crate::common::{allways, folder};
 
 #[test]
 fn output_is_as_recorded() {

@@ -1,11 +1,9 @@
 //! `allways check` and `allways replay` as users run them.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{allways, assert_says, folder, rejected};
+use crate::common::{allways, assert_says, folder, rejected};
 
 /// Two writers race; the reader expects the first one's value. `tcOne` has a single writer and holds.
 const RACE: &str = r#"

@@ -1,10 +1,8 @@
 //! Wrong input of every kind ends with a clear sentence and exit status 2, never with a crash.
 
-mod common;
-
 use std::fs;
 
-use common::{allways, assert_says, folder, rejected};
+use crate::common::{allways, assert_says, folder, rejected};
 
 const MAIN: &str = "machine Main { start state S { } }\n";
 

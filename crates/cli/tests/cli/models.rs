@@ -1,10 +1,8 @@
 //! The models that ship with Allways do what their suites say.
 
-mod common;
-
 use std::path::Path;
 
-use common::{allways, folder};
+use crate::common::{allways, folder};
 
 #[test]
 fn every_suite_is_as_expected() {

@@ -1,0 +1,8 @@
+//! The binary as users run it. One test executable for all of it: linking is what takes time.
+
+mod bad_input;
+mod boogie;
+mod check;
+mod common;
+mod models;
+mod snapshots;
