@@ -1,7 +1,7 @@
 //! Figures of speed. Each benchmark runs a baseline beside the thing measured, in the same process and on the
 //! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
 //!
-//! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print THREADS`
+//! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print[-reduced] THREADS`
 
 mod front_end;
 mod search;

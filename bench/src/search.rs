@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use allways_driver::Request;
 use allways_explore::Never;
-use allways_explore::search::{ProveOptions, ProveReport, StoreKind, prove};
+use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
 use allways_run::{Guarantee, InstanceId, Limits, Quiet, Verdict};
 
@@ -56,9 +56,10 @@ pub fn run(words: &[&str]) {
             continue;
         }
         let exe = load(model, test);
-        let (print, print_cpu, print_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 1));
-        let (exact, exact_cpu, _) = timed(|| search(&exe, StoreKind::Exact, 1));
-        let (two, _, two_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 2));
+        let (print, print_cpu, print_wall) =
+            timed(|| search(&exe, StoreKind::Fingerprint, 1, Reductions::NONE));
+        let (exact, exact_cpu, _) = timed(|| search(&exe, StoreKind::Exact, 1, Reductions::NONE));
+        let (two, _, two_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 2, Reductions::NONE));
         assert_eq!(print.statistics.n_configurations, exact.statistics.n_configurations);
         assert_eq!(print.statistics.n_configurations, two.statistics.n_configurations);
         assert!(matches!(exact.verdict, Verdict::Holds(Guarantee::Exhaustive)), "{:?}", exact.verdict);
@@ -88,8 +89,9 @@ pub fn run(words: &[&str]) {
 /// One search of one model, for a profiler.
 pub fn run_one(model: &str, test: &str, store: &str, n_threads: &str) {
     let exe = load(model, test);
-    let store = if store == "exact" { StoreKind::Exact } else { StoreKind::Fingerprint };
-    let (report, cpu, wall) = timed(|| search(&exe, store, n_threads.parse().unwrap_or(1)));
+    let reductions = if store.contains("reduced") { Reductions::default() } else { Reductions::NONE };
+    let store = if store.contains("exact") { StoreKind::Exact } else { StoreKind::Fingerprint };
+    let (report, cpu, wall) = timed(|| search(&exe, store, n_threads.parse().unwrap_or(1), reductions));
     println!("{:#?}", report.statistics);
     println!("{cpu:.2} s of processor, {wall:.2} s");
     match &report.verdict {
@@ -118,8 +120,9 @@ fn load(model: &str, test: &str) -> Arc<Executable> {
     panic!("no test {test} of {model}, but {names:?}");
 }
 
-fn search(exe: &Arc<Executable>, store: StoreKind, n_threads: usize) -> ProveReport {
-    let options = ProveOptions { store, n_threads, fairness: None, ..ProveOptions::default() };
+fn search(exe: &Arc<Executable>, store: StoreKind, n_threads: usize, reductions: Reductions) -> ProveReport {
+    let options = ProveOptions { store, n_threads, fairness: None, reductions, ..ProveOptions::default() };
+
     prove(exe, &options, &Quiet, &Never).expect("what is found replays")
 }
 

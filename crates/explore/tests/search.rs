@@ -9,87 +9,11 @@ use allways_explore::search::{Order, ProveOptions, ProveReport, SearchBounds, St
 use allways_explore::{Fairness, Never};
 use allways_machine::Executable;
 use allways_run::{Bound, Guarantee, Limits, Quiet, StopReason, Verdict};
-use support::{Plain, compile, corpus, plain};
-
-fn limits() -> Limits {
-    Limits { instructions: 20_000, call_depth: 500, ..Limits::default() }
-}
-
-fn safety() -> ProveOptions {
-    ProveOptions { fairness: None, limits: limits(), ..ProveOptions::default() }
-}
-
-fn variants() -> Vec<(&'static str, ProveOptions)> {
-    let with = |order, store, n_threads| ProveOptions { order, store, n_threads, ..safety() };
-    vec![
-        ("fingerprint", with(Order::Breadth, StoreKind::Fingerprint, 1)),
-        ("exact", with(Order::Breadth, StoreKind::Exact, 1)),
-        ("fingerprint, two threads", with(Order::Breadth, StoreKind::Fingerprint, 2)),
-        ("exact, two threads", with(Order::Breadth, StoreKind::Exact, 2)),
-        ("depth first", with(Order::Depth, StoreKind::Exact, 1)),
-        ("deepening", with(Order::Deepening, StoreKind::Exact, 1)),
-    ]
-}
+use support::compare::{compare_all, limits, safety};
+use support::{compile, corpus};
 
 fn run(exe: &Arc<Executable>, options: &ProveOptions) -> ProveReport {
     prove(exe, options, &Quiet, &Never).unwrap_or_else(|error| panic!("{}: {error}", exe.test_name))
-}
-
-/// Compares one search with the plain one.
-fn agree(exe: &Arc<Executable>, options: &ProveOptions, plain: &Plain) -> Result<(), String> {
-    let report = run(exe, options);
-    let statistics = &report.statistics;
-    match (&report.verdict, &plain.broken) {
-        (Verdict::Violated(found), Some((depth, kinds))) => {
-            let n_steps = found.schedule.n_steps() as u64;
-            match options.order {
-                Order::Breadth if n_steps != *depth => {
-                    return Err(format!("{n_steps} steps, and {depth} are enough"));
-                }
-                Order::Breadth if !kinds.contains(&found.violation.kind) => {
-                    return Err(format!("{:?}, not one of {kinds:?}", found.violation.kind));
-                }
-                Order::Deepening if n_steps > (2 * depth).max(8) => {
-                    return Err(format!("{n_steps} steps, more than twice {depth}"));
-                }
-                Order::Breadth | Order::Depth | Order::Deepening => Ok(()),
-            }
-        }
-        (Verdict::Holds(_), None) if !plain.is_unknown => {
-            let mine = (statistics.n_configurations, statistics.n_ends);
-            if mine != (plain.n_configurations, plain.n_ends) {
-                return Err(format!("{mine:?} configurations and ends, not {plain:?}"));
-            }
-            if options.order == Order::Breadth && statistics.depth != plain.depth {
-                return Err(format!("depth {}, not {}", statistics.depth, plain.depth));
-            }
-            Ok(())
-        }
-        (Verdict::Unknown(_), None) if plain.is_unknown => Ok(()),
-        (verdict, _) => Err(format!("{verdict:?}, but {plain:?}")),
-    }
-}
-
-fn compare_all(name: &str, text: &str, problems: &mut Vec<String>) -> usize {
-    let program = match compile(name, text) {
-        Ok(program) => program,
-        Err(error) => {
-            problems.push(format!("{name}: {error}"));
-            return 0;
-        }
-    };
-    let mut n_compared = 0;
-    for test in 0..program.tests.len() {
-        let exe = Arc::new(Executable::new(&program, test));
-        let Some(plain) = plain(&exe, limits(), 3_000) else { continue };
-        n_compared += 1;
-        for (variant, options) in variants() {
-            if let Err(problem) = agree(&exe, &options, &plain) {
-                problems.push(format!("{name}, {}, {variant}: {problem}", exe.test_name));
-            }
-        }
-    }
-    n_compared
 }
 
 #[test]

@@ -18,7 +18,8 @@ use super::cells::{CellId, Cells, Cut};
 use super::expand::{Expander, Move, Sink, Successor, fingerprint, write_successor};
 use super::lock;
 use super::memo::Memo;
-use super::options::{ProveOptions, StoreKind};
+use super::options::{ProveOptions, SearchBounds, StoreKind};
+use super::reduce::private::PrivateSteps;
 use super::table::Table;
 use super::tree::{Pairs, Tree};
 use crate::options::Cancel;
@@ -88,6 +89,9 @@ pub(super) struct Tally {
     pub n_transitions: u64,
     pub n_ends: u64,
     pub n_machines: u32,
+    /// See `ProveStatistics`.
+    pub n_private: u64,
+    pub n_put_off: u64,
     pub cuts: Cuts,
     /// A step breaks a property; a configuration in which nobody can step does.
     pub breaks: bool,
@@ -121,6 +125,8 @@ impl Tally {
         self.n_configurations += other.n_configurations;
         self.n_transitions += other.n_transitions;
         self.n_ends += other.n_ends;
+        self.n_private += other.n_private;
+        self.n_put_off += other.n_put_off;
         self.n_machines = self.n_machines.max(other.n_machines);
         self.cuts.join(other.cuts);
         self.breaks |= other.breaks;
@@ -353,12 +359,12 @@ impl Leader<'_> {
                 let n_left: usize = tasks.iter().map(|task| task.chunk.len() - task.from).sum();
                 tasks = self.round(tasks, n_left, &mut in_layer, &mut layer);
                 self.cx.observer.progress(&Progress {
-                    n_schedules: None,
                     n_steps: tally.n_transitions + in_layer.n_transitions,
                     n_configurations: Some(tally.n_configurations + in_layer.n_configurations),
                     frontier: Some(frontier),
                     depth: *depth,
                     bytes: Some(self.peak),
+                    ..Progress::default()
                 });
                 let reason = lock(&self.shared.reason).take();
                 if let Some(reason) = reason {
@@ -466,6 +472,7 @@ struct Worker<'a> {
     keys: Keys,
     table: Arc<Table>,
     batch: Batch,
+    private_steps: Option<PrivateSteps<'a>>,
     memo_bytes: u64,
 }
 
@@ -482,6 +489,9 @@ impl<'a> Worker<'a> {
             keys,
             table: read(&shared.table),
             batch: Batch::default(),
+            private_steps: (cx.options.reductions.private_steps
+                && cx.options.bounds == SearchBounds::default())
+            .then(|| PrivateSteps::new(cx.cells)),
             memo_bytes: 0,
         }
     }
@@ -522,6 +532,10 @@ impl<'a> Worker<'a> {
             if output.tally.breaks || output.tally.ends_badly {
                 shared.pause.store(true, Ordering::Relaxed);
             }
+        }
+        if let Some(steps) = &mut self.private_steps {
+            output.tally.n_private = std::mem::take(&mut steps.n_applied);
+            output.tally.n_put_off = std::mem::take(&mut steps.n_put_off);
         }
         output.chunks = writer.finish();
         let bytes = self.expander.memo.n_bytes() as u64;
@@ -584,7 +598,14 @@ impl<'a> Worker<'a> {
                         }
                     }
                 }
-                self.expander.expand(vector, &mut sink)
+                let private = self
+                    .private_steps
+                    .as_mut()
+                    .and_then(|steps| steps.find(&mut self.expander.memo, vector, n_monitors));
+                match private {
+                    Some(slot) => self.expander.expand_one(vector, slot, &mut sink),
+                    None => self.expander.expand(vector, &mut sink),
+                }
             };
             sink.tally.n_machines = sink.tally.n_machines.max(standing.n_machines);
             if standing.n_enabled == 0 {

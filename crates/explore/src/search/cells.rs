@@ -192,6 +192,26 @@ impl Cells {
         self.messages.len()
     }
 
+    pub fn n_slots(&self) -> usize {
+        self.owners.len()
+    }
+
+    /// A number for the machine of a slot that depends on its path alone, and differs from those of others.
+    pub fn rank(&self, slot: u32) -> u64 {
+        match self.owners[slot as usize] {
+            Owner::Monitor(monitor) => u64::from(monitor),
+            Owner::Machine(instance) => {
+                let bytes: Vec<u8> =
+                    self.exe.instances.path(instance).iter().flat_map(|place| place.to_le_bytes()).collect();
+                hash_bytes(&bytes)
+            }
+        }
+    }
+
+    pub fn is_halted(&self, cell: CellId) -> bool {
+        self.cells[cell as usize].local.status == Status::Halted
+    }
+
     pub fn owner(&self, slot: u32) -> Owner {
         self.owners[slot as usize]
     }

@@ -48,6 +48,15 @@ pub(super) fn deepening(cx: Context<'_>) -> DepthFirst {
     }
 }
 
+/// Whether a configuration has to be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Look {
+    First,
+    /// It was seen, but only deeper.
+    Again,
+    Known,
+}
+
 struct Search<'a> {
     cx: Context<'a>,
     ordered: Ordered<'a>,
@@ -122,8 +131,7 @@ impl<'a> Search<'a> {
         (self.seen.capacity() * 8 / 7 * 17 + self.keys.as_ref().map_or(0, ExactKeys::n_bytes)) as u64
     }
 
-    /// Whether it has to be looked at: never seen, or only deeper.
-    fn is_news(&mut self, vector: &[CellId], depth: u64, is_bounded: bool) -> Result<bool, StopReason> {
+    fn look(&mut self, vector: &[CellId], depth: u64, is_bounded: bool) -> Result<Look, StopReason> {
         let bytes = self.cx.options.limits.memory_bytes.unwrap_or(0);
         let key = self.keys.as_mut().and_then(|keys| keys.key(vector));
         let key = key.ok_or(StopReason::Memory { bytes })?;
@@ -132,32 +140,32 @@ impl<'a> Search<'a> {
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(depth);
                 self.tally.n_configurations += 1;
-                Ok(true)
+                Ok(Look::First)
             }
             std::collections::hash_map::Entry::Occupied(mut entry) => {
-                let is_news = is_bounded && depth < *entry.get();
-                if is_news {
-                    entry.insert(depth);
+                if !is_bounded || depth >= *entry.get() {
+                    return Ok(Look::Known);
                 }
-                Ok(is_news)
+                entry.insert(depth);
+                Ok(Look::Again)
             }
         }
     }
 
     /// Looks at everything behind a configuration; the moves to a violation and the length of the way, if there is one.
-    #[expect(clippy::type_complexity, reason = "read in one place")]
     fn from(
         &mut self,
         start: Vec<CellId>,
         bound: Option<u64>,
     ) -> Result<Option<(Vec<Move>, u64)>, StopReason> {
-        if !self.is_news(&start, 1, bound.is_some())? {
+        let look = self.look(&start, 1, bound.is_some())?;
+        if look == Look::Known {
             return Ok(None);
         }
         let mut levels: Vec<Level> = Vec::new();
-        let mut arrived = Some((start, Move::default()));
+        let mut arrived = Some((start, Move::default(), look));
         loop {
-            if let Some((vector, by)) = arrived.take() {
+            if let Some((vector, by, look)) = arrived.take() {
                 let depth = levels.len() as u64 + 1;
                 self.deepest = self.deepest.max(depth);
                 self.check_limits(&levels)?;
@@ -171,7 +179,7 @@ impl<'a> Search<'a> {
                 };
                 let own: &[Move] = if levels.is_empty() { &[] } else { &[by] };
                 if standing.n_enabled == 0 {
-                    self.tally.n_ends += 1;
+                    self.tally.n_ends += u64::from(look == Look::First);
                     if is_bad_end(&super::lock(self.cx.cells), &vector, standing) {
                         return Ok(Some((moves_to(&levels, own), depth)));
                     }
@@ -202,8 +210,9 @@ impl<'a> Search<'a> {
                 }
                 Some((by, vector)) => {
                     let depth = levels.len() as u64 + 1;
-                    if self.is_news(&vector, depth, bound.is_some())? {
-                        arrived = Some((vector, by));
+                    let look = self.look(&vector, depth, bound.is_some())?;
+                    if look != Look::Known {
+                        arrived = Some((vector, by, look));
                     }
                 }
             }
@@ -223,12 +232,12 @@ impl<'a> Search<'a> {
         self.peak_bytes = self.peak_bytes.max(bytes);
         if self.n_rounds.is_multiple_of(4096) {
             self.cx.observer.progress(&Progress {
-                n_schedules: None,
                 n_steps: self.tally.n_transitions,
                 n_configurations: Some(self.tally.n_configurations),
                 frontier: Some(levels.len() as u64),
                 depth: self.deepest,
                 bytes: Some(bytes),
+                ..Progress::default()
             });
         }
         match self.cx.stop_reason().or_else(|| self.cx.is_over(bytes)) {

@@ -69,6 +69,14 @@ impl<'a> Expander<'a> {
         standing
     }
 
+    /// Tells the sink the steps of one machine, which can step.
+    pub fn expand_one<S: Sink>(&mut self, vector: &[CellId], slot: u32, sink: &mut S) -> Standing {
+        let mut standing = Standing::default();
+        self.step(vector, slot, vector[slot as usize], sink, &mut standing);
+        standing.n_machines = vector[self.n_monitors..].iter().filter(|&&cell| cell != 0).count() as u32;
+        standing
+    }
+
     /// The same, with the machines in this order.
     pub fn expand_in_order<S: Sink>(&mut self, vector: &[CellId], slots: &[u32], sink: &mut S) -> Standing {
         let mut standing = Standing::default();

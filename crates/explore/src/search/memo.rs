@@ -13,6 +13,10 @@ use super::cells::{Act, CellId, Cells, Cut, Ending, mix};
 #[derive(Clone, Copy, Default)]
 pub(super) struct ActEntry {
     pub kind: ActKind,
+    /// No monitor hears of the step, and no bound cuts it.
+    pub is_unheard: bool,
+    /// It rests for ever.
+    pub is_halted: bool,
     /// Outcomes, in `outs`.
     pub n: u32,
     pub first: u32,
@@ -148,7 +152,9 @@ impl<'a> Memo<'a> {
         let here = cells.hash(cell);
         let first = self.outs.len() as u32;
         let entry = match act {
-            Act::Rest { blocked: false } => ActEntry { kind: ActKind::Rest, ..Default::default() },
+            Act::Rest { blocked: false } => {
+                ActEntry { kind: ActKind::Rest, is_halted: cells.is_halted(cell), ..Default::default() }
+            }
             Act::Rest { blocked: true } => ActEntry { kind: ActKind::Blocked, ..Default::default() },
             Act::Fault => ActEntry { kind: ActKind::Fault, ..Default::default() },
             Act::Unknown(reason) => {
@@ -157,6 +163,9 @@ impl<'a> Memo<'a> {
             }
             Act::Step { deliver, creates, outcomes } => {
                 let n = outcomes.len() as u32;
+                let is_unheard = outcomes.iter().all(|outcome| {
+                    outcome.observed.is_empty() && matches!(outcome.end, Ending::Stands(_) | Ending::Fault)
+                });
                 for outcome in outcomes {
                     let (end, next) = self.end(outcome.end);
                     let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
@@ -178,7 +187,7 @@ impl<'a> Memo<'a> {
                     (0, true) => ActKind::Create,
                     _ => ActKind::Deliver,
                 };
-                ActEntry { kind, n, first, delivery }
+                ActEntry { kind, is_unheard, is_halted: false, n, first, delivery }
             }
         };
         if self.acts.len() <= cell as usize {

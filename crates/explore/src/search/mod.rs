@@ -8,7 +8,7 @@
 //!
 //! Reading order: [`options`], [`report`], `cells` (interning, and local steps by the kernel), `memo` (what each thread
 //! remembers of them), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
-//! search proper, on all cores), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
+//! search proper, on all cores), `reduce` (what need not be looked at), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
 //! violation" to a schedule that replays), `graph` (liveness).
 //!
 //! Deterministic: numbers of cells depend on the order of interning, and so on threads, but neither keys of the
@@ -21,9 +21,11 @@ mod component;
 mod depth;
 mod expand;
 mod graph;
+mod huge;
 mod memo;
 pub mod options;
 mod prove;
+mod reduce;
 pub mod report;
 mod table;
 mod tree;
@@ -31,7 +33,7 @@ mod witness;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use options::{Order, ProveOptions, SearchBounds, StoreKind};
+pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
 pub use report::{ProveReport, ProveStatistics};
 

@@ -39,11 +39,30 @@ pub struct SearchBounds {
     pub machines: Option<u32>,
 }
 
+/// What need not be looked at; see `search/reduce`. None changes a verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reductions {
+    /// Steps that touch nobody else go first, alone.
+    pub private_steps: bool,
+}
+
+impl Reductions {
+    pub const NONE: Reductions = Reductions { private_steps: false };
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Reductions { private_steps: true }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct ProveOptions {
     pub order: Order,
     pub store: StoreKind,
     pub bounds: SearchBounds,
+    /// Used by breadth-first searches without bounds.
+    pub reductions: Reductions,
     /// Which infinite runs count for liveness; `None` leaves liveness of infinite runs out.
     pub fairness: Option<Fairness>,
     /// At least one. Answer and counts do not depend on it.
@@ -60,6 +79,7 @@ impl Default for ProveOptions {
             order: Order::Breadth,
             store: StoreKind::Fingerprint,
             bounds: SearchBounds::default(),
+            reductions: Reductions::default(),
             fairness: Some(Fairness::Random),
             n_threads: 1,
             limits: Limits::default(),

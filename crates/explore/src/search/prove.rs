@@ -122,6 +122,8 @@ fn report(
         store,
         bytes_per_configuration: explored.store_bytes as f64 / tally.n_configurations.max(1) as f64,
         peak_bytes: explored.peak_bytes,
+        n_private: tally.n_private,
+        n_put_off: tally.n_put_off,
         omission,
     };
     let verdict = match (counterexample, &stopped, explored.unknown) {

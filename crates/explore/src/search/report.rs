@@ -43,6 +43,9 @@ pub struct ProveStatistics {
     pub bytes_per_configuration: f64,
     /// Of everything: store, frontier, memo, cells.
     pub peak_bytes: u64,
+    /// Configurations at which a private step went first, and machines whose steps were put off there.
+    pub n_private: u64,
+    pub n_put_off: u64,
     /// The chance that a fingerprint stood for two configurations.
     pub omission: f64,
 }

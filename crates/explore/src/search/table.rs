@@ -20,8 +20,9 @@ impl Table {
     /// With `1 << bits` slots; `None` when there is no memory for them.
     pub fn new(bits: u32) -> Option<Self> {
         let n = 1usize << bits;
-        let mut slots = Vec::new();
+        let mut slots: Vec<AtomicU64> = Vec::new();
         slots.try_reserve_exact(n).ok()?;
+        super::huge::advise(slots.spare_capacity_mut());
         slots.resize_with(n, || AtomicU64::new(0));
         Some(Table { slots: slots.into_boxed_slice(), shift: 64 - bits })
     }

@@ -24,8 +24,9 @@ pub(super) struct Pairs {
 impl Pairs {
     pub fn new(bits: u32) -> Option<Self> {
         let n = 1usize << bits;
-        let mut slots = Vec::new();
+        let mut slots: Vec<(AtomicU64, AtomicU32)> = Vec::new();
         slots.try_reserve_exact(n).ok()?;
+        super::huge::advise(slots.spare_capacity_mut());
         slots.resize_with(n, || (AtomicU64::new(0), AtomicU32::new(0)));
         Some(Pairs { slots: slots.into_boxed_slice(), shift: 64 - bits, next: AtomicU32::new(1) })
     }

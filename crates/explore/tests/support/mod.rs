@@ -1,6 +1,8 @@
 //! What tests of searches share: programs, and a plain search to compare with.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod compare;
+
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,0 +1,135 @@
+//! Exact counts on the project's models: what is silently left out, or looked at twice, shows here.
+
+mod support;
+
+use std::sync::Arc;
+
+use allways_explore::search::{ProveOptions, Reductions, StoreKind, prove};
+use allways_explore::{Fairness, Never};
+use allways_machine::Executable;
+use allways_run::{Guarantee, Quiet, Verdict};
+use support::{compile, texts};
+
+/// Test by part of its name, configurations, transitions, depth and ends.
+type Row = (&'static str, u64, u64, u64, u64);
+
+fn check(model: &str, rows: &[Row]) {
+    let (name, text) = texts(&format!("models/{model}")).remove(0);
+    let program = compile(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+    for &(test, n_configurations, n_transitions, depth, n_ends) in rows {
+        let exe = (0..program.tests.len())
+            .map(|test| Executable::new(&program, test))
+            .find(|exe| exe.test_name.contains(test))
+            .unwrap_or_else(|| panic!("no test {test} of {model}"));
+        let exe = Arc::new(exe);
+        for (store, n_threads) in [
+            (StoreKind::Exact, 1),
+            (StoreKind::Exact, 2),
+            (StoreKind::Fingerprint, 1),
+            (StoreKind::Fingerprint, 2),
+        ] {
+            let fairness = (n_threads == 1).then_some(Fairness::Random);
+            let reductions = Reductions::NONE;
+            let options = ProveOptions { store, n_threads, fairness, reductions, ..ProveOptions::default() };
+            let report = prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+            let holds = match store {
+                StoreKind::Exact => report.verdict == Verdict::Holds(Guarantee::Exhaustive),
+                StoreKind::Fingerprint => {
+                    matches!(report.verdict, Verdict::Holds(Guarantee::Probable { .. }))
+                }
+            };
+            assert!(holds, "{model}, {test}: {:?}", report.verdict);
+            let found = report.statistics;
+            assert_eq!(
+                (found.n_configurations, found.n_transitions, found.depth, found.n_ends),
+                (n_configurations, n_transitions, depth, n_ends),
+                "{model}, {test}, {store:?}, {n_threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn two_phase() {
+    check(
+        "two_phase",
+        &[
+            ("nParticipants_2__nTransactions_1", 279, 556, 17, 3),
+            ("nParticipants_2__nTransactions_2", 738, 1_380, 28, 6),
+            ("nParticipants_3__nTransactions_1", 3_875, 10_064, 24, 4),
+            ("nParticipants_3__nTransactions_2", 10_525, 25_912, 40, 8),
+            ("nParticipants_4__nTransactions_1", 64_355, 203_072, 31, 5),
+        ],
+    );
+}
+
+#[test]
+fn german() {
+    check(
+        "german",
+        &[
+            ("nClients_2__nRequests_4", 6_350, 13_897, 29, 18),
+            ("nClients_3__nRequests_4", 46_262, 107_380, 30, 87),
+            ("nClients_4__nRequests_3", 12_918, 25_289, 24, 188),
+            ("nClients_4__nRequests_4", 182_114, 428_921, 31, 796),
+        ],
+    );
+}
+
+#[test]
+fn ring_election() {
+    check(
+        "ring_election",
+        &[
+            ("nNodes_4", 547, 1_260, 20, 5),
+            ("nNodes_5", 2_737, 7_638, 27, 6),
+            ("nNodes_6", 14_069, 45_904, 35, 7),
+            ("nNodes_7", 73_441, 273_714, 44, 8),
+        ],
+    );
+}
+
+#[test]
+fn token_ring() {
+    check(
+        "token_ring",
+        &[("nNodes_2", 16, 21, 10, 0), ("nNodes_3", 23, 30, 13, 0), ("nNodes_6", 44, 57, 22, 0)],
+    );
+}
+
+#[test]
+fn paxos() {
+    check(
+        "paxos",
+        &[
+            ("nProposers_2__nAcceptors_2", 485, 1_009, 25, 3),
+            ("nProposers_2__nAcceptors_3", 19_903, 62_995, 36, 6),
+        ],
+    );
+}
+
+#[test]
+fn failure_detector() {
+    check(
+        "failure_detector",
+        &[
+            ("nNodes_1", 14, 17, 8, 1),
+            ("nNodes_2", 171, 293, 14, 4),
+            ("nNodes_3", 2_917, 5_884, 20, 36),
+            ("nNodes_4", 72_226, 157_278, 27, 576),
+        ],
+    );
+}
+
+#[test]
+fn hybrid_clock() {
+    check(
+        "hybrid_clock",
+        &[("nNodes_2__maxTime_5", 1_552, 2_914, 28, 21), ("nNodes_3__maxTime_3", 54_246, 116_118, 30, 503)],
+    );
+}
+
+#[test]
+fn ben_or() {
+    check("ben_or", &[("nNodes_3__nFaults_1__maxRound_1", 6_897, 17_397, 28, 34)]);
+}

@@ -1,0 +1,287 @@
+//! The explicit-state search on random programs: against a plain search with snapshots, against the brute-force oracle,
+//! and, for liveness, against a naive look at the graph.
+
+mod support;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use allways_explore::search::{ProveOptions, Reductions, StoreKind, prove};
+use allways_explore::{Fairness, Never};
+use allways_machine::{Actor, DataPoint, Executable, Kernel, Note, Oracle, Outcome, Recorder, Scene};
+use allways_p::hir::Temperature;
+use allways_run::{Certainty, InstanceId, Quiet, Verdict, ViolationKind};
+use allways_testkit::generate::generate_any;
+use allways_testkit::oracle::{self, OracleOptions};
+use support::compare::{compare_all, limits, safety};
+use support::compile;
+
+#[test]
+fn random_programs_agree_with_plain_search() {
+    let mut problems = Vec::new();
+    let mut n_compared = 0;
+    for seed in 0..500 {
+        let (text, _) = generate_any(seed);
+        let n_before = problems.len();
+        n_compared += compare_all(&format!("seed {seed}"), &text, &mut problems);
+        if problems.len() > n_before + 4 {
+            problems.push(text);
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_compared > 300, "only {n_compared} programs");
+}
+
+#[test]
+fn random_programs_have_the_verdicts_of_the_oracle() {
+    let mut problems = Vec::new();
+    let mut n_compared = 0;
+    for seed in 10_000..10_400 {
+        let (text, _) = generate_any(seed);
+        let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let reference =
+            oracle::explore(&program, 0, OracleOptions { max_configurations: 4_000, ..Default::default() });
+        if reference.bound_hit {
+            continue;
+        }
+        n_compared += 1;
+        let exe = Arc::new(Executable::new(&program, 0));
+        let report =
+            prove(&exe, &safety(), &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let agrees = match &report.verdict {
+            Verdict::Violated(found) => {
+                reference.violations.iter().any(|(kind, _)| *kind == found.violation.kind)
+            }
+            Verdict::Holds(_) => !reference.is_violated() && !reference.is_unknown,
+            Verdict::Unknown(_) => reference.is_unknown && !reference.is_violated(),
+        };
+        if !agrees {
+            problems.push(format!("seed {seed}: {:?}, but {:?}", report.verdict, reference.violations));
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_compared > 100, "only {n_compared} programs");
+}
+
+/// The graph of a small program, by brute force.
+struct Naive {
+    /// Monitors hot and cold in each node.
+    heat: Vec<(u64, u64)>,
+    /// Target and monitors hot and cold in the step.
+    edges: Vec<Vec<(usize, u64, u64)>>,
+}
+
+#[derive(Default)]
+struct Script {
+    answers: Vec<(u32, u32)>,
+    at: usize,
+}
+
+impl Oracle for Script {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        if self.at == self.answers.len() {
+            self.answers.push((0, point.n_answers));
+        }
+        self.at += 1;
+        self.answers[self.at - 1].0
+    }
+}
+
+struct Temperatures<'a> {
+    exe: &'a Executable,
+    hot: u64,
+    cold: u64,
+}
+
+impl Recorder for Temperatures<'_> {
+    fn record(&mut self, _: &Scene<'_>, note: Note) {
+        if let Note::Enter { actor: Actor::Monitor(monitor), state } = note {
+            match self.exe.states[state as usize].temperature {
+                Temperature::Hot => self.hot |= 1 << monitor,
+                Temperature::Cold => self.cold |= 1 << monitor,
+                Temperature::Warm => {}
+            }
+        }
+    }
+}
+
+/// `None` when it is too large, or something breaks in it.
+fn naive(exe: &Arc<Executable>) -> Option<Naive> {
+    let mut kernel = Kernel::new(exe.clone(), limits());
+    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut graph = Naive { heat: vec![(0, 0)], edges: vec![Vec::new()] };
+    let mut bytes = Vec::new();
+    kernel.encode(&mut bytes);
+    numbers.insert(bytes, 0);
+    let mut open = vec![(0, kernel.save())];
+    while let Some((from, snapshot)) = open.pop() {
+        kernel.restore(&snapshot);
+        let enabled: Vec<InstanceId> = kernel.enabled().collect();
+        for machine in enabled {
+            let mut script = Script::default();
+            loop {
+                kernel.restore(&snapshot);
+                let mut heat = Temperatures { exe, hot: 0, cold: 0 };
+                kernel.step(machine, &mut script, &mut heat).expect("it is enabled");
+                let (hot, cold) = (heat.hot, heat.cold);
+                if !matches!(kernel.outcome(), Outcome::Running | Outcome::Quiescent) {
+                    return None;
+                }
+                let mut bytes = Vec::new();
+                kernel.encode(&mut bytes);
+                let to = *numbers.entry(bytes).or_insert_with(|| {
+                    let at = |temperature| {
+                        (0..kernel.n_monitors())
+                            .filter(|&monitor| kernel.temperature(monitor) == temperature)
+                            .fold(0u64, |bits, monitor| bits | 1 << monitor)
+                    };
+                    graph.heat.push((at(Temperature::Hot), at(Temperature::Cold)));
+                    graph.edges.push(Vec::new());
+                    open.push((graph.heat.len() - 1, kernel.save()));
+                    graph.heat.len() - 1
+                });
+                graph.edges[from].push((to, hot, cold));
+                if graph.heat.len() > 250 {
+                    return None;
+                }
+                script.answers.truncate(script.at);
+                script.at = 0;
+                let more = loop {
+                    match script.answers.pop() {
+                        None => break false,
+                        Some((answer, n)) if answer + 1 < n => {
+                            script.answers.push((answer + 1, n));
+                            break true;
+                        }
+                        Some(_) => {}
+                    }
+                };
+                if !more {
+                    break;
+                }
+            }
+        }
+    }
+    Some(graph)
+}
+
+/// Whether some bottom component is hot and never cold for some monitor.
+fn is_violated(graph: &Naive) -> bool {
+    let n = graph.heat.len();
+    let reach: Vec<Vec<bool>> = (0..n)
+        .map(|start| {
+            let mut seen = vec![false; n];
+            let mut open = vec![start];
+            while let Some(at) = open.pop() {
+                for &(to, ..) in &graph.edges[at] {
+                    if !std::mem::replace(&mut seen[to], true) {
+                        open.push(to);
+                    }
+                }
+            }
+            seen
+        })
+        .collect();
+    (0..n).any(|node| {
+        let members: Vec<usize> = (0..n).filter(|&other| reach[node][other]).collect();
+        let is_bottom =
+            !members.is_empty() && reach[node][node] && members.iter().all(|&other| reach[other][node]);
+        if !is_bottom {
+            return false;
+        }
+        let (mut hot, mut cold) = (0, 0);
+        for &member in &members {
+            hot |= graph.heat[member].0;
+            cold |= graph.heat[member].1;
+            for &(_, step_hot, step_cold) in &graph.edges[member] {
+                hot |= step_hot;
+                cold |= step_cold;
+            }
+        }
+        hot & !cold != 0
+    })
+}
+
+#[test]
+fn reductions_change_no_verdict() {
+    let mut problems = Vec::new();
+    let (mut n_whole, mut n_reduced, mut n_holds) = (0, 0, 0);
+    for seed in 30_000..30_600 {
+        let (text, _) = generate_any(seed);
+        let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let exe = Arc::new(Executable::new(&program, 0));
+        if support::plain(&exe, limits(), 2_000).is_none() {
+            continue;
+        }
+        let run = |reductions, n_threads| {
+            let options = ProveOptions { store: StoreKind::Exact, reductions, n_threads, ..safety() };
+            prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+        };
+        let whole = run(Reductions::NONE, 1);
+        for (n_threads, reduced) in [1, 2].map(|n| (n, run(Reductions::default(), n))) {
+            if whole.verdict != reduced.verdict {
+                problems.push(format!("seed {seed}: {:?}, not {:?}", reduced.verdict, whole.verdict));
+            }
+            if !matches!(whole.verdict, Verdict::Holds(_)) {
+                continue;
+            }
+            if whole.statistics.n_ends != reduced.statistics.n_ends {
+                let ends = [reduced.statistics.n_ends, whole.statistics.n_ends];
+                problems.push(format!("seed {seed}: {ends:?} ends"));
+            }
+            if n_threads == 1 {
+                n_holds += 1;
+                n_whole += whole.statistics.n_configurations;
+                n_reduced += reduced.statistics.n_configurations;
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(
+        n_holds > 100 && n_reduced < n_whole,
+        "{n_reduced} of {n_whole} configurations, {n_holds} programs"
+    );
+}
+
+#[test]
+fn liveness_agrees_with_a_naive_look_at_the_graph() {
+    let mut problems = Vec::new();
+    let (mut n_compared, mut n_violated) = (0, 0);
+    for seed in 20_000..22_500 {
+        let (text, _) = generate_any(seed);
+        if !text.contains("hot state") {
+            continue;
+        }
+        let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let exe = Arc::new(Executable::new(&program, 0));
+        let Some(graph) = naive(&exe) else { continue };
+        n_compared += 1;
+        let expected = is_violated(&graph);
+        n_violated += usize::from(expected);
+        let options = ProveOptions {
+            store: StoreKind::Exact,
+            fairness: Some(Fairness::Random),
+            limits: limits(),
+            ..safety()
+        };
+        let report =
+            prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let found = match &report.verdict {
+            Verdict::Violated(found) => found.violation.kind == ViolationKind::Liveness(Certainty::Certain),
+            Verdict::Holds(_) => false,
+            Verdict::Unknown(reason) => panic!("seed {seed}: {reason:?}"),
+        };
+        if found != expected {
+            problems.push(format!("seed {seed}: {found}, not {expected}\n{text}"));
+        }
+        // Weak fairness asks for less, so it finds at least as much.
+        let options = ProveOptions { fairness: Some(Fairness::Weak), ..options };
+        let weak =
+            prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        if expected && !matches!(weak.verdict, Verdict::Violated(_)) {
+            problems.push(format!("seed {seed}: not violated under weak fairness\n{text}"));
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_compared >= 20, "only {n_compared} programs, {n_violated} of them violated");
+}
