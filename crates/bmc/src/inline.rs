@@ -260,10 +260,9 @@ impl<'a, 's> Inliner<'a, 's> {
             self.observer.progress(&Progress {
                 n_schedules: Some(self.session.n_checks),
                 n_steps: self.instances.len() as u64,
-                n_configurations: None,
                 frontier: Some(self.open.len() as u64),
                 depth: u64::from(bound),
-                bytes: None,
+                ..Progress::default()
             });
             if self.observer.should_stop() {
                 return Ok(Answer::Stopped { recursion: bound });

@@ -72,6 +72,9 @@ impl Observer for ProgressLine {
             progress.n_steps as f64 / seconds / 1e3,
             progress.depth
         );
+        if let Some(n) = progress.n_covered {
+            let _ = write!(line, ", {n} things covered");
+        }
         if let Some(bytes) = progress.bytes {
             let _ = write!(line, ", {} MB", bytes >> 20);
         }

@@ -195,6 +195,8 @@ impl Shared<'_> {
             n_schedules: Some(self.n_schedules.load(Ordering::Relaxed)),
             n_steps: self.n_steps.load(Ordering::Relaxed),
             depth: self.max_length.load(Ordering::Relaxed),
+            // A merger that is busy has news soon enough.
+            n_covered: self.merger.try_lock().ok().map(|merger| merger.coverage.n_covered()),
             ..Progress::default()
         });
     }

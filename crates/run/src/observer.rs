@@ -9,6 +9,8 @@ pub struct Progress {
     /// Configurations that wait to be expanded.
     pub frontier: Option<u64>,
     pub depth: u64,
+    /// Things covered so far: control states, transitions, events.
+    pub n_covered: Option<u64>,
     pub bytes: Option<u64>,
 }
 
