@@ -17,8 +17,7 @@ pub fn run() {
         let compilation = allways_driver::compile(&request, false);
         assert!(compilation.program.is_some(), "the generated program is accepted");
         let n_lines = compilation.n_lines();
-        let files: Vec<String> =
-            compilation.sources().iter().map(|(_, file)| file.name.clone()).collect();
+        let files: Vec<String> = compilation.sources().iter().map(|(_, file)| file.name.clone()).collect();
         drop(compilation);
         let measured = best_of(5, || allways_driver::compile(&request, false));
         let baseline = best_of(5, || {

@@ -1,10 +1,12 @@
 //! Figures of speed. Each benchmark runs a baseline beside the thing measured, in the same process and on the
 //! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
 //!
-//! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print[-reduced] THREADS`
+//! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print[-reduced] THREADS`, or
+//! `search project PATH SECONDS`
 
 mod front_end;
 mod search;
+mod testing;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -13,11 +15,14 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["front-end"] => front_end::run(),
+        ["testing"] => testing::run(20_000),
+        ["testing", n] if n.parse::<u64>().is_ok() => testing::run(n.parse().unwrap_or(20_000)),
         ["search", "one", model, test, store, n_threads] => search::run_one(model, test, store, n_threads),
+        ["search", "project", path, seconds] => search::run_project(path, seconds),
         ["search", words @ ..] => search::run(words),
         _ => {
             eprintln!(
-                "usage: cargo run --release -p allways-bench -- front-end | search [word of a model or test]..."
+                "usage: cargo run --release -p allways-bench -- front-end | testing [schedules] | search [word of a model or test]..."
             );
             return ExitCode::from(2);
         }
