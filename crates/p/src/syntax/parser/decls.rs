@@ -27,7 +27,7 @@ impl Parser<'_> {
                 _ => {}
             }
             let start = self.pos;
-            self.is_unbalanced = false;
+            self.is_unbalanced &= !self.begins_decl();
             self.too_deep = false;
             match self.decl() {
                 Ok(decl) => self.tree.decls.push(decl),
@@ -35,6 +35,11 @@ impl Parser<'_> {
                     self.damaged(Damage::Declarations);
                     self.depth = 0;
                     self.in_proof = 0;
+                    if self.pos == start {
+                        self.skip_misplaced(Self::begins_decl);
+                        self.eat(Tok::RBrace);
+                        continue;
+                    }
                     let is_next = |p: &Self| p.begins_decl() && !p.at_word(words::FUN);
                     self.recover(start, Self::begins_decl, is_next);
                     // No declaration begins with a brace: it is the body of the broken one.
@@ -42,11 +47,8 @@ impl Parser<'_> {
                         self.recover(start, Self::begins_decl, is_next);
                     }
                     // A closing brace at the top level belongs to nothing.
-                    if self.at(Tok::RBrace) {
-                        self.bump();
-                    }
-                    if self.pos == start {
-                        self.bump();
+                    if self.eat(Tok::RBrace) {
+                        self.eat(Tok::Semi);
                     }
                 }
             }
@@ -181,6 +183,9 @@ impl Parser<'_> {
                 self.fail(codes::REMOVED_SYNTAX, span, &message, help)
             }
             "state" | "start" | "hot" | "cold" | "entry" | "exit" | "on" | "defer" | "ignore" | "var" => {
+                if std::mem::replace(&mut self.is_unbalanced, true) {
+                    return Failed;
+                }
                 let message = format!("`{word}` can only stand inside a machine or spec");
                 self.fail(codes::SYNTAX_ERROR, span, &message, "check the braces above this line")
             }
@@ -190,7 +195,10 @@ impl Parser<'_> {
                 "this `}` closes nothing",
                 "remove it, or add the missing `{`",
             ),
-            _ => self.expected("a declaration (`machine`, `spec`, `event`, `type`, `fun`, `test`, ...)"),
+            _ => self.misplaced(
+                "a declaration (`machine`, `spec`, `event`, `type`, `fun`, `test`, ...)",
+                "if this is part of a machine, check the braces above it",
+            ),
         }
     }
 
@@ -282,7 +290,7 @@ impl Parser<'_> {
             self.expect_word(words::OBSERVES)?;
             machine.observes = self.event_refs(false)?;
         }
-        let open = self.expect(Tok::LBrace)?;
+        let open = self.open_brace(Self::begins_member)?;
         while !self.eat(Tok::RBrace) {
             if self.at(Tok::Eof) || self.begins_next_decl() {
                 self.never_closed("machine", open);
@@ -296,13 +304,11 @@ impl Parser<'_> {
             let start = self.pos;
             if let Err(Failed) = self.member(&mut machine) {
                 self.damaged(Damage::Declarations);
-                self.recover(
-                    start,
-                    |p| p.begins_member() || p.begins_next_decl(),
-                    |p| p.begins_member() || p.begins_next_decl(),
-                );
+                let is_next = |p: &Self| p.begins_member() || p.begins_next_decl();
                 if self.pos == start {
-                    self.bump();
+                    self.skip_misplaced(is_next);
+                } else {
+                    self.recover(start, is_next, is_next);
                 }
             }
         }
@@ -340,7 +346,10 @@ impl Parser<'_> {
             let message = format!("`{}` of older versions of P is gone", self.symbols.text(token.symbol));
             return Err(self.fail(codes::REMOVED_SYNTAX, self.span(), &message, "states of P 3 are flat"));
         }
-        Err(self.expected("a variable, function or state of the machine"))
+        Err(self.misplaced(
+            "a variable, function or state of the machine",
+            "statements stand in functions, handlers in states; check the braces above",
+        ))
     }
 
     /// `var a, b: T;`
@@ -385,7 +394,7 @@ impl Parser<'_> {
         }
         self.expect_word(words::STATE)?;
         let name = self.name("the name of a state")?;
-        let open = self.expect(Tok::LBrace)?;
+        let open = self.open_brace(Self::begins_state_item)?;
         let mut items = Vec::new();
         while !self.eat(Tok::RBrace) {
             if self.at(Tok::Eof) || self.begins_next_decl() {
@@ -408,9 +417,10 @@ impl Parser<'_> {
                     self.damaged(Damage::Declarations);
                     let is_next =
                         |p: &Self| p.begins_state_item() || p.begins_member() || p.begins_next_decl();
-                    self.recover(pos, is_next, is_next);
                     if self.pos == pos {
-                        self.bump();
+                        self.skip_misplaced(is_next);
+                    } else {
+                        self.recover(pos, is_next, is_next);
                     }
                 }
             }
@@ -490,14 +500,17 @@ impl Parser<'_> {
                 return Err(self.expected("`do` or `goto`"));
             }
         } else {
-            return Err(self.expected("`entry`, `exit`, `on`, `defer` or `ignore`"));
+            return Err(self.misplaced(
+                "`entry`, `exit`, `on`, `defer` or `ignore`",
+                "statements of a state stand in its `entry`, `exit` and handlers; check the braces above",
+            ));
         };
         Ok(StateItem { kind, span })
     }
 
     /// A function in place, or the name of one and `;`.
     fn handler(&mut self, what: &str) -> Parsed<Handler> {
-        if self.at(Tok::LBrace) || self.at(Tok::LParen) {
+        if self.at(Tok::LBrace) || self.at(Tok::LParen) || self.begins_code() {
             return Ok(Handler::Anonymous(self.anonymous_fun()?));
         }
         if self.at(Tok::Name) {
@@ -506,6 +519,20 @@ impl Parser<'_> {
             return Ok(Handler::Named(name));
         }
         Err(self.expected("`{`, a parameter in parentheses, or the name of a function"))
+    }
+
+    /// At the content of a function body, its brace being missing.
+    fn begins_code(&self) -> bool {
+        let is_update = |tok| {
+            matches!(
+                tok,
+                Tok::Assign | Tok::PlusAssign | Tok::MinusAssign | Tok::LParen | Tok::LBracket | Tok::Dot
+            )
+        };
+        match self.tok() {
+            Tok::Name => is_update(self.nth(1).tok),
+            _ => self.at_word(words::VAR) || self.begins_stmt(),
+        }
     }
 
     /// `( "(" x : T ")" )? body`
@@ -563,7 +590,9 @@ impl Parser<'_> {
         if self.eat(Tok::Colon) {
             fun.result = Some(self.type_()?);
         }
-        if self.at(Tok::LBrace) {
+        let begins_contract = words::is_proof_word(self.token().symbol)
+            || self.at_word(words::RETURN) && self.nth(1).tok == Tok::LParen;
+        if self.at(Tok::LBrace) || self.begins_code() && !begins_contract {
             fun.body = Some(self.body()?);
             return Ok(fun);
         }
@@ -590,7 +619,7 @@ impl Parser<'_> {
     }
 
     fn body_inner(&mut self) -> Parsed<Body> {
-        let open = self.expect(Tok::LBrace)?;
+        let open = self.open_brace(Self::begins_code)?;
         let mut vars = Vec::new();
         let outer_late = std::mem::take(&mut self.late_vars);
         while self.at_word(words::VAR) {

@@ -246,8 +246,8 @@ impl Parser<'_> {
             diagnostic = diagnostic.also(self.span(), "nothing more can follow here");
         }
         self.report(diagnostic);
-        let begins_anew =
-            next.start > behind.end && self.on_new_line() && next.tok != Tok::Eof || next.tok == Tok::RBrace;
+        let begins_anew = next.start > behind.end && self.on_new_line() && next.tok != Tok::Eof
+            || next.tok == Tok::RBrace && self.nth(1).tok != Tok::Semi;
         if begins_anew { Ok(()) } else { Err(Failed) }
     }
 
@@ -386,6 +386,50 @@ impl Parser<'_> {
             self.report(Diagnostic::error(code, span, message).help(help));
         }
         Failed
+    }
+
+    /// The `{` of a body. Where it is missing and `begins` finds what belongs into the body, parsing goes on as if
+    /// it were there.
+    fn open_brace(&mut self, begins: impl Fn(&Self) -> bool) -> Parsed<Span> {
+        if !self.at(Tok::LBrace) && begins(self) {
+            self.missing_behind("`{`");
+            self.damaged(Damage::Declarations);
+            return Ok(self.prev_span().at_end());
+        }
+        self.expect(Tok::LBrace)
+    }
+
+    /// Reports something that stands outside of where it belongs. Mostly a brace above it is wrong, and then all
+    /// that follows stands wrong as well: it is reported once for a declaration.
+    fn misplaced(&mut self, what: &str, help: &str) -> Failed {
+        if self.at(Tok::Unknown) || std::mem::replace(&mut self.is_unbalanced, true) {
+            return Failed;
+        }
+        let found = self.found();
+        self.report(
+            Diagnostic::error(codes::SYNTAX_ERROR, self.span(), format!("expected {what}, found {found}"))
+                .label(format!("expected {what}"))
+                .help(help),
+        );
+        Failed
+    }
+
+    /// Skips what does not belong here, to where `stops` holds or to a closing brace that it did not open.
+    fn skip_misplaced(&mut self, stops: impl Fn(&Self) -> bool) {
+        let mut depth = 0usize;
+        loop {
+            match self.tok() {
+                Tok::Eof => return,
+                Tok::RBrace if depth == 0 => return,
+                Tok::RBrace => depth -= 1,
+                Tok::LBrace => depth += 1,
+                _ => {}
+            }
+            self.bump();
+            if depth == 0 && stops(self) {
+                return;
+            }
+        }
     }
 
     /// Reports that the brace at `open` is not closed before the current token, unless a brace was reported

@@ -45,9 +45,6 @@ impl Parser<'_> {
                 continue;
             }
             self.damaged(Damage::Statements);
-            if self.is_unbalanced {
-                return Err(Failed);
-            }
             self.recover(start, |p| p.begins_stmt() || p.begins_outside(), Self::begins_outside);
             if self.pos == start {
                 self.bump();
@@ -85,6 +82,7 @@ impl Parser<'_> {
                     | words::IMPLEMENTATION
                     | words::MACHINE
                     | words::EVENT
+                    | words::CASE
             )
     }
 
@@ -428,14 +426,19 @@ impl Parser<'_> {
 
     fn receive(&mut self) -> Parsed<StmtKind> {
         self.bump();
-        self.expect(Tok::LBrace)?;
+        self.open_brace(|p| p.at_word(words::CASE))?;
         let mut cases = Vec::new();
         loop {
             let span = self.span();
             self.expect_word(words::CASE)?;
             let events = self.event_refs(true)?;
             self.expect(Tok::Colon)?;
-            let handler = self.anonymous_fun()?;
+            let handler = match self.anonymous_fun() {
+                Ok(handler) => handler,
+                // The body lacks its closing brace.
+                Err(Failed) if self.at_word(words::CASE) => continue,
+                Err(Failed) => return Err(Failed),
+            };
             cases.push(Case { events, handler, span });
             if self.eat(Tok::RBrace) {
                 return Ok(StmtKind::Receive(cases));
