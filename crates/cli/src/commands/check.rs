@@ -83,22 +83,14 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             printer::err(&format!("{problem}\n"));
             return ExitStatus::Rejected;
         }
-        cases.push(junit_case(&compilation, &checked));
+        cases.push(junit_case(&compilation, &checked.name, &checked.report.verdict, checked.seconds));
         total = add_up(total, status_of(&checked.report));
         if interrupt::is_interrupted() {
             break;
         }
     }
-    if args.format == Format::Json {
-        printer::out(&json::to_text(&serde_json::json!({ "version": json::VERSION, "reports": reports })));
-    }
-    if let Some(path) = &args.junit
-        && let Err(error) = std::fs::write(path, junit::render(&compilation.project.name, &cases))
-    {
-        printer::err(&format!("`{}` cannot be written: {error}\n", path.display()));
-        return ExitStatus::Rejected;
-    }
-    total
+    let reports = (args.format == Format::Json).then_some(reports);
+    finish(&compilation, args.junit.as_deref(), &cases, reports, total)
 }
 
 /// Compiles, with the foreign bodies that the suite names. Shows what is wrong.
@@ -359,9 +351,10 @@ pub fn add_up(a: ExitStatus, b: ExitStatus) -> ExitStatus {
     if rank(b) > rank(a) { b } else { a }
 }
 
-fn junit_case(compilation: &Compilation, checked: &Checked) -> junit::Case {
+/// A verdict as CI systems see it.
+pub fn junit_case(compilation: &Compilation, name: &str, verdict: &Verdict, seconds: f64) -> junit::Case {
     let sources = compilation.sources();
-    let result = match &checked.report.verdict {
+    let result = match verdict {
         Verdict::Holds(_) => junit::CaseResult::Passed,
         Verdict::Violated(counterexample) => junit::CaseResult::Failed(
             counterexample.violation.text(sources),
@@ -369,7 +362,27 @@ fn junit_case(compilation: &Compilation, checked: &Checked) -> junit::Case {
         ),
         Verdict::Unknown(reason) => junit::CaseResult::Error(check_report::explain_stop(reason)),
     };
-    junit::Case { name: checked.name.clone(), seconds: checked.seconds, result }
+    junit::Case { name: name.to_owned(), seconds, result }
+}
+
+/// Writes what the options ask for besides the text, and gives back the status of the command.
+pub fn finish(
+    compilation: &Compilation,
+    junit: Option<&Path>,
+    cases: &[junit::Case],
+    reports: Option<Vec<serde_json::Value>>,
+    status: ExitStatus,
+) -> ExitStatus {
+    if let Some(reports) = reports {
+        printer::out(&json::to_text(&serde_json::json!({ "version": json::VERSION, "reports": reports })));
+    }
+    if let Some(path) = junit
+        && let Err(error) = std::fs::write(path, junit::render(&compilation.project.name, cases))
+    {
+        printer::err(&format!("`{}` cannot be written: {error}\n", path.display()));
+        return ExitStatus::Rejected;
+    }
+    status
 }
 
 /// The strategy of a name, as suites write it.

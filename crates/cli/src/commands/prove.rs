@@ -7,10 +7,10 @@ use allways_driver::{Compilation, select};
 use allways_explore::Fairness;
 use allways_explore::search::{self, Order, ProveOptions, ProveReport, StoreKind};
 use allways_machine::Executable;
-use allways_report::{check as check_report, json, junit, prove as prove_report};
+use allways_report::{check as check_report, json, prove as prove_report};
 use allways_run::{Guarantee, StopReason, Verdict};
 
-use super::check::{add_up, handler_text, load, show_default_test};
+use super::check::{add_up, finish, handler_text, junit_case, load, show_default_test};
 use super::files;
 use crate::args::{Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
 use crate::exit::ExitStatus;
@@ -76,22 +76,14 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
                 return ExitStatus::Rejected;
             }
         }
-        cases.push(junit_case(&compilation, &name, &found, seconds));
+        cases.push(junit_case(&compilation, &name, &found.verdict, seconds));
         total = add_up(total, status_of(&found));
         if interrupt::is_interrupted() {
             break;
         }
     }
-    if args.format == Format::Json {
-        printer::out(&json::to_text(&serde_json::json!({ "version": json::VERSION, "reports": reports })));
-    }
-    if let Some(path) = &args.junit
-        && let Err(error) = std::fs::write(path, junit::render(&compilation.project.name, &cases))
-    {
-        printer::err(&format!("`{}` cannot be written: {error}\n", path.display()));
-        return ExitStatus::Rejected;
-    }
-    total
+    let reports = (args.format == Format::Json).then_some(reports);
+    finish(&compilation, args.junit.as_deref(), &cases, reports, total)
 }
 
 fn options(args: &ProveArgs) -> ProveOptions {
@@ -222,17 +214,4 @@ fn status_of(found: &ProveReport) -> ExitStatus {
         (Verdict::Unknown(_), _) => ExitStatus::Inconclusive,
         (Verdict::Holds(_), _) => ExitStatus::Success,
     }
-}
-
-fn junit_case(compilation: &Compilation, name: &str, found: &ProveReport, seconds: f64) -> junit::Case {
-    let sources = compilation.sources();
-    let result = match &found.verdict {
-        Verdict::Holds(_) => junit::CaseResult::Passed,
-        Verdict::Violated(counterexample) => junit::CaseResult::Failed(
-            counterexample.violation.text(sources),
-            check_report::render_counterexample(counterexample, sources, None, false),
-        ),
-        Verdict::Unknown(reason) => junit::CaseResult::Error(check_report::explain_stop(reason)),
-    };
-    junit::Case { name: name.to_owned(), seconds, result }
 }
