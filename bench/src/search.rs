@@ -12,7 +12,7 @@ use allways_driver::Request;
 use allways_explore::Never;
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
-use allways_run::{Guarantee, InstanceId, Limits, Quiet, Verdict};
+use allways_run::{Guarantee, InstanceId, Limits, Quiet, StopReason, Verdict};
 
 /// Model and test.
 const RUNS: &[(&str, &str)] = &[
@@ -89,7 +89,7 @@ pub fn run(words: &[&str]) {
 /// One search of one model, for a profiler.
 pub fn run_one(model: &str, test: &str, store: &str, n_threads: &str) {
     let exe = load(model, test);
-    let reductions = if store.contains("reduced") { Reductions::default() } else { Reductions::NONE };
+    let reductions = if store.contains("reduced") { Reductions::ALL } else { Reductions::NONE };
     let store = if store.contains("exact") { StoreKind::Exact } else { StoreKind::Fingerprint };
     let (report, cpu, wall) = timed(|| search(&exe, store, n_threads.parse().unwrap_or(1), reductions));
     println!("{:#?}", report.statistics);
@@ -97,6 +97,48 @@ pub fn run_one(model: &str, test: &str, store: &str, n_threads: &str) {
     match &report.verdict {
         Verdict::Violated(found) => println!("violated: {}", found.violation.message),
         other => println!("{other:?}"),
+    }
+}
+
+/// Every test of a project, with a limit of time for each: what is decided, and at what price.
+pub fn run_project(path: &str, seconds: &str) {
+    let limit = std::time::Duration::from_secs(seconds.parse().unwrap_or(60));
+    let request = Request { paths: vec![PathBuf::from(path)], ..Request::default() };
+    let compilation = allways_driver::compile(&request, false);
+    let Some(program) = compilation.program else {
+        println!("{path}: rejected, {} diagnostics", compilation.diagnostics.len());
+        return;
+    };
+    for test in 0..program.tests.len() {
+        let exe = Arc::new(Executable::new(&program, test));
+        let start = Instant::now();
+        let cancel = || (start.elapsed() > limit).then_some(StopReason::Time(limit));
+        let limits = Limits { memory_bytes: Some(12 << 30), ..Limits::default() };
+        let options = ProveOptions { n_threads: 2, limits, ..ProveOptions::default() };
+        let (report, cpu, wall) = timed(|| prove(&exe, &options, &Quiet, &cancel));
+        let name = PathBuf::from(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let Ok(report) = report else {
+            println!("{name} {}: {report:?}", exe.test_name);
+            continue;
+        };
+        let verdict = match &report.verdict {
+            Verdict::Holds(_) => "holds".to_owned(),
+            Verdict::Violated(found) => {
+                format!("{} after {} steps", found.violation.kind.as_str(), found.schedule.n_steps())
+            }
+            Verdict::Unknown(reason) => format!("unknown {reason:?}"),
+        };
+        let statistics = &report.statistics;
+        println!(
+            "{name} {}: {verdict}; {} configurations, {} transitions, depth {}, {} cells, hits {:.1} %, {cpu:.1} s of processor, {wall:.1} s, {} MB",
+            exe.test_name,
+            statistics.n_configurations,
+            statistics.n_transitions,
+            statistics.depth,
+            statistics.n_cells,
+            100.0 * statistics.hit_rate(),
+            statistics.peak_bytes >> 20,
+        );
     }
 }
 

@@ -28,11 +28,11 @@ use crate::Executable;
 use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Pending, Status};
 use crate::instances::KnownInstances;
 use crate::interpret::{Context, Effect, HALT_EVENT, Input, NULL_EVENT, resume};
-use crate::ir::{Action, OperandView, ReceiveTable, StateDef};
+use crate::ir::{Action, Operand, OperandView, ReceiveTable, StateDef};
 use crate::record::{Actor, Note, Recorder, Scene};
 use crate::value::{Mark, Store, Value};
 
-pub use apart::Alone;
+pub use apart::{Alone, Paused};
 pub use snapshot::Snapshot;
 
 /// Beyond so many nodes a reset forgets the values of earlier runs. Below, they are worth keeping: the next run makes
@@ -89,8 +89,8 @@ pub struct Kernel {
     outcome: Outcome,
     schedule: Schedule,
     n_steps: u64,
-    /// While a machine is run apart from all others: what it observes, instead of monitors that hear it.
-    apart: Option<Vec<Message>>,
+    /// While a machine is run apart from all others.
+    apart: Option<apart::Apart>,
 }
 
 impl Kernel {
@@ -369,16 +369,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 }
             }
             Status::Pending(Pending::Create { interface, payload, dst }) => {
-                let Some(created) = self.create(machine, interface, payload) else { return };
-                let receives = self.kernel.exe.interfaces[interface as usize].receives;
-                let local = &mut self.kernel.conf.locals[machine.index()];
-                let base = local.frames.last().map_or(0, |frame| frame.base as usize);
-                let reference = Value::reference(created, receives);
-                match dst.view() {
-                    OperandView::Register(n) => local.registers[base + n as usize] = reference,
-                    OperandView::Field(n) => local.registers[n as usize] = reference,
-                    OperandView::Const(_) => {}
-                }
+                let Some(created) = self.create(machine, interface, payload, dst) else { return };
                 self.run(machine, Input::Continue, true);
                 if self.kernel.is_running() {
                     self.run(created, Input::Start(payload), false);
@@ -406,9 +397,14 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
 
     /// Runs a machine until it stands before its next effect, has nothing to do, or has stopped. `own` says
     /// that this is a step of the machine, in which it may observe and fail; it ends with the handler.
-    fn run(&mut self, machine: InstanceId, mut input: Input, mut own: bool) {
+    fn run(&mut self, machine: InstanceId, input: Input, own: bool) {
+        let fuel = self.kernel.limits.instructions;
+        self.run_on(machine, input, own, fuel);
+    }
+
+    /// The same, with so many instructions left.
+    fn run_on(&mut self, machine: InstanceId, mut input: Input, mut own: bool, mut fuel: u32) {
         let actor = Actor::Machine(machine);
-        let mut fuel = self.kernel.limits.instructions;
         let status = loop {
             let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
             let local = &mut conf.locals[machine.index()];
@@ -436,7 +432,12 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 Effect::Create { interface, payload, dst } => {
                     break Status::Pending(Pending::Create { interface, payload, dst });
                 }
-                Effect::Choose { n_answers } => input = Input::Chosen(self.ask(machine, n_answers)),
+                Effect::Choose { n_answers } => {
+                    if self.kernel.apart.is_some() {
+                        return self.pause(machine, n_answers, own, fuel);
+                    }
+                    input = Input::Chosen(self.ask(machine, n_answers));
+                }
                 Effect::Receive { table } => {
                     // Taking a message is a scheduling point.
                     own = false;
@@ -477,11 +478,17 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         self.kernel.refresh(machine);
     }
 
-    fn ask(&mut self, machine: InstanceId, n_answers: u32) -> u32 {
-        let kernel = &mut *self.kernel;
+    fn data_point(&self, machine: InstanceId, n_answers: u32) -> DataPoint {
+        let kernel = &*self.kernel;
         let pc = kernel.conf.locals[machine.index()].frames.last().map_or(0, |frame| frame.pc);
         let is_fair = matches!(kernel.exe.code[pc as usize], crate::ir::Op::Flip { fair: true, .. });
-        let answer = self.oracle.answer(DataPoint { machine, n_answers, is_fair, pc });
+        DataPoint { machine, n_answers, is_fair, pc }
+    }
+
+    fn ask(&mut self, machine: InstanceId, n_answers: u32) -> u32 {
+        let point = self.data_point(machine, n_answers);
+        let (kernel, pc) = (&mut *self.kernel, point.pc);
+        let answer = self.oracle.answer(point);
         let answer = answer.min(n_answers - 1);
         kernel.schedule.choices.push(Choice::Data(answer));
         if R::ON {
@@ -540,7 +547,14 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         self.run(target, input, false);
     }
 
-    fn create(&mut self, creator: InstanceId, interface: u32, payload: Value) -> Option<InstanceId> {
+    /// Makes a machine that has not begun, and gives its creator the reference.
+    fn create(
+        &mut self,
+        creator: InstanceId,
+        interface: u32,
+        payload: Value,
+        dst: Operand,
+    ) -> Option<InstanceId> {
         let kernel = &mut *self.kernel;
         if kernel.conf.roster.len() >= kernel.limits.machines as usize {
             kernel.outcome = Outcome::Unknown(StopReason::Unsupported {
@@ -554,6 +568,15 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         let created = kernel.known.child(&kernel.exe.instances, creator, place);
         kernel.add_machine(created, interface);
         self.note(|| Note::Create { creator: Some(creator), created, payload });
+        let receives = self.kernel.exe.interfaces[interface as usize].receives;
+        let local = &mut self.kernel.conf.locals[creator.index()];
+        let base = local.frames.last().map_or(0, |frame| frame.base as usize);
+        let reference = Value::reference(created, receives);
+        match dst.view() {
+            OperandView::Register(n) => local.registers[base + n as usize] = reference,
+            OperandView::Field(n) => local.registers[n as usize] = reference,
+            OperandView::Const(_) => {}
+        }
         Some(created)
     }
 
@@ -586,8 +609,8 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 self.note(|| Note::Announce { machine, state, message, span });
             }
         }
-        if let Some(observed) = &mut self.kernel.apart {
-            return observed.push(message);
+        if let Some(apart) = &mut self.kernel.apart {
+            return apart.observed.push(message);
         }
         let interface = self.kernel.conf.locals[machine.index()].interface;
         for &monitor in exe.observers(interface, message.event) {

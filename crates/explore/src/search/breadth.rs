@@ -177,7 +177,7 @@ struct Shared {
     pause: AtomicBool,
     stop: AtomicBool,
     reason: Mutex<Option<StopReason>>,
-    /// Bytes of everything but the next layer, as of the beginning of the round.
+    /// Bytes of everything but the next layer and cells, as of the beginning of the round.
     base_bytes: AtomicU64,
     is_last_layer: AtomicBool,
     memo_bytes: AtomicU64,
@@ -420,7 +420,8 @@ impl Leader<'_> {
         }
         let bytes = others + self.store_bytes();
         self.peak = self.peak.max(bytes);
-        shared.base_bytes.store(bytes - shared.next_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+        let others = shared.next_bytes.load(Ordering::Relaxed) + lock(self.cx.cells).n_bytes() as u64;
+        shared.base_bytes.store(bytes.saturating_sub(others), Ordering::Relaxed);
         self.cx.is_over(bytes)
     }
 
@@ -524,7 +525,8 @@ impl<'a> Worker<'a> {
                 lock(&shared.left).push(Task { chunk: task.chunk, from });
             }
             let bytes = shared.next_bytes.fetch_add(writer.take_new_bytes(), Ordering::Relaxed)
-                + shared.base_bytes.load(Ordering::Relaxed);
+                + shared.base_bytes.load(Ordering::Relaxed)
+                + lock(self.cx.cells).n_bytes() as u64;
             if let Some(reason) = self.cx.is_over(bytes).or_else(|| self.cx.stop_reason()) {
                 lock(&shared.reason).get_or_insert(reason);
                 shared.pause.store(true, Ordering::Relaxed);

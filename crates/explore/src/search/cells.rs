@@ -7,13 +7,14 @@
 //! *Slots* are the places of a configuration vector: one for each monitor, then one for each instance, in the order in
 //! which the search meets them. Zero in a slot means that the machine does not exist.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use allways_base::Idx;
 use allways_machine::encode::encode_local;
 use allways_machine::{
-    Actor, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Pending, Recorder, Scene,
-    Snapshot, Status,
+    Actor, Alone, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Paused, Pending,
+    Recorder, Scene, Snapshot, Status,
 };
 use allways_p::hir::Temperature;
 use allways_run::{InstanceId, Limits, StopReason};
@@ -104,6 +105,39 @@ pub(super) struct Heard {
     pub hot: bool,
     pub cold: bool,
 }
+
+/// One way through a part, before it is known what becomes of a machine that was made.
+#[derive(Clone)]
+struct Way {
+    end: Ending,
+    answers: Vec<Answer>,
+    observed: Vec<(u32, u32)>,
+}
+
+impl Way {
+    fn outcome(mut self, birth: Option<(u32, &Way)>) -> Outcome1 {
+        let mut created = None;
+        if let Some((slot, birth)) = birth {
+            self.answers.extend_from_slice(&birth.answers);
+            match birth.end {
+                Ending::Stands(cell) => created = Some((slot, cell)),
+                Ending::Cut(_) | Ending::Fault | Ending::Unknown(_) => self.end = birth.end.clone(),
+            }
+        }
+        Outcome1 { end: self.end, answers: self.answers, observed: self.observed, created }
+    }
+}
+
+/// A machine at a data choice, and how it came there.
+struct Fork {
+    local: Local,
+    paused: Paused,
+    observed: Vec<(u32, u32)>,
+    answers: Vec<Answer>,
+}
+
+/// There are more ways through a part than are looked at.
+struct TooMany;
 
 /// A data choice and its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -367,7 +401,6 @@ impl Cells {
     pub fn act(&mut self, cell: CellId) -> Act {
         let Cell { local, owner, .. } = &self.cells[cell as usize];
         let Owner::Machine(machine) = *owner else { return Act::Rest { blocked: false } };
-        let owner = *owner;
         let mut deliver = None;
         let mut creates = false;
         match local.status {
@@ -390,44 +423,31 @@ impl Cells {
         let deliver =
             deliver.map(|(target, message)| (self.slot(Owner::Machine(target)), self.message(message)));
         let interface = self.cells[cell as usize].local.interface;
-        let mut resolution = Resolution::default();
-        let mut outcomes: Vec<Outcome1> = Vec::new();
-        loop {
-            resolution.answers.clear();
-            let local = &self.cells[cell as usize].local;
-            let alone = self.kernel.step_alone(machine, local, &mut resolution, &mut self.recorder);
-            let mut observed = Vec::new();
-            for message in alone.observed {
-                let number = self.message(message);
-                let exe = self.exe.clone();
-                observed.extend(exe.observers(interface, message.event).iter().map(|&slot| (slot, number)));
+        let local = &self.cells[cell as usize].local;
+        let birth = match local.status {
+            Status::Pending(Pending::Create { payload, .. }) => Some(payload),
+            _ => None,
+        };
+        let first = self.kernel.step_alone(machine, local, &mut self.recorder);
+        let newborn = first.created.map(|child| (child, self.kernel.configuration().local(child).clone()));
+        let Ok(own) = self.ways(machine, Some(interface), first) else { return Act::Unknown(too_many()) };
+        let Some(((child, local), payload)) = newborn.zip(birth) else {
+            let outcomes = own.into_iter().map(|way| way.outcome(None)).collect();
+            return Act::Step { deliver, creates, outcomes };
+        };
+        let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
+        let Ok(births) = self.ways(child, None, first) else { return Act::Unknown(too_many()) };
+        let slot = self.slot(Owner::Machine(child));
+        let mut outcomes = Vec::new();
+        for way in own {
+            // After a fault of the creator nothing happens any more.
+            if !matches!(way.end, Ending::Stands(_)) {
+                outcomes.push(way.outcome(None));
+                continue;
             }
-            let created = match alone.created.filter(|_| self.kernel.is_running()) {
-                None => None,
-                Some(instance) => {
-                    let owner = Owner::Machine(instance);
-                    let cell = self.intern(owner);
-                    Some((self.slot(owner), cell))
-                }
-            };
-            let end = self.ending(owner);
-            let outcome = Outcome1 { end, answers: resolution.answers.clone(), observed, created };
-            let is_known = !self.keep_answers
-                && outcomes.iter().rev().take(64).any(|known| {
-                    known.end == outcome.end
-                        && known.observed == outcome.observed
-                        && known.created == outcome.created
-                });
-            if !is_known {
-                outcomes.push(outcome);
-            }
-            if !resolution.advance() {
-                return Act::Step { deliver, creates, outcomes };
-            }
-            if resolution.n_advances > MAX_RESOLUTIONS {
-                return Act::Unknown(too_many());
-            }
+            outcomes.extend(births.iter().map(|birth| way.clone().outcome(Some((slot, birth)))));
         }
+        Act::Step { deliver, creates, outcomes }
     }
 
     /// What a machine does when a message reaches it.
@@ -435,24 +455,91 @@ impl Cells {
         let owner = self.cells[cell as usize].owner;
         let Owner::Machine(machine) = owner else { return Vec::new() };
         let message = self.messages[message as usize];
-        let mut resolution = Resolution::default();
-        let mut outcomes: Vec<Delivered> = Vec::new();
-        loop {
-            resolution.answers.clear();
-            let local = &self.cells[cell as usize].local;
-            self.kernel.deliver_alone(machine, local, message, &mut resolution, &mut self.recorder);
-            let end = self.ending(owner);
-            let is_known = !self.keep_answers && outcomes.iter().rev().take(64).any(|known| known.end == end);
-            if !is_known {
-                outcomes.push(Delivered { end, answers: resolution.answers.clone() });
+        let local = &self.cells[cell as usize].local;
+        let first = self.kernel.deliver_alone(machine, local, message, &mut self.recorder);
+        match self.ways(machine, None, first) {
+            Ok(ways) => {
+                ways.into_iter().map(|way| Delivered { end: way.end, answers: way.answers }).collect()
             }
-            if !resolution.advance() {
-                return outcomes;
-            }
-            if resolution.n_advances > MAX_RESOLUTIONS {
-                return vec![Delivered { end: Ending::Unknown(too_many()), answers: Vec::new() }];
-            }
+            Err(TooMany) => vec![Delivered { end: Ending::Unknown(too_many()), answers: Vec::new() }],
         }
+    }
+
+    /// Goes on from where the kernel has brought a machine, at each data choice with every answer, in lexicographic
+    /// order. Ways that meet in the middle go on together, by the first of them, unless answers count.
+    fn ways(
+        &mut self,
+        machine: InstanceId,
+        interface: Option<u32>,
+        first: Alone,
+    ) -> Result<Vec<Way>, TooMany> {
+        let owner = Owner::Machine(machine);
+        let mut found: Vec<Way> = Vec::new();
+        let mut known: HashSet<Box<[u8]>, rustc_hash::FxBuildHasher> = HashSet::default();
+        // Choices on the present way, with the next answer to try.
+        let mut open: Vec<(Fork, u32)> = Vec::new();
+        let mut now = Some((first, Vec::new(), Vec::new()));
+        let mut n_runs = 0;
+        loop {
+            if let Some((alone, mut observed, answers)) = now.take() {
+                for message in alone.observed {
+                    let number = self.message(message);
+                    let exe = self.exe.clone();
+                    if let Some(interface) = interface {
+                        let monitors = exe.observers(interface, message.event).iter();
+                        observed.extend(monitors.map(|&slot| (slot, number)));
+                    }
+                }
+                match alone.paused {
+                    Some(paused) => {
+                        if self.keep_answers || known.insert(self.pause_key(machine, &paused, &observed)) {
+                            let local = self.kernel.configuration().local(machine).clone();
+                            open.push((Fork { local, paused, observed, answers }, 0));
+                        }
+                    }
+                    None => {
+                        let end = self.ending(owner);
+                        let is_known = !self.keep_answers
+                            && found
+                                .iter()
+                                .rev()
+                                .take(64)
+                                .any(|way| way.end == end && way.observed == observed);
+                        if !is_known {
+                            found.push(Way { end, answers, observed });
+                        }
+                    }
+                }
+            }
+            let Some((fork, next)) = open.last_mut() else { return Ok(found) };
+            if *next == fork.paused.point.n_answers {
+                open.pop();
+                continue;
+            }
+            n_runs += 1;
+            if n_runs > MAX_RESOLUTIONS {
+                return Err(TooMany);
+            }
+            let answer = *next;
+            *next += 1;
+            let mut answers = fork.answers.clone();
+            answers.push(Answer { point: fork.paused.point, answer });
+            let alone = self.kernel.resume_alone(&fork.local, &fork.paused, answer, &mut self.recorder);
+            now = Some((alone, fork.observed.clone(), answers));
+        }
+    }
+
+    /// All that decides what comes after a pause.
+    fn pause_key(&self, machine: InstanceId, paused: &Paused, observed: &[(u32, u32)]) -> Box<[u8]> {
+        let mut bytes = vec![u8::from(paused.own)];
+        bytes.extend_from_slice(&paused.fuel.to_le_bytes());
+        bytes.extend_from_slice(&(observed.len() as u32).to_le_bytes());
+        for (slot, message) in observed {
+            bytes.extend_from_slice(&slot.to_le_bytes());
+            bytes.extend_from_slice(&message.to_le_bytes());
+        }
+        encode_local(&self.exe, self.kernel.store(), self.kernel.configuration().local(machine), &mut bytes);
+        bytes.into()
     }
 
     /// What a monitor does with a message that it watches.

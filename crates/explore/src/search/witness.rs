@@ -204,8 +204,12 @@ impl Sink for Follow {
     fn cut(&mut self, _: Cut) {}
 }
 
-pub(super) fn apply(from: &[CellId], changes: &[(u32, CellId)]) -> Vec<CellId> {
-    let stride = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0).max(from.len());
+fn stride_of(from: &[CellId], changes: &[(u32, CellId)]) -> usize {
+    changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0).max(from.len())
+}
+
+fn apply(from: &[CellId], changes: &[(u32, CellId)]) -> Vec<CellId> {
+    let stride = stride_of(from, changes);
     let mut vector = Vec::with_capacity(stride);
     write_successor(from, changes, stride, &mut vector);
     vector
@@ -221,6 +225,12 @@ pub(super) struct Layer {
 impl Layer {
     pub fn push(&mut self, vector: &[CellId]) {
         self.vectors.extend_from_slice(vector);
+        self.ends.push(self.vectors.len());
+    }
+
+    /// The successor of a vector by some changes.
+    pub fn push_successor(&mut self, from: &[CellId], changes: &[(u32, CellId)]) {
+        write_successor(from, changes, stride_of(from, changes), &mut self.vectors);
         self.ends.push(self.vectors.len());
     }
 
@@ -254,7 +264,7 @@ impl Sink for Collect {
     fn successor(&mut self, from: &[CellId], successor: Successor<'_>) {
         self.moves.push(successor.by);
         self.heat.push((successor.hot, successor.cold));
-        self.vectors.push(&apply(from, successor.changes));
+        self.vectors.push_successor(from, successor.changes);
     }
 
     fn broken(&mut self, by: Move) {

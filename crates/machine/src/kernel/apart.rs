@@ -3,15 +3,24 @@
 //! What a machine does in a step depends on itself alone, and so does what a receiver does with a message and what a
 //! monitor does with an observation. A search that remembers these parts puts the global step together from them.
 //! Here the kernel runs each part by the code of the whole step, on a configuration of one machine: what the machine
-//! observes is handed out instead of being told to monitors, and what it sends to others stays in its pending effect.
+//! observes is handed out instead of being told to monitors, what it sends to others stays in its pending effect, and
+//! at a data choice it pauses, so that each answer can be tried from there.
 
 use allways_base::Idx;
 use allways_run::InstanceId;
 
-use super::{Kernel, Oracle, Outcome, Stepping};
+use super::{DataPoint, Kernel, Oracle, Outcome, Stepping};
 use crate::configuration::{Local, Message, Pending, Status};
 use crate::interpret::Input;
 use crate::record::Recorder;
+use crate::value::Value;
+
+/// What happens to a machine that is run apart.
+#[derive(Default)]
+pub(super) struct Apart {
+    pub observed: Vec<Message>,
+    paused: Option<Paused>,
+}
 
 /// What one machine did by itself. How it stands then is in the kernel: [`Kernel::configuration`] and
 /// [`Kernel::outcome`].
@@ -19,50 +28,80 @@ use crate::record::Recorder;
 pub struct Alone {
     /// What it sent to observers or announced, in order.
     pub observed: Vec<Message>,
-    /// The machine that it made.
+    /// The machine that it made, which has not begun: begin it with [`Kernel::begin_alone`].
     pub created: Option<InstanceId>,
+    /// It stands at a data choice: go on with [`Kernel::resume_alone`].
+    pub paused: Option<Paused>,
+}
+
+/// A data choice in the middle of a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Paused {
+    pub point: DataPoint,
+    /// It may still observe and fail in this step.
+    pub own: bool,
+    /// Instructions left.
+    pub fuel: u32,
 }
 
 impl Kernel {
     /// Makes the step of a machine that stands as `local`, but for the delivery to another machine, if the step begins
-    /// with one, and without monitors.
-    pub fn step_alone<O: Oracle, R: Recorder>(
-        &mut self,
-        machine: InstanceId,
-        local: &Local,
-        oracle: &mut O,
-        recorder: &mut R,
-    ) -> Alone {
-        self.stand_alone(machine, local);
-        self.apart = Some(Vec::new());
-        let mut stepping = Stepping { kernel: self, oracle, recorder };
-        match local.status {
+    /// with one, for the beginning of a machine that it makes, and without monitors.
+    pub fn step_alone<R: Recorder>(&mut self, machine: InstanceId, local: &Local, recorder: &mut R) -> Alone {
+        let status = local.status;
+        self.alone(machine, local, recorder, |stepping| match status {
             Status::Pending(Pending::Deliver { target, .. }) if target != machine => {
                 stepping.run(machine, Input::Continue, true);
             }
+            Status::Pending(Pending::Create { interface, payload, dst }) => {
+                if stepping.create(machine, interface, payload, dst).is_some() {
+                    stepping.run(machine, Input::Continue, true);
+                }
+            }
             _ => stepping.step(machine),
-        }
-        let observed = self.apart.take().unwrap_or_default();
-        let created = self.conf.roster.iter().find(|&instance| instance != machine);
-        Alone { observed, created }
+        })
+    }
+
+    /// Begins a machine that was just made.
+    pub fn begin_alone<R: Recorder>(
+        &mut self,
+        machine: InstanceId,
+        local: &Local,
+        payload: Value,
+        recorder: &mut R,
+    ) -> Alone {
+        self.alone(machine, local, recorder, |stepping| {
+            stepping.run(machine, Input::Start(payload), false);
+        })
     }
 
     /// Delivers a message to a machine that stands as `local`, which handles it if it can.
-    pub fn deliver_alone<O: Oracle, R: Recorder>(
+    pub fn deliver_alone<R: Recorder>(
         &mut self,
         target: InstanceId,
         local: &Local,
         message: Message,
-        oracle: &mut O,
         recorder: &mut R,
-    ) {
-        self.stand_alone(target, local);
-        self.apart = Some(Vec::new());
-        let mut stepping = Stepping { kernel: self, oracle, recorder };
-        if let Some(input) = stepping.deliver(target, target, message) {
-            stepping.handle(target, message, input);
-        }
-        self.apart = None;
+    ) -> Alone {
+        self.alone(target, local, recorder, |stepping| {
+            if let Some(input) = stepping.deliver(target, target, message) {
+                stepping.handle(target, message, input);
+            }
+        })
+    }
+
+    /// Goes on from a data choice with an answer.
+    pub fn resume_alone<R: Recorder>(
+        &mut self,
+        local: &Local,
+        paused: &Paused,
+        answer: u32,
+        recorder: &mut R,
+    ) -> Alone {
+        let machine = paused.point.machine;
+        self.alone(machine, local, recorder, |stepping| {
+            stepping.run_on(machine, Input::Chosen(answer), paused.own, paused.fuel);
+        })
     }
 
     /// Tells a monitor that stands as `local` of one observation.
@@ -75,8 +114,25 @@ impl Kernel {
     ) {
         self.clear_configuration();
         self.conf.monitors[monitor as usize].clone_from(local);
-        let mut nobody = |_| 0;
         Stepping { kernel: self, oracle: &mut nobody, recorder }.run_monitor(monitor, Input::Handle(message));
+    }
+
+    fn alone<R: Recorder>(
+        &mut self,
+        machine: InstanceId,
+        local: &Local,
+        recorder: &mut R,
+        act: impl FnOnce(&mut Stepping<'_, fn(DataPoint) -> u32, R>),
+    ) -> Alone {
+        self.clear_configuration();
+        self.add_machine(machine, local.interface);
+        self.conf.locals[machine.index()].clone_from(local);
+        self.apart = Some(Apart::default());
+        let mut oracle: fn(DataPoint) -> u32 = nobody;
+        act(&mut Stepping { kernel: self, oracle: &mut oracle, recorder });
+        let apart = self.apart.take().unwrap_or_default();
+        let created = self.conf.roster.iter().find(|&instance| instance != machine);
+        Alone { observed: apart.observed, created, paused: apart.paused }
     }
 
     fn clear_configuration(&mut self) {
@@ -86,10 +142,20 @@ impl Kernel {
         self.schedule.choices.clear();
         self.n_steps = 0;
     }
+}
 
-    fn stand_alone(&mut self, machine: InstanceId, local: &Local) {
-        self.clear_configuration();
-        self.add_machine(machine, local.interface);
-        self.conf.locals[machine.index()].clone_from(local);
+/// Is never asked: choices pause.
+fn nobody(_: DataPoint) -> u32 {
+    0
+}
+
+impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
+    /// Stops at a data choice. The effect that the step began with is made, so nothing is pending.
+    pub(super) fn pause(&mut self, machine: InstanceId, n_answers: u32, own: bool, fuel: u32) {
+        let point = self.data_point(machine, n_answers);
+        self.kernel.conf.locals[machine.index()].status = Status::Idle;
+        if let Some(apart) = &mut self.kernel.apart {
+            apart.paused = Some(Paused { point, own, fuel });
+        }
     }
 }
