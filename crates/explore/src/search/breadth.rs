@@ -37,7 +37,7 @@ const FIRST_BITS: u32 = 16;
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub options: &'a ProveOptions,
-    pub cells: &'a Mutex<Cells>,
+    pub cells: &'a Mutex<Cells<'a>>,
     pub observer: &'a dyn Observer,
     pub cancel: &'a dyn Cancel,
 }
@@ -275,15 +275,15 @@ fn stopped(reason: StopReason) -> Explored {
 }
 
 /// The thread that sees to rounds and layers; it works too.
-struct Leader<'a> {
+struct Leader<'a, 's> {
     cx: Context<'a>,
-    shared: &'a Shared,
-    barrier: &'a Barrier,
-    worker: Worker<'a>,
+    shared: &'s Shared,
+    barrier: &'s Barrier,
+    worker: Worker<'a, 's>,
     peak: u64,
 }
 
-impl Leader<'_> {
+impl Leader<'_, '_> {
     fn search(&mut self) -> Explored {
         // The configuration before the first step.
         let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
@@ -466,9 +466,9 @@ pub(super) fn key_of(fingerprint: u64) -> u64 {
     fingerprint.max(1)
 }
 
-struct Worker<'a> {
+struct Worker<'a, 's> {
     cx: Context<'a>,
-    shared: &'a Shared,
+    shared: &'s Shared,
     expander: Expander<'a>,
     keys: Keys,
     table: Arc<Table>,
@@ -477,8 +477,8 @@ struct Worker<'a> {
     memo_bytes: u64,
 }
 
-impl<'a> Worker<'a> {
-    fn new(cx: Context<'a>, shared: &'a Shared) -> Self {
+impl<'a, 's> Worker<'a, 's> {
+    fn new(cx: Context<'a>, shared: &'s Shared) -> Self {
         let keys = match cx.options.store {
             StoreKind::Fingerprint => Keys::Fingerprint,
             StoreKind::Exact => Keys::Exact(Box::new(Tree::new(read(&shared.pairs)))),

@@ -23,6 +23,7 @@ use rustc_hash::FxHashMap;
 
 use super::options::SearchBounds;
 use crate::coverage::{Coverage, Sink};
+use crate::options::Cancel;
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 100_000;
@@ -136,9 +137,6 @@ struct Fork {
     answers: Vec<Answer>,
 }
 
-/// There are more ways through a part than are looked at.
-struct TooMany;
-
 /// A data choice and its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Answer {
@@ -156,7 +154,7 @@ pub(super) struct Beginning {
     pub unknown: Option<StopReason>,
 }
 
-pub(super) struct Cells {
+pub(super) struct Cells<'c> {
     exe: Arc<Executable>,
     kernel: Kernel,
     /// Before the first step.
@@ -174,12 +172,20 @@ pub(super) struct Cells {
     owners: Vec<Owner>,
     slot_of: Vec<u32>,
     recorder: PartWatch,
+    /// Asked in handlers with many choices, which may take long.
+    cancel: &'c dyn Cancel,
     largest_inbox: usize,
     local_bytes: usize,
 }
 
-impl Cells {
-    pub fn new(exe: &Arc<Executable>, limits: Limits, bounds: SearchBounds, keep_answers: bool) -> Self {
+impl<'c> Cells<'c> {
+    pub fn new(
+        exe: &Arc<Executable>,
+        limits: Limits,
+        bounds: SearchBounds,
+        keep_answers: bool,
+        cancel: &'c dyn Cancel,
+    ) -> Self {
         let n_monitors = exe.monitors.len() as u32;
         let nobody = Cell {
             local: Local::default(),
@@ -209,6 +215,7 @@ impl Cells {
                 hot: false,
                 cold: false,
             },
+            cancel,
             largest_inbox: 0,
             local_bytes: 0,
         }
@@ -430,13 +437,19 @@ impl Cells {
         };
         let first = self.kernel.step_alone(machine, local, &mut self.recorder);
         let newborn = first.created.map(|child| (child, self.kernel.configuration().local(child).clone()));
-        let Ok(own) = self.ways(machine, Some(interface), first) else { return Act::Unknown(too_many()) };
+        let own = match self.ways(machine, Some(interface), first) {
+            Ok(own) => own,
+            Err(reason) => return Act::Unknown(reason),
+        };
         let Some(((child, local), payload)) = newborn.zip(birth) else {
             let outcomes = own.into_iter().map(|way| way.outcome(None)).collect();
             return Act::Step { deliver, creates, outcomes };
         };
         let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
-        let Ok(births) = self.ways(child, None, first) else { return Act::Unknown(too_many()) };
+        let births = match self.ways(child, None, first) {
+            Ok(births) => births,
+            Err(reason) => return Act::Unknown(reason),
+        };
         let slot = self.slot(Owner::Machine(child));
         let mut outcomes = Vec::new();
         for way in own {
@@ -461,7 +474,7 @@ impl Cells {
             Ok(ways) => {
                 ways.into_iter().map(|way| Delivered { end: way.end, answers: way.answers }).collect()
             }
-            Err(TooMany) => vec![Delivered { end: Ending::Unknown(too_many()), answers: Vec::new() }],
+            Err(reason) => vec![Delivered { end: Ending::Unknown(reason), answers: Vec::new() }],
         }
     }
 
@@ -472,7 +485,7 @@ impl Cells {
         machine: InstanceId,
         interface: Option<u32>,
         first: Alone,
-    ) -> Result<Vec<Way>, TooMany> {
+    ) -> Result<Vec<Way>, StopReason> {
         let owner = Owner::Machine(machine);
         let mut found: Vec<Way> = Vec::new();
         let mut known: HashSet<Box<[u8]>, rustc_hash::FxBuildHasher> = HashSet::default();
@@ -518,7 +531,12 @@ impl Cells {
             }
             n_runs += 1;
             if n_runs > MAX_RESOLUTIONS {
-                return Err(TooMany);
+                return Err(too_many());
+            }
+            if n_runs % 64 == 0
+                && let Some(reason) = self.cancel.reason()
+            {
+                return Err(reason);
             }
             let answer = *next;
             *next += 1;

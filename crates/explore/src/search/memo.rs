@@ -71,7 +71,7 @@ pub(super) const HEARD_FAULT: u32 = 4;
 pub(super) const HEARD_UNKNOWN: u32 = 8;
 
 pub(super) struct Memo<'a> {
-    cells: &'a Mutex<Cells>,
+    cells: &'a Mutex<Cells<'a>>,
     acts: Vec<ActEntry>,
     pub outs: Vec<Out>,
     pub extras: Vec<Extra>,
@@ -86,7 +86,7 @@ pub(super) struct Memo<'a> {
 }
 
 impl<'a> Memo<'a> {
-    pub fn new(cells: &'a Mutex<Cells>) -> Self {
+    pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
         let nothing = Extra { end: End::Stands, observed: Box::default(), created: None };
         Memo {
             cells,
@@ -102,7 +102,7 @@ impl<'a> Memo<'a> {
         }
     }
 
-    pub fn cells(&self) -> MutexGuard<'a, Cells> {
+    pub fn cells(&self) -> MutexGuard<'a, Cells<'a>> {
         self.cells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -38,13 +38,13 @@ pub fn agree(exe: &Arc<Executable>, options: &ProveOptions, plain: &Plain) -> Re
             let n_steps = found.schedule.n_steps() as u64;
             match options.order {
                 Order::Breadth if n_steps != *depth => {
-                    return Err(format!("{n_steps} steps, and {depth} are enough"));
+                    Err(format!("{n_steps} steps, and {depth} are enough"))
                 }
                 Order::Breadth if !kinds.contains(&found.violation.kind) => {
-                    return Err(format!("{:?}, not one of {kinds:?}", found.violation.kind));
+                    Err(format!("{:?}, not one of {kinds:?}", found.violation.kind))
                 }
                 Order::Deepening if n_steps > (2 * depth).max(8) => {
-                    return Err(format!("{n_steps} steps, more than twice {depth}"));
+                    Err(format!("{n_steps} steps, more than twice {depth}"))
                 }
                 Order::Breadth | Order::Depth | Order::Deepening => Ok(()),
             }

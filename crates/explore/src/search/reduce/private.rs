@@ -19,7 +19,7 @@ use super::super::memo::{ActKind, Memo};
 
 /// Finds private steps.
 pub(in super::super) struct PrivateSteps<'a> {
-    cells: &'a Mutex<Cells>,
+    cells: &'a Mutex<Cells<'a>>,
     /// By slot: a number that depends on the path of the machine alone.
     ranks: Vec<u64>,
     /// Configurations at which others were put off, and how many of them.
@@ -28,7 +28,7 @@ pub(in super::super) struct PrivateSteps<'a> {
 }
 
 impl<'a> PrivateSteps<'a> {
-    pub fn new(cells: &'a Mutex<Cells>) -> Self {
+    pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
         PrivateSteps { cells, ranks: Vec::new(), n_applied: 0, n_put_off: 0 }
     }
 
