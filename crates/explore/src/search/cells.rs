@@ -171,6 +171,10 @@ pub(super) struct Cells<'c> {
     /// By slot; monitors come first.
     owners: Vec<Owner>,
     slot_of: Vec<u32>,
+    /// What was worked out, if more than one thread asks.
+    is_shared: bool,
+    acts: FxHashMap<CellId, Arc<Act>>,
+    deliveries: FxHashMap<(CellId, u32), Arc<Vec<Delivered>>>,
     recorder: PartWatch,
     /// Asked in handlers with many choices, which may take long.
     cancel: &'c dyn Cancel,
@@ -184,6 +188,7 @@ impl<'c> Cells<'c> {
         limits: Limits,
         bounds: SearchBounds,
         keep_answers: bool,
+        is_shared: bool,
         cancel: &'c dyn Cancel,
     ) -> Self {
         let n_monitors = exe.monitors.len() as u32;
@@ -215,6 +220,9 @@ impl<'c> Cells<'c> {
                 hot: false,
                 cold: false,
             },
+            is_shared,
+            acts: FxHashMap::default(),
+            deliveries: FxHashMap::default(),
             cancel,
             largest_inbox: 0,
             local_bytes: 0,
@@ -272,6 +280,8 @@ impl<'c> Cells<'c> {
             + self.local_bytes
             + self.index.capacity() * 5
             + self.messages.capacity() * 40
+            + self.acts.capacity() * 200
+            + self.deliveries.capacity() * 100
             + self.kernel.store().n_bytes()
     }
 
@@ -404,8 +414,19 @@ impl<'c> Cells<'c> {
         }
     }
 
-    /// What a machine can do where it stands.
-    pub fn act(&mut self, cell: CellId) -> Act {
+    /// What a machine can do where it stands; worked out once for all threads.
+    pub fn act(&mut self, cell: CellId) -> Arc<Act> {
+        if let Some(act) = self.acts.get(&cell) {
+            return act.clone();
+        }
+        let act = Arc::new(self.work_out_act(cell));
+        if self.is_shared {
+            self.acts.insert(cell, act.clone());
+        }
+        act
+    }
+
+    fn work_out_act(&mut self, cell: CellId) -> Act {
         let Cell { local, owner, .. } = &self.cells[cell as usize];
         let Owner::Machine(machine) = *owner else { return Act::Rest { blocked: false } };
         let mut deliver = None;
@@ -463,8 +484,19 @@ impl<'c> Cells<'c> {
         Act::Step { deliver, creates, outcomes }
     }
 
-    /// What a machine does when a message reaches it.
-    pub fn deliver(&mut self, cell: CellId, message: u32) -> Vec<Delivered> {
+    /// What a machine does when a message reaches it; worked out once for all threads.
+    pub fn deliver(&mut self, cell: CellId, message: u32) -> Arc<Vec<Delivered>> {
+        if let Some(delivered) = self.deliveries.get(&(cell, message)) {
+            return delivered.clone();
+        }
+        let delivered = Arc::new(self.work_out_delivery(cell, message));
+        if self.is_shared {
+            self.deliveries.insert((cell, message), delivered.clone());
+        }
+        delivered
+    }
+
+    fn work_out_delivery(&mut self, cell: CellId, message: u32) -> Vec<Delivered> {
         let owner = self.cells[cell as usize].owner;
         let Owner::Machine(machine) = owner else { return Vec::new() };
         let message = self.messages[message as usize];
@@ -581,46 +613,64 @@ impl<'c> Cells<'c> {
     pub fn begin(&mut self) -> Beginning {
         let mut beginning =
             Beginning { vectors: Vec::new(), n_transitions: 0, violations: Vec::new(), unknown: None };
-        let mut resolution = Resolution::default();
         // Not by a reset, which may forget values that cells have.
         let start = self.start.clone();
-        loop {
-            resolution.answers.clear();
-            self.kernel.restore(&start);
-            beginning.n_transitions += 1;
-            let stepped = self.kernel.step(InstanceId::MAIN, &mut resolution, &mut self.recorder);
-            let outcome = self.kernel.outcome().clone();
-            match (stepped, outcome) {
-                (Err(_), _) => {}
-                (Ok(()), Outcome::Unknown(reason)) => {
-                    beginning.unknown.get_or_insert(reason);
-                }
-                (Ok(()), Outcome::Violated(violation)) if !is_end(violation.kind) => {
-                    beginning
-                        .violations
-                        .push(resolution.answers.iter().map(|answer| answer.answer).collect());
-                }
-                (Ok(()), Outcome::Running | Outcome::Quiescent | Outcome::Violated(_)) => {
-                    let monitors: Vec<Owner> = (0..self.n_monitors() as u32).map(Owner::Monitor).collect();
-                    let mut vector: Vec<CellId> =
-                        monitors.into_iter().map(|owner| self.intern(owner)).collect();
-                    let owner = Owner::Machine(InstanceId::MAIN);
-                    let slot = self.slot(owner) as usize;
-                    vector.resize(slot + 1, 0);
-                    vector[slot] = self.intern(owner);
-                    if !beginning.vectors.iter().any(|(_, known)| *known == vector) {
-                        let answers = resolution.answers.iter().map(|answer| answer.answer).collect();
-                        beginning.vectors.push((answers, vector));
-                    }
-                }
+        self.kernel.restore(&start);
+        let main = self.kernel.configuration().local(InstanceId::MAIN).clone();
+        self.kernel.start_monitors_alone(&mut self.recorder);
+        match self.kernel.outcome() {
+            Outcome::Running | Outcome::Quiescent => {}
+            Outcome::Violated(_) => {
+                beginning.violations.push(Vec::new());
+                return beginning;
             }
-            if !resolution.advance() || resolution.n_advances > MAX_RESOLUTIONS {
-                if resolution.n_advances > MAX_RESOLUTIONS {
-                    beginning.unknown = Some(too_many());
-                }
+            Outcome::Unknown(reason) => {
+                beginning.unknown = Some(reason.clone());
                 return beginning;
             }
         }
+        let owners: Vec<Owner> = (0..self.n_monitors() as u32).map(Owner::Monitor).collect();
+        let monitors: Vec<CellId> = owners.into_iter().map(|owner| self.intern(owner)).collect();
+        let first = self.kernel.step_alone(InstanceId::MAIN, &main, &mut self.recorder);
+        let ways = match self.ways(InstanceId::MAIN, Some(main.interface), first) {
+            Ok(ways) => ways,
+            Err(reason) => {
+                beginning.unknown = Some(reason);
+                return beginning;
+            }
+        };
+        let slot = self.slot(Owner::Machine(InstanceId::MAIN)) as usize;
+        for way in ways {
+            beginning.n_transitions += 1;
+            let answers: Vec<u32> = way.answers.iter().map(|answer| answer.answer).collect();
+            let mut vector = monitors.clone();
+            let mut end = way.end;
+            for (monitor, message) in way.observed {
+                match self.observe(vector[monitor as usize], message).end {
+                    Ending::Stands(cell) => vector[monitor as usize] = cell,
+                    other => {
+                        end = other;
+                        break;
+                    }
+                }
+            }
+            match end {
+                Ending::Stands(cell) => {
+                    vector.resize(slot + 1, 0);
+                    vector[slot] = cell;
+                    if !beginning.vectors.iter().any(|(_, known)| *known == vector) {
+                        beginning.vectors.push((answers, vector));
+                    }
+                }
+                Ending::Fault => beginning.violations.push(answers),
+                // Nothing is in an inbox yet that a bound could cut.
+                Ending::Cut(_) => {}
+                Ending::Unknown(reason) => {
+                    beginning.unknown.get_or_insert(reason);
+                }
+            }
+        }
+        beginning
     }
 }
 
@@ -633,45 +683,9 @@ fn temperatures(exe: &Executable) -> Vec<Temperature> {
     exe.states.iter().map(temperature).collect()
 }
 
-/// Found when nobody can step, not in a step.
-pub(super) fn is_end(kind: allways_run::ViolationKind) -> bool {
-    use allways_run::ViolationKind::{Deadlock, HotAtEnd};
-    matches!(kind, Deadlock | HotAtEnd)
-}
-
 fn too_many() -> StopReason {
     StopReason::Unsupported {
         what: format!("a handler with more than {MAX_RESOLUTIONS} answers to its choices"),
-    }
-}
-
-/// Enumerates the resolutions of the data choices of one step, in lexicographic order.
-#[derive(Default)]
-pub(super) struct Resolution {
-    /// What to answer first; after that, zero.
-    prefix: Vec<u32>,
-    pub answers: Vec<Answer>,
-    n_advances: usize,
-}
-
-impl Resolution {
-    /// On to the next one; `false` when that was the last.
-    pub fn advance(&mut self) -> bool {
-        self.n_advances += 1;
-        let last = self.answers.iter().rposition(|answer| answer.answer + 1 < answer.point.n_answers);
-        let Some(last) = last else { return false };
-        self.prefix.clear();
-        self.prefix.extend(self.answers[..=last].iter().map(|answer| answer.answer));
-        self.prefix[last] += 1;
-        true
-    }
-}
-
-impl Oracle for Resolution {
-    fn answer(&mut self, point: DataPoint) -> u32 {
-        let answer = self.prefix.get(self.answers.len()).copied().unwrap_or(0);
-        self.answers.push(Answer { point, answer });
-        answer
     }
 }
 

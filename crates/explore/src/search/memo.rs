@@ -151,14 +151,14 @@ impl<'a> Memo<'a> {
         let act = cells.act(cell);
         let here = cells.hash(cell);
         let first = self.outs.len() as u32;
-        let entry = match act {
+        let entry = match &*act {
             Act::Rest { blocked: false } => {
                 ActEntry { kind: ActKind::Rest, is_halted: cells.is_halted(cell), ..Default::default() }
             }
             Act::Rest { blocked: true } => ActEntry { kind: ActKind::Blocked, ..Default::default() },
             Act::Fault => ActEntry { kind: ActKind::Fault, ..Default::default() },
             Act::Unknown(reason) => {
-                self.unknown.get_or_insert(reason);
+                self.unknown.get_or_insert_with(|| reason.clone());
                 ActEntry { kind: ActKind::Unknown, ..Default::default() }
             }
             Act::Step { deliver, creates, outcomes } => {
@@ -167,13 +167,14 @@ impl<'a> Memo<'a> {
                     outcome.observed.is_empty() && matches!(outcome.end, Ending::Stands(_) | Ending::Fault)
                 });
                 for outcome in outcomes {
-                    let (end, next) = self.end(outcome.end);
+                    let (end, next) = self.end(&outcome.end);
                     let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
                     let created = outcome.created.map(|(slot, cell)| (slot, cell, cells.hash(cell)));
                     let extra = if end == End::Stands && outcome.observed.is_empty() && created.is_none() {
                         0
                     } else {
-                        self.extras.push(Extra { end, observed: outcome.observed.into(), created });
+                        let observed = outcome.observed.as_slice().into();
+                        self.extras.push(Extra { end, observed, created });
                         self.extras.len() as u32 - 1
                     };
                     self.outs.push(Out { delta, next, extra });
@@ -204,8 +205,8 @@ impl<'a> Memo<'a> {
         let outcomes = cells.deliver(cell, message);
         let found = (self.outs.len() as u32, outcomes.len() as u32);
         let here = cells.hash(cell);
-        for outcome in outcomes {
-            let (end, next) = self.end(outcome.end);
+        for outcome in outcomes.iter() {
+            let (end, next) = self.end(&outcome.end);
             let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
             let extra = if end == End::Stands {
                 0
@@ -224,7 +225,7 @@ impl<'a> Memo<'a> {
         self.n_misses += 1;
         let mut cells = self.cells();
         let heard = cells.observe(cell, message);
-        let (end, next) = self.end(heard.end);
+        let (end, next) = self.end(&heard.end);
         let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(cells.hash(cell)) };
         let mut extra = 0;
         if heard.hot {
@@ -245,13 +246,13 @@ impl<'a> Memo<'a> {
         at
     }
 
-    fn end(&mut self, end: Ending) -> (End, CellId) {
+    fn end(&mut self, end: &Ending) -> (End, CellId) {
         match end {
-            Ending::Stands(cell) => (End::Stands, cell),
-            Ending::Cut(cut) => (End::Cut(cut), 0),
+            Ending::Stands(cell) => (End::Stands, *cell),
+            Ending::Cut(cut) => (End::Cut(*cut), 0),
             Ending::Fault => (End::Fault, 0),
             Ending::Unknown(reason) => {
-                self.unknown.get_or_insert(reason);
+                self.unknown.get_or_insert_with(|| reason.clone());
                 (End::Unknown, 0)
             }
         }

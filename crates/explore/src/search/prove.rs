@@ -26,7 +26,14 @@ pub fn prove(
     cancel: &dyn Cancel,
 ) -> Result<ProveReport, InternalError> {
     let keep_answers = options.fairness == Some(Fairness::Weak);
-    let cells = Mutex::new(Cells::new(exe, options.limits, options.bounds, keep_answers, cancel));
+    let cells = Mutex::new(Cells::new(
+        exe,
+        options.limits,
+        options.bounds,
+        keep_answers,
+        options.n_threads > 1,
+        cancel,
+    ));
     let cx = Context { options, cells: &cells, observer, cancel };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => breadth_first(cx, exe)?,

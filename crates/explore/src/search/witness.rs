@@ -176,9 +176,9 @@ pub(super) fn name(cells: &mut Cells, vector: &[CellId], by: Move) -> StepName {
 /// The data choices of a move, the receiver's last.
 pub(super) fn moves_answers(cells: &mut Cells, vector: &[CellId], by: Move) -> Vec<super::cells::Answer> {
     let mut answers = Vec::new();
-    if let Act::Step { deliver, outcomes, .. } = cells.act(vector[by.slot as usize]) {
+    if let Act::Step { deliver, outcomes, .. } = &*cells.act(vector[by.slot as usize]) {
         answers.extend_from_slice(&outcomes[by.own as usize].answers);
-        if let Some((target, message)) = deliver {
+        if let Some((target, message)) = *deliver {
             let reactions = cells.deliver(vector[target as usize], message);
             answers.extend_from_slice(&reactions[by.delivered as usize].answers);
         }

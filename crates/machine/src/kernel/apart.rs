@@ -46,7 +46,7 @@ pub struct Paused {
 
 impl Kernel {
     /// Makes the step of a machine that stands as `local`, but for the delivery to another machine, if the step begins
-    /// with one, for the beginning of a machine that it makes, and without monitors.
+    /// with one, for the beginning of a machine that it makes, and without monitors, also at the start.
     pub fn step_alone<R: Recorder>(&mut self, machine: InstanceId, local: &Local, recorder: &mut R) -> Alone {
         let status = local.status;
         self.alone(machine, local, recorder, |stepping| match status {
@@ -58,8 +58,14 @@ impl Kernel {
                     stepping.run(machine, Input::Continue, true);
                 }
             }
+            Status::Pending(Pending::Start) => stepping.run(machine, Input::Start(Value::NULL), true),
             _ => stepping.step(machine),
         })
+    }
+
+    /// Starts the monitors, which is how the first step begins.
+    pub fn start_monitors_alone<R: Recorder>(&mut self, recorder: &mut R) {
+        Stepping { kernel: self, oracle: &mut nobody, recorder }.start_monitors();
     }
 
     /// Begins a machine that was just made.
