@@ -123,3 +123,33 @@ machine Main { start state S { entry { send this, used; } on used do { } on unus
     assert_eq!(report.verdict, Verdict::Holds(Guarantee::Exhaustive));
     assert_eq!(report.dead_handlers.map(|dead| dead.len()), Some(1));
 }
+
+#[test]
+fn a_configuration_may_have_more_successors_than_the_table_has_room() {
+    let text = "
+event none;
+machine Main {
+    var a: int;
+    var b: int;
+    start state S {
+        entry { send this, none; }
+        on none do { a = choose(400); b = choose(200); goto T; }
+    }
+    state T { }
+}
+";
+    let program = compile("wide.p", text).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    for (store, n_threads) in
+        [(StoreKind::Exact, 1), (StoreKind::Fingerprint, 1), (StoreKind::Fingerprint, 2)]
+    {
+        let report = run(&exe, &ProveOptions { store, n_threads, ..safety() });
+        let statistics = report.statistics;
+        assert!(matches!(report.verdict, Verdict::Holds(_)));
+        assert_eq!(
+            (statistics.n_configurations, statistics.n_transitions, statistics.n_ends),
+            (80_002, 80_001, 80_000),
+            "{store:?} {n_threads}"
+        );
+    }
+}

@@ -20,7 +20,7 @@ use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
 use super::reduce::private::PrivateSteps;
-use super::table::Table;
+use super::table::{Full, Table};
 use super::tree::{Pairs, Tree};
 use crate::options::Cancel;
 
@@ -175,7 +175,8 @@ struct Shared {
     /// Of the chunks for the next layer.
     next_bytes: AtomicU64,
     pause: AtomicBool,
-    stop: AtomicBool,
+    /// The table was full in the middle of a configuration.
+    is_full: AtomicBool,
     reason: Mutex<Option<StopReason>>,
     /// Bytes of everything but the next layer and cells, as of the beginning of the round.
     base_bytes: AtomicU64,
@@ -215,7 +216,7 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
         n_seen: AtomicU64::new(0),
         next_bytes: AtomicU64::new(0),
         pause: AtomicBool::new(false),
-        stop: AtomicBool::new(false),
+        is_full: AtomicBool::new(false),
         reason: Mutex::new(None),
         base_bytes: AtomicU64::new(0),
         is_last_layer: AtomicBool::new(false),
@@ -395,7 +396,8 @@ impl Leader<'_, '_> {
             + layer_bytes;
         let no_memory = |bytes| Some(StopReason::Memory { bytes });
         let table = read(&shared.table);
-        if shared.n_seen.load(Ordering::Relaxed) as usize > table.room() {
+        let is_full = shared.is_full.swap(false, Ordering::Relaxed);
+        if is_full || shared.n_seen.load(Ordering::Relaxed) as usize > table.room() {
             let bytes = others + self.store_bytes() + 2 * table.n_bytes() as u64;
             if let Some(reason) = self.cx.is_over(bytes) {
                 return Some(reason);
@@ -507,7 +509,7 @@ impl<'a, 's> Worker<'a, 's> {
         let room = self.table.room() as u64;
         let mut output = Output { tally: Tally::default(), chunks: Vec::new() };
         let mut writer = Writer::default();
-        while !shared.pause.load(Ordering::Relaxed) && !shared.stop.load(Ordering::Relaxed) {
+        while !shared.pause.load(Ordering::Relaxed) {
             let at = shared.next.fetch_add(1, Ordering::AcqRel);
             let task = {
                 let tasks = shared.tasks.read().unwrap_or_else(PoisonError::into_inner);
@@ -568,20 +570,24 @@ impl<'a, 's> Worker<'a, 's> {
             from: 0,
             fingerprint: 0,
             n_new: 0,
+            n_free: 0,
             full_from: None,
         };
+        // Of each vector: the figures before it, for when it has to be expanded again.
+        let mut before: Vec<(u64, u64)> = Vec::with_capacity(chunk.len() - task.from);
         for from in task.from..chunk.len() {
             let seen = self.shared.n_seen.load(Ordering::Relaxed) + sink.n_new;
             let is_full = seen > room || pairs.len() > pairs.room();
             if is_full || sink.full_from.is_some() {
-                self.shared.pause.store(true, Ordering::Relaxed);
                 sink.flush();
-                self.shared.n_seen.fetch_add(sink.n_new, Ordering::Relaxed);
-                return Some(sink.full_from.unwrap_or(from));
+                return Some(self.shared.pause_at(&mut sink, from, task.from, &before));
             }
             if sink.n_new > 256 {
                 self.shared.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
             }
+            before.push((sink.tally.n_transitions, sink.tally.n_ends));
+            let n_threads = self.cx.options.n_threads.max(1) as u64;
+            sink.n_free = (self.table.capacity() as u64).saturating_sub(seen) / n_threads + sink.n_new;
             let vector = &chunk.vectors[from * chunk.stride..(from + 1) * chunk.stride];
             let standing = if is_last_layer {
                 let standing = self.expander.standing(vector);
@@ -622,8 +628,26 @@ impl<'a, 's> Worker<'a, 's> {
             }
         }
         sink.flush();
+        if sink.full_from.is_some() {
+            return Some(self.shared.pause_at(&mut sink, chunk.len(), task.from, &before));
+        }
         self.shared.n_seen.fetch_add(sink.n_new, Ordering::Relaxed);
-        sink.full_from
+        None
+    }
+}
+
+impl Shared {
+    /// Stops the round for want of room; says from which vector on the chunk has to be expanded later.
+    fn pause_at(&self, sink: &mut Inserter<'_>, at: usize, first: usize, before: &[(u64, u64)]) -> usize {
+        self.pause.store(true, Ordering::Relaxed);
+        self.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
+        let Some(from) = sink.full_from else { return at };
+        self.is_full.store(true, Ordering::Relaxed);
+        if let Some(&(n_transitions, n_ends)) = before.get(from - first) {
+            sink.tally.n_transitions = n_transitions;
+            sink.tally.n_ends = n_ends;
+        }
+        from
     }
 }
 
@@ -654,6 +678,8 @@ struct Inserter<'b> {
     from: usize,
     fingerprint: u64,
     n_new: u64,
+    /// New keys that this thread may have, together with those in `n_new`.
+    n_free: u64,
     /// The first vector that has to be expanded again, since the table was full.
     full_from: Option<usize>,
 }
@@ -698,7 +724,8 @@ impl Inserter<'_> {
     fn flush(&mut self) {
         let stride = self.chunk.stride;
         for entry in &self.batch.entries {
-            match self.table.insert(entry.key) {
+            let inserted = if self.n_new < self.n_free { self.table.insert(entry.key) } else { Err(Full) };
+            match inserted {
                 Ok(false) => {}
                 Ok(true) => {
                     self.n_new += 1;

@@ -40,6 +40,11 @@ impl Table {
         self.slots.len() / 8 * 5
     }
 
+    /// How many keys it takes at all; beyond, looks get long.
+    pub fn capacity(&self) -> usize {
+        self.slots.len() / 8 * 7
+    }
+
     #[inline]
     fn slot(&self, key: u64) -> usize {
         (mix(key) >> self.shift) as usize
