@@ -153,9 +153,10 @@ impl Solver for ProcessSolver {
             Some(stdin) => stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).is_ok(),
             None => false,
         };
-        // What it said before it died may explain why, so a failed write still reads.
+        // What it said before it died may explain why, so a failed write still reads; the reader may not have got to
+        // it yet, and tells when there is nothing more.
         let answer = match (written, self.patience) {
-            (false, _) => self.answers.recv_timeout(Duration::ZERO),
+            (false, _) => self.answers.recv_timeout(GRACE),
             (true, Some(patience)) => self.answers.recv_timeout(patience),
             (true, None) => self.answers.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
