@@ -600,9 +600,9 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
 
     /// Passes what a machine sends or announces through the monitors that watch it.
     fn observe(&mut self, machine: InstanceId, message: Message) {
-        let exe = self.kernel.exe.clone();
-        let local = &self.kernel.conf.locals[machine.index()];
         if R::ON {
+            let exe = &self.kernel.exe;
+            let local = &self.kernel.conf.locals[machine.index()];
             let pc = local.frames.last().map_or(0, |frame| frame.pc);
             if matches!(exe.code[pc as usize], crate::ir::Op::Announce { .. }) {
                 let (state, span) = (local.control, exe.spans[pc as usize]);
@@ -613,7 +613,9 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
             return apart.observed.push(message);
         }
         let interface = self.kernel.conf.locals[machine.index()].interface;
-        for &monitor in exe.observers(interface, message.event) {
+        // By position: a counted reference to the executable would be written by all threads at every observation.
+        for at in 0..self.kernel.exe.observers(interface, message.event).len() {
+            let monitor = self.kernel.exe.observers(interface, message.event)[at];
             let state = self.kernel.conf.monitors[monitor as usize].control;
             self.note(|| Note::Observe { monitor, state, machine, message });
             self.run_monitor(monitor, Input::Handle(message));
