@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`value`] (words and the store), [`ir`] (code), `lower` (how it is made), [`configuration`]
 //! (where everybody stands), [`interpret`] (one machine from effect to effect), [`kernel`] (the step),
-//! [`record`] and [`replay`] (runs for people).
+//! [`record`] and [`replay`] (runs for people), [`topology`] (who may send to whom).
 //!
 //! What is absent on purpose: search, strategies, bounds on steps, time. The kernel never looks at a clock,
 //! never draws a random number and never prints.
@@ -23,6 +23,7 @@ mod lower;
 pub mod record;
 pub mod replay;
 pub mod show;
+pub mod topology;
 pub mod trace;
 pub mod value;
 pub mod verify;
@@ -32,5 +33,6 @@ pub use executable::Executable;
 pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, Snapshot};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
+pub use topology::Topology;
 pub use trace::{Tracer, trace};
 pub use value::{Store, Value};

@@ -50,6 +50,27 @@ pub fn texts(folder: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The folders below a folder of the project that hold P files, as paths from there.
+pub fn folders(folder: &str) -> Vec<String> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        let entries = std::fs::read_dir(root.join(&folder)).expect("the folder is there");
+        for entry in entries {
+            let path = entry.expect("readable").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                open.push(format!("{folder}/{name}"));
+            } else if path.extension().is_some_and(|ext| ext == "p") && !found.contains(&folder) {
+                found.push(folder.clone());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
 /// What the plain search saw.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plain {

@@ -1,0 +1,143 @@
+//! Who may send to whom: the queuing architecture of a test.
+//!
+//! Machines are told apart by their *creation site*: the `new` that makes them, in a machine of some site. The main
+//! machine is site 0. References are followed through registers, fields, payloads, parts of tuples and collections,
+//! calls, raised events and `receive`; see `flow`. The answer contains every pair that some run shows. It may contain more,
+//! but not less: reductions that leave out sends rely on it.
+//!
+//! A run's instances are mapped to sites by [`Topology::created`], at the step that creates them. The same instance name
+//! may belong to different sites in different runs.
+
+mod flow;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allways_base::Span;
+use rustc_hash::FxHashMap;
+
+use crate::Executable;
+use crate::configuration::{Local, Pending, Status};
+
+/// Beyond so many, sites no longer depend on the site of the creator.
+const MAX_SITES: usize = 256;
+
+/// Where machines are created.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Site {
+    /// The site of the first creator that was found; none for the main machine.
+    pub parent: Option<u32>,
+    /// The op that creates; of no meaning for the main machine.
+    pub pc: u32,
+    /// What it is created as, and the machine bound to that.
+    pub interface: u32,
+    pub machine: u32,
+}
+
+/// Who gets a message, or hears of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Target {
+    Site(u32),
+    Monitor(u32),
+}
+
+#[derive(Clone, Debug)]
+pub struct Topology {
+    sites: Vec<Site>,
+    children: FxHashMap<(u32, u32, u32), u32>,
+    /// Sender and target, with the events.
+    edges: BTreeMap<(u32, Target), BTreeSet<u32>>,
+    /// Potential senders, by target (sites, then monitors) and sender.
+    potential: Vec<bool>,
+}
+
+impl Topology {
+    pub fn new(exe: &Executable) -> Self {
+        let found = flow::analyse(exe, true).or_else(|| flow::analyse(exe, false)).unwrap_or_else(|| {
+            unreachable!("without creators there is one site for each `new` and interface")
+        });
+        let n_sites = found.sites.len();
+        let n_targets = n_sites + exe.monitors.len();
+        let mut potential = vec![false; n_targets * n_sites];
+        for &(from, target) in found.edges.keys() {
+            potential[row(n_sites, target) * n_sites + from as usize] = true;
+        }
+        // Who may create a potential sender is one.
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (&(parent, ..), &child) in &found.children {
+                for senders in potential.chunks_mut(n_sites) {
+                    if senders[child as usize] && !senders[parent as usize] {
+                        senders[parent as usize] = true;
+                        changed = true;
+                    }
+                }
+            }
+        }
+        Topology { sites: found.sites, children: found.children, edges: found.edges, potential }
+    }
+
+    /// By number; the main machine is the first.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The site of what a machine of site `parent` makes by the op `pc`.
+    pub fn child(&self, parent: u32, pc: u32, interface: u32) -> Option<u32> {
+        self.children.get(&(parent, pc, interface)).copied()
+    }
+
+    /// The site of the machine that a machine of site `parent`, which stands as `local` before a creation, is about to
+    /// make.
+    pub fn created(&self, parent: u32, local: &Local) -> Option<u32> {
+        let Status::Pending(Pending::Create { interface, .. }) = local.status else { return None };
+        // The frame already points past the op.
+        let pc = local.frames.last()?.pc.checked_sub(1)?;
+        self.child(parent, pc, interface)
+    }
+
+    /// Sender, target and events, in order.
+    pub fn edges(&self) -> impl Iterator<Item = (u32, Target, &BTreeSet<u32>)> {
+        self.edges.iter().map(|(&(from, target), events)| (from, target, events))
+    }
+
+    /// Whether a machine of site `from` may itself send the event to the target.
+    pub fn sends(&self, from: u32, target: Target, event: u32) -> bool {
+        self.edges.get(&(from, target)).is_some_and(|events| events.contains(&event))
+    }
+
+    /// Whether a machine of site `from` may send to the target, or make a machine that is a potential sender.
+    pub fn is_potential_sender(&self, from: u32, target: Target) -> bool {
+        self.potential[row(self.sites.len(), target) * self.sites.len() + from as usize]
+    }
+
+    /// A name for people: the machine, numbered if several sites make it.
+    pub fn name(&self, exe: &Executable, site: u32) -> String {
+        let machine = self.sites[site as usize].machine;
+        let name = exe.machine_name(machine);
+        let same: Vec<u32> = (0..self.sites.len() as u32)
+            .filter(|&other| self.sites[other as usize].machine == machine)
+            .collect();
+        match same.iter().position(|&other| other == site) {
+            Some(at) if same.len() > 1 => format!("{name}#{}", at + 1),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// Where machines of a site are created; for the main machine, where it is declared.
+    pub fn place(&self, exe: &Executable, site: u32) -> Span {
+        let Site { parent, pc, machine, .. } = self.sites[site as usize];
+        match parent {
+            Some(_) => exe.spans[pc as usize],
+            None => exe.machines[machine as usize].span,
+        }
+    }
+}
+
+fn row(n_sites: usize, target: Target) -> usize {
+    match target {
+        Target::Site(site) => site as usize,
+        Target::Monitor(monitor) => n_sites + monitor as usize,
+    }
+}
