@@ -35,6 +35,8 @@ pub enum Command {
     Prove(Box<ProveArgs>),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),
+    /// Draw a program: who may send to whom
+    Graph(GraphArgs),
     /// Write an asynchronous Boogie program as a sequential one
     Sequentialize(SequentializeArgs),
     /// Explain a code that a diagnostic carries
@@ -365,6 +367,38 @@ pub enum ProveFairnessArg {
     Weak,
     /// None: liveness of infinite runs is left out
     None,
+}
+
+#[derive(clap::Args)]
+pub struct GraphArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The test case [-tc]
+    #[arg(long, value_name = "NAME")]
+    pub testcase: Option<String>,
+
+    /// Machines by where they are created, and who may send what to whom
+    #[arg(long)]
+    pub topology: bool,
+
+    /// How the graph is written
+    #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
+    pub format: GraphFormat,
+
+    /// Where it goes [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// For Graphviz
+    Dot,
+    /// A picture
+    Svg,
+    /// For scripts
+    Json,
 }
 
 #[derive(clap::Args)]

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod diagnostics;
+pub mod graph;
 pub mod json;
 pub mod junit;
 pub mod p_log;

@@ -5,6 +5,7 @@ mod check;
 mod compile;
 mod explain;
 mod files;
+mod graph;
 mod prove;
 mod replay;
 mod suite;
@@ -19,6 +20,7 @@ pub fn run(args: Args) -> ExitStatus {
         Command::Check(args) => check::check(&args),
         Command::Prove(args) => prove::prove(&args),
         Command::Replay(args) => replay::replay(&args),
+        Command::Graph(args) => graph::graph(&args),
         Command::Sequentialize(args) => boogie::sequentialize(&args),
         Command::Explain(args) => explain::explain(&args),
     }
