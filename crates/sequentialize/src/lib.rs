@@ -120,6 +120,9 @@ pub fn sequentialize(
     }
     match options.scheduler {
         Scheduler::Dfw { .. } | Scheduler::Rounds { .. } => translate::translate(checked, entry, options),
+        Scheduler::Df { .. } if !wait_removal::tasks_return_handles(checked, entry) => {
+            translate::translate(checked, entry, options)
+        }
         Scheduler::Df { .. } | Scheduler::ChildFirst { .. } => {
             match wait_removal::remove_waits(checked, entry)? {
                 None => translate::translate(checked, entry, options),

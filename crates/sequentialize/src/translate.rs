@@ -1,5 +1,5 @@
 //! The translation for DFW(K), after Emmi, Ozkan and Tasiran, with the corrections of the project's
-//! reference; without its wait case also for DF(K), and in a variant for child first.
+//! reference; with another wait case also for DF(K), and in a variant for child first.
 //!
 //! Each shared variable `g` has a copy `g.r` per round r: what the running task sees there. `next.g.r`
 //! is where the next posted task will start, and `end.g.r` a guess of where the current segment of the
@@ -12,6 +12,12 @@
 //! are guessed, and only those it may access are swapped. With one round there are no case splits and
 //! no round variables. A variable that nothing modifies, or that only the first task touches, keeps its
 //! single copy.
+//!
+//! *Waits under DF.* The order of tasks within a round is fixed, so whether a task is complete follows from the
+//! round it ended in. The waiting task passes in round k if the other ended before k, or in k and comes
+//! earlier in the order. Those below a task come after it; a handle that was given to a task when it was
+//! posted is that of an earlier one. So a handle holds `2 * round + 1` for a task below and `2 * round` for
+//! an earlier one, and a wait assumes that this is at most `2 * k`. Nothing is shared or guessed for it.
 //!
 //! *Assertions.* In exit mode a failed assertion sets the shared variable `failed` in its round and
 //! leaves the task; tasks that see it at their entry, at a preemption point, after a wait or after a
@@ -34,7 +40,8 @@ use crate::build::{Builder, complete_modifies};
 use crate::effects::{EffectTable, unassigned_waits};
 use crate::{Assertions, Options, Origin, Scheduler, Sequentialized, Unsupported};
 
-/// Translates a program. Under [`Scheduler::Df`] and [`Scheduler::ChildFirst`] it has no waits.
+/// Translates a program. Under [`Scheduler::ChildFirst`] it has no waits, and under [`Scheduler::Df`] no
+/// task has a handle as its result.
 pub fn translate(
     checked: &Checked,
     entry: Symbol,
@@ -75,6 +82,7 @@ struct Translator<'a> {
     joined: Option<Symbol>,
     /// Has stopped for good: child first only.
     stopped: Option<Symbol>,
+    /// Has waits at which a task starts a new segment: not depth first, where they only block.
     has_waits: bool,
     /// Procedures with waits on handles that may not be assigned.
     misusing: BTreeSet<Symbol>,
@@ -150,13 +158,19 @@ impl<'a> Translator<'a> {
         matches!(self.options.scheduler, Scheduler::ChildFirst { .. })
     }
 
+    /// Waits do not change the order of tasks.
+    fn is_depth_first(&self) -> bool {
+        matches!(self.options.scheduler, Scheduler::Df { .. })
+    }
+
     /// Decides which variables are shared and what posts guess.
     fn plan(&mut self) {
         let checked = self.checked;
         let entry = self.entry;
         self.tasks = self.effects.tasks(entry);
         let below: Vec<Symbol> = self.effects.below(entry).map(|(name, _)| name).collect();
-        self.has_waits = self.effects.below(entry).any(|(_, effects)| effects.waits);
+        self.has_waits =
+            !self.is_depth_first() && self.effects.below(entry).any(|(_, effects)| effects.waits);
         self.misusing = below.iter().copied().filter(|&name| self.has_unassigned_waits(name)).collect();
         let modified: BTreeSet<VarId> =
             self.effects.below(entry).flat_map(|(_, effects)| effects.modifies.iter().copied()).collect();
@@ -241,7 +255,8 @@ impl<'a> Translator<'a> {
             self.swapped.insert(task, swapped);
         }
         // A wait renews what any of the tasks that reach it may guess, so all of them guess that.
-        let waiting: Vec<Symbol> = below.into_iter().filter(|&name| self.effects.of(name).waits).collect();
+        let waits = |name: &Symbol| self.has_waits && self.effects.of(*name).waits;
+        let waiting: Vec<Symbol> = below.into_iter().filter(waits).collect();
         let mut changed = true;
         while changed {
             changed = false;

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Unsupported;
 use crate::build::Builder;
-use crate::effects::unassigned_waits;
+use crate::effects::{EffectTable, unassigned_waits};
 
 /// A program without waits, and the wait behind each of its new preemption points.
 pub type WithoutWaits = (Program, FxHashMap<StmtId, StmtId>);
@@ -53,6 +53,16 @@ pub fn remove_waits(checked: &Checked, entry: Symbol) -> Result<Option<WithoutWa
     };
     removal.run()?;
     Ok(Some((removal.build.program, removal.points)))
+}
+
+/// Whether the result of a task may be a handle: then tasks get to know others from anywhere in the order.
+pub fn tasks_return_handles(checked: &Checked, entry: Symbol) -> bool {
+    EffectTable::new(checked).tasks(entry).into_iter().any(|task| {
+        let Some((decl_idx, _)) = checked.program.procedure(task) else { return false };
+        let frame = checked.frames.get(&decl_idx).cloned().unwrap_or_default();
+        let results = frame.vars.iter().skip(frame.n_params).take(frame.n_results);
+        results.into_iter().any(|&var| task_result(checked, checked.vars[var].ty).is_some())
+    })
 }
 
 fn task_result(checked: &Checked, ty: Ty) -> Option<Ty> {

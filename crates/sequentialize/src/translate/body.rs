@@ -592,23 +592,33 @@ impl Translator<'_> {
         else {
             return self.unsupported("a wait for something that is no local handle", span);
         };
+        let in_turn = self.is_depth_first();
+        if in_turn {
+            self.preempt(id, &Yield::FREE, span, frame, out);
+        }
         self.announce("wait", span, out);
         if frame.unassigned.contains(&id) {
             let (zero, value) = (self.build.int(0), self.build.var(handle_round));
             let assigned = self.build.binary(BinaryOp::Le, zero, value);
             self.check(assigned, frame, out);
         }
-        self.renew(frame, out);
-        let stmt = match frame.round {
-            Some(round) => self.later_round(round, handle_round),
-            None => {
-                let yes = self.build.bool(true);
-                let attr = self.build.attr("waited", Vec::new());
-                self.build.stmt(StmtKind::Assume { attrs: vec![attr], expr: yes })
-            }
-        };
-        out.push(self.mark(stmt, id, Role::Wait));
-        self.leave_if_failed(frame, out);
+        if in_turn {
+            let complete = self.is_past(handle_round, frame);
+            let stmt = self.build.assume(complete);
+            out.push(self.mark(stmt, id, Role::Wait));
+        } else {
+            self.renew(frame, out);
+            let stmt = match frame.round {
+                Some(round) => self.later_round(round, handle_round),
+                None => {
+                    let yes = self.build.bool(true);
+                    let attr = self.build.attr("waited", Vec::new());
+                    self.build.stmt(StmtKind::Assume { attrs: vec![attr], expr: yes })
+                }
+            };
+            out.push(self.mark(stmt, id, Role::Wait));
+            self.leave_if_failed(frame, out);
+        }
         if let Some(target) = target {
             let value = self.build.var(result);
             match self.shared_of(target, frame) {
@@ -619,6 +629,34 @@ impl Translator<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Depth first: whether a task with this in its handle is complete at this point of the current round.
+    fn is_past(&mut self, time: Symbol, frame: &Frame) -> ExprId {
+        let now = match frame.round {
+            Some(round) => {
+                let (two, round) = (self.build.int(2), self.build.var(round));
+                self.build.binary(BinaryOp::Mul, two, round)
+            }
+            None => self.build.int(0),
+        };
+        let time = self.build.var(time);
+        self.build.binary(BinaryOp::Le, time, now)
+    }
+
+    /// Depth first: what the handle of a task that is posted now holds, by the round in which the task ends.
+    pub(super) fn time_below(&mut self, round: Option<Symbol>) -> ExprId {
+        let Some(round) = round else { return self.build.int(1) };
+        let (two, round, one) = (self.build.int(2), self.build.var(round), self.build.int(1));
+        let twice = self.build.binary(BinaryOp::Mul, two, round);
+        self.build.binary(BinaryOp::Add, twice, one)
+    }
+
+    /// Depth first: the same for a task that is posted later, to which the handle is given.
+    fn time_before(&mut self, time: Symbol) -> ExprId {
+        let (value, same, two) = (self.build.var(time), self.build.var(time), self.build.int(2));
+        let below = self.build.binary(BinaryOp::Mod, same, two);
+        self.build.binary(BinaryOp::Sub, value, below)
     }
 
     /// The arguments of a call, with handles as pairs, and the round.
@@ -635,7 +673,9 @@ impl Translator<'_> {
         for (position, &arg) in call.args.iter().enumerate() {
             let handle = self.checked.expr_vars[arg].and_then(|var| frame.handles.get(&var)).copied();
             if let Some((result, round)) = handle {
-                args.extend([self.build.var(result), self.build.var(round)]);
+                let is_given = by_value && self.is_depth_first();
+                let round = if is_given { self.time_before(round) } else { self.build.var(round) };
+                args.extend([self.build.var(result), round]);
                 continue;
             }
             let value = self.expr(arg, frame);

@@ -112,6 +112,7 @@ impl Translator<'_> {
         }
         if let Some((_, round)) = handle {
             let value = match child_round {
+                _ if self.is_depth_first() => self.time_below(child_round),
                 Some(child) => self.build.var(child),
                 None => self.build.int(0),
             };
