@@ -35,7 +35,7 @@ pub enum Command {
     Prove(Box<ProveArgs>),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),
-    /// Draw a program: who may send to whom
+    /// Draw a small program: its configurations, or who may send to whom
     Graph(GraphArgs),
     /// Write an asynchronous Boogie program as a sequential one
     Sequentialize(SequentializeArgs),
@@ -378,9 +378,13 @@ pub struct GraphArgs {
     #[arg(long, value_name = "NAME")]
     pub testcase: Option<String>,
 
-    /// Machines by where they are created, and who may send what to whom
+    /// Machines by where they are created, and who may send what to whom, instead of configurations
     #[arg(long)]
     pub topology: bool,
+
+    /// Configurations beyond so many are not looked into
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
+    pub max_nodes: usize,
 
     /// How the graph is written
     #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]

@@ -17,6 +17,7 @@ mod rng;
 mod run;
 pub mod search;
 mod shrink;
+pub mod state_graph;
 pub mod strategy;
 mod watch;
 

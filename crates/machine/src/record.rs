@@ -138,20 +138,25 @@ impl Scene<'_> {
 
     /// Puts `Name(number)` in place of the paths that strings of a run hold.
     pub fn reveal(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once(REF_OPEN) {
-            out.push_str(before);
-            let (path, after) = after.split_once(REF_CLOSE).unwrap_or((after, ""));
-            match self.exe.instance_at(path) {
-                Some(instance) => self.write_instance(instance, &mut out),
-                None => out.push_str(path),
-            }
-            rest = after;
-        }
-        out.push_str(rest);
-        out
+        reveal(self.exe, self, text)
     }
+}
+
+/// Puts names in place of the paths that strings of a run hold.
+pub fn reveal(exe: &Executable, names: &dyn InstanceNames, text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(REF_OPEN) {
+        out.push_str(before);
+        let (path, after) = after.split_once(REF_CLOSE).unwrap_or((after, ""));
+        match exe.instance_at(path) {
+            Some(instance) => names.write_instance(instance, &mut out),
+            None => out.push_str(path),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 impl InstanceNames for Scene<'_> {

@@ -1,39 +1,14 @@
-//! Small graphs for people: as dot, as SVG with a layout of our own, as JSON.
+//! Graphs for people: dot for Graphviz, SVG to look at right away, JSON for scripts.
 //!
-//! The layout puts nodes on rows by their distance from the first node, in the given order; edges are curves that bend to
-//! the right of their direction, so that two opposite ones stay apart.
+//! The picture is layered: nodes lie in rows by their distance from the roots, ordered within a row so that edges cross
+//! little (a few sweeps of barycentres), which suits both state graphs and topologies. For anything large, dot and a
+//! real layout program are the better way.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
-#[serde(rename_all = "camelCase")]
-pub enum NodeKind {
-    Machine,
-    Monitor,
-}
-
-#[derive(Serialize, Debug)]
-#[serde(rename_all = "camelCase")]
-pub struct Node {
-    pub name: String,
-    pub kind: NodeKind,
-    /// Where it comes from in the source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-}
-
-/// From one node to another, by their places in the list.
-#[derive(Serialize, Debug)]
-#[serde(rename_all = "camelCase")]
-pub struct Edge {
-    pub from: usize,
-    pub to: usize,
-    pub labels: Vec<String>,
-}
-
-#[derive(Serialize, Debug)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Graph {
     pub version: u32,
@@ -44,186 +19,339 @@ pub struct Graph {
     pub edges: Vec<Edge>,
 }
 
-impl Graph {
-    pub fn to_dot(&self) -> String {
-        let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        let mut out = format!("digraph {} {{\n", quoted(&self.test));
-        for (at, node) in self.nodes.iter().enumerate() {
-            let shape = match node.kind {
-                NodeKind::Machine => "box",
-                NodeKind::Monitor => "ellipse",
-            };
-            let tip =
-                node.place.as_ref().map_or(String::new(), |place| format!(", tooltip={}", quoted(place)));
-            let _ = writeln!(out, "  n{at} [label={}, shape={shape}{tip}];", quoted(&node.name));
-        }
-        for edge in &self.edges {
-            let style = match self.nodes[edge.to].kind {
-                NodeKind::Machine => "",
-                NodeKind::Monitor => ", style=dashed",
-            };
-            let label = quoted(&edge.labels.join(", "));
-            let _ = writeln!(out, "  n{} -> n{} [label={label}{style}];", edge.from, edge.to);
-        }
-        out.push_str("}\n");
-        out
-    }
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    pub lines: Vec<String>,
+    pub kind: NodeKind,
+    /// Where it comes from in the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
 
-    pub fn to_svg(&self) -> String {
-        let rows = self.rows();
-        let widths: Vec<f64> = self.nodes.iter().map(|node| 24.0 + text_width(&node.name)).collect();
-        // Labels stand beside their edges, so the gaps must hold them.
-        let longest = self.edges.iter().flat_map(|edge| &edge.labels).map(|label| text_width(label));
-        let gap = 40.0 + longest.fold(0.0, f64::max);
-        let most_labels = self.edges.iter().map(|edge| edge.labels.len()).max().unwrap_or(0);
-        let row_height = 90.0 + LINE * most_labels as f64;
-        let row_width = |row: &Vec<usize>| {
-            row.iter().map(|&node| widths[node]).sum::<f64>() + gap * (row.len() as f64 - 1.0)
-        };
-        let width = rows.iter().map(row_width).fold(0.0, f64::max) + 2.0 * gap;
-        let height = row_height * rows.len() as f64;
-        let mut places = vec![(0.0, 0.0); self.nodes.len()];
-        for (depth, row) in rows.iter().enumerate() {
-            let mut x = (width - row_width(row)) / 2.0;
-            for &node in row {
-                places[node] = (x + widths[node] / 2.0, row_height * (depth as f64 + 0.5));
-                x += widths[node] + gap;
-            }
-        }
-        let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-             height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-             <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
-             orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>\n"
-        );
-        for edge in &self.edges {
-            self.draw_edge(edge, &places, &widths, &mut out);
-        }
-        for ((node, &(x, y)), &width) in self.nodes.iter().zip(&places).zip(&widths) {
-            let title = node.place.as_deref().unwrap_or(&node.name);
-            let _ = write!(out, "<g><title>{}</title>", escape(title));
-            let _ = match node.kind {
-                NodeKind::Machine => write!(
-                    out,
-                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{HEIGHT}\" fill=\"#fff\" stroke=\"#000\"/>",
-                    x - width / 2.0,
-                    y - HEIGHT / 2.0
-                ),
-                NodeKind::Monitor => write!(
-                    out,
-                    "<ellipse cx=\"{x:.1}\" cy=\"{y:.1}\" rx=\"{:.1}\" ry=\"{:.1}\" fill=\"#fff\" stroke=\"#000\"/>",
-                    width / 2.0,
-                    HEIGHT / 2.0
-                ),
-            };
-            let name = escape(&node.name);
-            let _ = writeln!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text></g>",
-                y + 4.0
-            );
-        }
-        out.push_str("</svg>\n");
-        out
-    }
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NodeKind {
+    // Of a topology.
+    Machine,
+    Monitor,
+    // Configurations.
+    Start,
+    Plain,
+    Hot,
+    End,
+    Violated,
+    Unknown,
+    /// There is more behind it.
+    Open,
+}
 
-    /// Nodes by their distance from the first; what cannot be reached comes last.
-    fn rows(&self) -> Vec<Vec<usize>> {
-        let mut depth = vec![usize::MAX; self.nodes.len()];
-        let mut rows: Vec<Vec<usize>> = Vec::new();
-        while let Some(start) = depth.iter().position(|&depth| depth == usize::MAX) {
-            let mut row = vec![start];
-            depth[start] = rows.len();
-            while !row.is_empty() {
-                let mut next = Vec::new();
-                for edge in self.edges.iter().filter(|edge| row.contains(&edge.from)) {
-                    if depth[edge.to] == usize::MAX {
-                        depth[edge.to] = rows.len() + 1;
-                        next.push(edge.to);
-                    }
-                }
-                next.sort_unstable();
-                rows.push(std::mem::replace(&mut row, next));
-            }
-        }
-        rows
-    }
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Edge {
+    pub from: usize,
+    pub to: usize,
+    pub labels: Vec<String>,
+}
 
-    fn draw_edge(&self, edge: &Edge, places: &[(f64, f64)], widths: &[f64], out: &mut String) {
-        let dash = match self.nodes[edge.to].kind {
-            NodeKind::Machine => "",
-            NodeKind::Monitor => " stroke-dasharray=\"4 3\"",
-        };
-        let (from, to) = (places[edge.from], places[edge.to]);
-        let (path, label) = if edge.from == edge.to {
-            let (x, y) = (from.0 + widths[edge.from] / 2.0, from.1);
-            let path = format!(
-                "M{x:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {x:.1} {:.1}",
-                y - 6.0,
-                x + 36.0,
-                y - 26.0,
-                x + 36.0,
-                y + 26.0,
-                y + 6.0
-            );
-            (path, (x + 34.0, y))
-        } else {
-            let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-            let length = dx.hypot(dy).max(1.0);
-            let bend = 18.0;
-            let middle =
-                ((from.0 + to.0) / 2.0 - dy / length * bend, (from.1 + to.1) / 2.0 + dx / length * bend);
-            let start = border(from, middle, widths[edge.from]);
-            let end = border(to, middle, widths[edge.to]);
-            let path = format!(
-                "M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}",
-                start.0, start.1, middle.0, middle.1, end.0, end.1
-            );
-            (path, (middle.0 - dy / length * 4.0, middle.1 + dx / length * 4.0))
-        };
+impl NodeKind {
+    /// Border and filling.
+    fn colours(self) -> (&'static str, &'static str) {
+        match self {
+            NodeKind::Start => ("#1f3a5f", "#dbe7f5"),
+            NodeKind::Machine | NodeKind::Plain => ("#555555", "#ffffff"),
+            NodeKind::Monitor | NodeKind::Hot => ("#b3541e", "#fde8d7"),
+            NodeKind::End => ("#2c6e49", "#dff2e3"),
+            NodeKind::Violated => ("#a4161a", "#fbdcdc"),
+            NodeKind::Unknown | NodeKind::Open => ("#888888", "#eeeeee"),
+        }
+    }
+}
+
+pub fn to_dot(graph: &Graph) -> String {
+    let mut out = format!("digraph {} {{\n", quoted(&graph.test));
+    out.push_str("  node [shape=box, style=\"rounded,filled\", fontname=\"monospace\", fontsize=10];\n");
+    out.push_str("  edge [fontname=\"monospace\", fontsize=9];\n");
+    for (number, node) in graph.nodes.iter().enumerate() {
+        let (border, fill) = node.kind.colours();
+        let dashed = if node.kind == NodeKind::Open { ", style=\"rounded,filled,dashed\"" } else { "" };
+        let lines: String = node.lines.iter().map(|line| escaped(line) + "\\l").collect();
+        let tip =
+            node.place.as_ref().map_or_else(String::new, |place| format!(", tooltip={}", quoted(place)));
         let _ = writeln!(
             out,
-            "<path d=\"{path}\" fill=\"none\" stroke=\"#555\"{dash} marker-end=\"url(#tip)\"/>"
+            "  n{number} [label=\"{lines}\", color=\"{border}\", fillcolor=\"{fill}\"{dashed}{tip}];"
         );
-        let first = label.1 - LINE * (edge.labels.len() as f64 - 1.0) / 2.0 + 4.0;
-        for (line, text) in edge.labels.iter().enumerate() {
-            let anchor =
-                if edge.from == edge.to || label.0 > (from.0 + to.0) / 2.0 { "start" } else { "end" };
-            let y = first + LINE * line as f64;
-            let _ = writeln!(
-                out,
-                "<text x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"#036\">{}</text>",
-                label.0,
-                escape(text)
-            );
-        }
+    }
+    for edge in &graph.edges {
+        let style = if is_watched(graph, edge) { ", style=dashed" } else { "" };
+        let label = quoted(&edge.labels.join(", "));
+        let _ = writeln!(out, "  n{} -> n{} [label={label}{style}];", edge.from, edge.to);
+    }
+    out.push_str("}\n");
+    out
+}
+
+/// What goes to a monitor is not sent, but seen.
+fn is_watched(graph: &Graph, edge: &Edge) -> bool {
+    graph.nodes[edge.to].kind == NodeKind::Monitor
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+const CHAR_WIDTH: f64 = 6.6;
+const LINE_HEIGHT: f64 = 14.0;
+const PADDING: f64 = 8.0;
+const GAP_X: f64 = 36.0;
+const GAP_Y: f64 = 64.0;
+const MARGIN: f64 = 24.0;
+const EDGE_LINE: f64 = 11.0;
+/// Longer lines are cut in the picture.
+const MAX_CHARS: usize = 60;
+
+/// Where a node lies: its centre, and half its size.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    x: f64,
+    y: f64,
+    half_width: f64,
+    half_height: f64,
+}
+
+pub fn to_svg(graph: &Graph) -> String {
+    let (places, width, height) = layout(graph);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"monospace\">\n<title>{}</title>\n",
+        xml(&graph.test)
+    );
+    out.push_str(
+        "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+         orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"#666\"/></marker></defs>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+    );
+    for edge in &graph.edges {
+        draw_edge(&mut out, graph, edge, &places);
+    }
+    for (node, place) in graph.nodes.iter().zip(&places) {
+        draw_node(&mut out, node, *place);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn draw_node(out: &mut String, node: &Node, place: Place) {
+    let (border, fill) = node.kind.colours();
+    let dash = if node.kind == NodeKind::Open { " stroke-dasharray=\"4 3\"" } else { "" };
+    let (left, top) = (place.x - place.half_width, place.y - place.half_height);
+    if let Some(place) = &node.place {
+        let _ = write!(out, "<g><title>{}</title>", xml(place));
+    }
+    let _ = writeln!(
+        out,
+        "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"5\" fill=\"{fill}\" \
+         stroke=\"{border}\"{dash}/>",
+        place.half_width * 2.0,
+        place.half_height * 2.0
+    );
+    for (i, line) in node.lines.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" xml:space=\"preserve\">{}</text>",
+            left + PADDING,
+            top + PADDING + LINE_HEIGHT * (i as f64 + 0.75),
+            xml(&cut(line))
+        );
+    }
+    if node.place.is_some() {
+        out.push_str("</g>\n");
     }
 }
 
-const HEIGHT: f64 = 28.0;
-const LINE: f64 = 14.0;
-
-fn text_width(text: &str) -> f64 {
-    text.chars().count() as f64 * 7.2
+fn draw_edge(out: &mut String, graph: &Graph, edge: &Edge, places: &[Place]) {
+    let (from, to) = (places[edge.from], places[edge.to]);
+    let (path, x, y) = if edge.from == edge.to {
+        let (right, y) = (from.x + from.half_width, from.y);
+        let path = format!(
+            "M{right:.1},{:.1} C{:.1},{:.1} {:.1},{:.1} {right:.1},{:.1}",
+            y - 6.0,
+            right + 30.0,
+            y - 24.0,
+            right + 30.0,
+            y + 24.0,
+            y + 6.0
+        );
+        (path, right + 24.0, y)
+    } else if to.y > from.y {
+        // Downwards: from the lower border to the upper one.
+        let (y1, y2) = (from.y + from.half_height, to.y - to.half_height);
+        let bend = (y2 - y1) / 2.0;
+        let path = format!(
+            "M{:.1},{y1:.1} C{:.1},{:.1} {:.1},{:.1} {:.1},{y2:.1}",
+            from.x,
+            from.x,
+            y1 + bend,
+            to.x,
+            y2 - bend,
+            to.x
+        );
+        (path, (from.x + to.x) / 2.0, (y1 + y2) / 2.0)
+    } else {
+        // Upwards or sideways: round the right-hand side.
+        let (x1, x2) = (from.x + from.half_width, to.x + to.half_width);
+        let far = x1.max(x2) + 30.0;
+        let path = format!(
+            "M{x1:.1},{:.1} C{far:.1},{:.1} {far:.1},{:.1} {x2:.1},{:.1}",
+            from.y, from.y, to.y, to.y
+        );
+        (path, far - 8.0, (from.y + to.y) / 2.0)
+    };
+    let dash = if is_watched(graph, edge) { " stroke-dasharray=\"4 3\"" } else { "" };
+    let _ =
+        writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"#666\"{dash} marker-end=\"url(#arrow)\"/>");
+    let first = y - EDGE_LINE * edge.labels.len().saturating_sub(1) as f64 / 2.0;
+    for (line, label) in edge.labels.iter().enumerate() {
+        let y = first + EDGE_LINE * line as f64;
+        let _ = writeln!(
+            out,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"9\" fill=\"#036\" text-anchor=\"middle\" stroke=\"white\" \
+             stroke-width=\"3\" paint-order=\"stroke\">{}</text>",
+            xml(&cut(label))
+        );
+    }
 }
 
-/// Where the line from the middle of a node to a point leaves its box.
-fn border(node: (f64, f64), point: (f64, f64), width: f64) -> (f64, f64) {
-    let (dx, dy) = (point.0 - node.0, point.1 - node.1);
-    let scale = (width / 2.0 / dx.abs().max(1e-6)).min(HEIGHT / 2.0 / dy.abs().max(1e-6)).min(1.0);
-    (node.0 + dx * scale, node.1 + dy * scale)
+fn cut(text: &str) -> String {
+    if text.chars().count() <= MAX_CHARS {
+        return text.to_owned();
+    }
+    text.chars().take(MAX_CHARS - 1).chain(std::iter::once('…')).collect()
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+fn xml(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_control())
+        .map(|c| match c {
+            '&' => "&amp;".to_owned(),
+            '<' => "&lt;".to_owned(),
+            '>' => "&gt;".to_owned(),
+            '"' => "&quot;".to_owned(),
+            c => c.to_string(),
+        })
+        .collect()
+}
+
+/// Places, and the size of the whole.
+fn layout(graph: &Graph) -> (Vec<Place>, f64, f64) {
+    let rows = ordered_rows(graph);
+    let mut places: Vec<Place> = graph.nodes.iter().map(size).collect();
+    let row_width = |row: &[usize], places: &[Place]| {
+        row.iter().map(|&n| places[n].half_width * 2.0).sum::<f64>()
+            + GAP_X * row.len().saturating_sub(1) as f64
+    };
+    let widest = rows.iter().map(|row| row_width(row, &places)).fold(0.0, f64::max);
+    // The gaps must hold the labels.
+    let most_labels = graph.edges.iter().map(|edge| edge.labels.len()).max().unwrap_or(0);
+    let gap_y = GAP_Y + EDGE_LINE * most_labels as f64;
+    let mut y = MARGIN;
+    for row in &rows {
+        let half_height = row.iter().map(|&n| places[n].half_height).fold(0.0, f64::max);
+        let mut x = MARGIN + (widest - row_width(row, &places)) / 2.0;
+        for &node in row {
+            places[node].x = x + places[node].half_width;
+            places[node].y = y + half_height;
+            x += places[node].half_width * 2.0 + GAP_X;
+        }
+        y += half_height * 2.0 + gap_y;
+    }
+    // Room for edges that go round.
+    (places, widest + 2.0 * MARGIN + 60.0, y - gap_y + MARGIN)
+}
+
+fn size(node: &Node) -> Place {
+    let chars = node.lines.iter().map(|line| line.chars().count().min(MAX_CHARS)).max().unwrap_or(1);
+    Place {
+        half_width: (chars as f64 * CHAR_WIDTH) / 2.0 + PADDING,
+        half_height: (node.lines.len().max(1) as f64 * LINE_HEIGHT) / 2.0 + PADDING,
+        ..Place::default()
+    }
+}
+
+/// Nodes in rows by distance from the roots: node 0, then whatever nothing before leads to.
+fn ordered_rows(graph: &Graph) -> Vec<Vec<usize>> {
+    let n = graph.nodes.len();
+    let mut successors = vec![Vec::new(); n];
+    let mut predecessors = vec![Vec::new(); n];
+    for edge in &graph.edges {
+        successors[edge.from].push(edge.to);
+        predecessors[edge.to].push(edge.from);
+    }
+    let mut depth = vec![usize::MAX; n];
+    let mut queue = std::collections::VecDeque::new();
+    for root in 0..n {
+        if depth[root] != usize::MAX {
+            continue;
+        }
+        depth[root] = 0;
+        queue.push_back(root);
+        while let Some(node) = queue.pop_front() {
+            for &next in &successors[node] {
+                if depth[next] == usize::MAX {
+                    depth[next] = depth[node] + 1;
+                    queue.push_back(next);
+                }
+            }
+        }
+    }
+    let n_rows = depth.iter().max().map_or(0, |&deepest| deepest + 1);
+    let mut rows = vec![Vec::new(); n_rows];
+    for (node, &row) in depth.iter().enumerate() {
+        rows[row].push(node);
+    }
+    let mut position = vec![0.0f64; n];
+    let note = |rows: &[Vec<usize>], position: &mut [f64]| {
+        for row in rows {
+            for (i, &node) in row.iter().enumerate() {
+                position[node] = (i as f64 + 0.5) / row.len() as f64;
+            }
+        }
+    };
+    note(&rows, &mut position);
+    for sweep in 0..6 {
+        let neighbours = if sweep % 2 == 0 { &predecessors } else { &successors };
+        for row in &mut rows {
+            let mut keyed: Vec<(f64, usize)> = row
+                .iter()
+                .map(|&node| {
+                    let near: Vec<f64> = neighbours[node]
+                        .iter()
+                        .filter(|&&other| other != node)
+                        .map(|&other| position[other])
+                        .collect();
+                    let mean = near.iter().sum::<f64>() / near.len().max(1) as f64;
+                    (if near.is_empty() { position[node] } else { mean }, node)
+                })
+                .collect();
+            keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            *row = keyed.into_iter().map(|(_, node)| node).collect();
+        }
+        note(&rows, &mut position);
+    }
+    rows
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn graph() -> Graph {
-        let node = |name: &str, kind| Node { name: name.to_owned(), kind, place: None };
+    fn example() -> Graph {
+        let node = |text: &str, kind| Node { lines: vec![text.to_owned()], kind, place: None };
         let edge = |from, to, label: &str| Edge { from, to, labels: vec![label.to_owned()] };
         Graph {
             version: 1,
@@ -231,28 +359,39 @@ mod tests {
             project: "Small".to_owned(),
             test: "t".to_owned(),
             nodes: vec![
-                node("Main", NodeKind::Machine),
-                node("A<B>", NodeKind::Machine),
-                node("Spec", NodeKind::Monitor),
+                node("a \"quoted\" <line>", NodeKind::Start),
+                node("b", NodeKind::Plain),
+                node("c", NodeKind::Monitor),
+                node("alone", NodeKind::Open),
             ],
-            edges: vec![edge(0, 1, "go"), edge(1, 0, "back"), edge(1, 1, "again"), edge(1, 2, "seen")],
+            edges: vec![edge(0, 1, "x"), edge(1, 1, "again"), edge(1, 2, "y"), edge(2, 0, "back")],
         }
     }
 
     #[test]
-    fn dot_names_all() {
-        let dot = graph().to_dot();
-        assert!(dot.starts_with("digraph \"t\" {\n  n0 [label=\"Main\", shape=box];"), "{dot}");
-        assert!(dot.contains("n1 -> n2 [label=\"seen\", style=dashed];"), "{dot}");
+    fn dot_escapes_and_names_every_edge() {
+        let dot = to_dot(&example());
+        assert!(dot.contains("a \\\"quoted\\\" <line>\\l"), "{dot}");
+        assert_eq!(dot.matches(" -> ").count(), 4);
+        assert!(dot.contains("n1 -> n2 [label=\"y\", style=dashed];"), "{dot}");
     }
 
     #[test]
-    fn svg_is_closed_and_inside_its_frame() {
-        let svg = graph().to_svg();
-        assert!(svg.contains("A&lt;B&gt;") && svg.ends_with("</svg>\n"), "{svg}");
-        assert_eq!(svg.matches("<g>").count(), svg.matches("</g>").count());
+    fn svg_has_every_node_and_edge_within_the_picture() {
+        let graph = example();
+        let svg = to_svg(&graph);
+        assert_eq!(svg.matches("<rect x=").count(), 4);
         assert_eq!(svg.matches("marker-end").count(), 4);
-        assert_eq!(graph().rows(), [vec![0], vec![1], vec![2]]);
-        assert!(!svg.contains("NaN") && !svg.contains("\"-"), "{svg}");
+        assert!(svg.contains("&lt;line&gt;"), "{svg}");
+        let (places, width, height) = layout(&graph);
+        for place in places {
+            assert!(place.x - place.half_width >= 0.0 && place.x + place.half_width <= width);
+            assert!(place.y - place.half_height >= 0.0 && place.y + place.half_height <= height);
+        }
+    }
+
+    #[test]
+    fn rows_follow_the_distance_from_the_first_node() {
+        assert_eq!(ordered_rows(&example()), [vec![0, 3], vec![1], vec![2]]);
     }
 }

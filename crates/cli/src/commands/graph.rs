@@ -1,40 +1,58 @@
 //! `allways graph`: pictures of a program.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use allways_driver::{Compilation, select};
+use allways_explore::state_graph::{self, StateGraph};
 use allways_machine::Executable;
 use allways_machine::topology::{Target, Topology};
-use allways_report::graph::{Edge, Graph, Node, NodeKind};
+use allways_report::graph::{self, Edge, Graph, Node, NodeKind};
 use allways_report::json;
+use allways_run::Limits;
 
 use super::check::load;
 use crate::args::{Format, GraphArgs, GraphFormat};
 use crate::exit::ExitStatus;
+use crate::interrupt::{self, Stop};
 use crate::printer;
 
 pub fn graph(args: &GraphArgs) -> ExitStatus {
-    if !args.topology {
-        printer::err("say what to show: `--topology` shows who may send to whom\n");
-        return ExitStatus::Rejected;
-    }
     let format = if args.format == GraphFormat::Json { Format::Json } else { Format::Text };
     let compilation = match load(&args.input, format, "graph") {
         Ok(compilation) => compilation,
         Err(status) => return status,
     };
     let Some(program) = &compilation.program else { return ExitStatus::Rejected };
-    let test = match select::select(program, args.testcase.as_deref()) {
-        Ok(tests) => tests[0],
+    let tests = match select::select(program, args.testcase.as_deref()) {
+        Ok(tests) => tests,
         Err(error) => {
             printer::err(&format!("{error}\n"));
             return ExitStatus::Rejected;
         }
     };
-    let graph = topology(&compilation, &Executable::new(program, test));
+    let [test] = tests.as_slice() else {
+        let names: Vec<&str> = tests.iter().map(|&test| program.tests[test].name.as_str()).collect();
+        printer::err(&format!(
+            "a graph is of one test case; name one of these with -tc:\n{}\n",
+            names.join("\n")
+        ));
+        return ExitStatus::Rejected;
+    };
+    let executable = Arc::new(Executable::new(program, *test));
+    let mut is_cut = None;
+    let graph = if args.topology {
+        topology(&compilation, &executable)
+    } else {
+        interrupt::listen();
+        let stop = Stop::after(None);
+        let states = state_graph::state_graph(&executable, Limits::default(), args.max_nodes, &stop);
+        is_cut = (!states.is_complete).then_some(states.nodes.len());
+        configurations(&compilation, &executable, &states)
+    };
     let text = match args.format {
-        GraphFormat::Dot => graph.to_dot(),
-        GraphFormat::Svg => graph.to_svg(),
+        GraphFormat::Dot => graph::to_dot(&graph),
+        GraphFormat::Svg => graph::to_svg(&graph),
         GraphFormat::Json => json::to_text(&graph),
     };
     match &args.output {
@@ -46,7 +64,46 @@ pub fn graph(args: &GraphArgs) -> ExitStatus {
             }
         }
     }
-    ExitStatus::Success
+    if let Some(n) = is_cut {
+        printer::err(&format!(
+            "the graph is cut off: it shows {n} configurations, and what is dashed was not looked into; see --max-nodes\n"
+        ));
+    }
+    if interrupt::is_interrupted() { ExitStatus::Interrupted } else { ExitStatus::Success }
+}
+
+/// Every configuration, and the steps between them.
+fn configurations(compilation: &Compilation, exe: &Executable, states: &StateGraph) -> Graph {
+    let nodes = states.nodes.iter().map(|node| Node {
+        lines: node.lines.clone(),
+        kind: match node.kind {
+            state_graph::NodeKind::Start => NodeKind::Start,
+            state_graph::NodeKind::Plain if node.is_hot => NodeKind::Hot,
+            state_graph::NodeKind::Plain => NodeKind::Plain,
+            state_graph::NodeKind::End => NodeKind::End,
+            state_graph::NodeKind::Violated => NodeKind::Violated,
+            state_graph::NodeKind::Unknown => NodeKind::Unknown,
+            state_graph::NodeKind::Open => NodeKind::Open,
+        },
+        place: None,
+    });
+    let edges = states.edges.iter().map(|edge| Edge {
+        from: edge.from as usize,
+        to: edge.to as usize,
+        labels: vec![edge.label.clone()],
+    });
+    picture(compilation, exe, nodes.collect(), edges.collect())
+}
+
+fn picture(compilation: &Compilation, exe: &Executable, nodes: Vec<Node>, edges: Vec<Edge>) -> Graph {
+    Graph {
+        version: json::VERSION,
+        command: "graph",
+        project: compilation.project.name.clone(),
+        test: exe.test_name.clone(),
+        nodes,
+        edges,
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -58,12 +115,12 @@ fn topology(compilation: &Compilation, exe: &Executable) -> Graph {
     let topology = Topology::new(exe);
     let n_sites = topology.sites().len();
     let machines = (0..n_sites as u32).map(|site| Node {
-        name: topology.name(exe, site),
+        lines: vec![topology.name(exe, site)],
         kind: NodeKind::Machine,
         place: Some(compilation.sources().place(topology.place(exe, site))),
     });
     let monitors = exe.monitors.iter().enumerate().map(|(at, monitor)| Node {
-        name: exe.monitor_name(at).to_owned(),
+        lines: vec![exe.monitor_name(at).to_owned()],
         kind: NodeKind::Monitor,
         place: Some(compilation.sources().place(exe.machines[monitor.machine as usize].span)),
     });
@@ -75,12 +132,5 @@ fn topology(compilation: &Compilation, exe: &Executable) -> Graph {
         },
         labels: events.iter().map(|&event| exe.event_name(event).to_owned()).collect(),
     });
-    Graph {
-        version: json::VERSION,
-        command: "graph",
-        project: compilation.project.name.clone(),
-        test: exe.test_name.clone(),
-        nodes: machines.chain(monitors).collect(),
-        edges: edges.collect(),
-    }
+    picture(compilation, exe, machines.chain(monitors).collect(), edges.collect())
 }

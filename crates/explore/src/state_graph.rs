@@ -1,0 +1,326 @@
+//! The graph of configurations of a small program, for looking at.
+//!
+//! One kernel, every machine that can step and every resolution of its data choices, breadth first, so that nodes come
+//! in order of their distance from the beginning. Configurations are told apart by their bytes. Machines are numbered in
+//! the order in which the graph meets them: a run numbers them in order of creation, which may differ between two
+//! ways to the same configuration.
+
+use std::sync::Arc;
+
+use allways_base::Interner;
+use allways_machine::record::reveal;
+use allways_machine::value::{Form, InstanceNames, Shapes, write_value};
+use allways_machine::{
+    Executable, Kernel, Local, Message, Outcome, Pending, Silent, Snapshot, Status, Value,
+};
+use allways_p::hir::Temperature;
+use allways_run::{InstanceId, Limits, StopReason};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::liveness::graph::Resolution;
+use crate::options::Cancel;
+
+/// Answers to data choices that a label shows.
+const MAX_ANSWERS: usize = 8;
+/// Resolutions of the data choices of one step that are looked at.
+const MAX_WAYS: usize = 2000;
+
+#[derive(Clone, Default, Debug)]
+pub struct StateGraph {
+    pub nodes: Vec<Node>,
+    pub edges: Vec<Edge>,
+    /// Every configuration is there. Otherwise nodes of kind [`NodeKind::Open`] were not looked into.
+    pub is_complete: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    pub kind: NodeKind,
+    /// Some monitor is hot.
+    pub is_hot: bool,
+    /// One line for each monitor and machine: who, where, its fields, its inbox, what it is about to send.
+    pub lines: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeKind {
+    /// Before the first step.
+    Start,
+    Plain,
+    /// Nobody can step, and that is fine.
+    End,
+    /// A property is broken; the last line says how.
+    Violated,
+    /// What comes next depends on something unsupported; the last line says on what.
+    Unknown,
+    /// It was not looked into, since there are too many.
+    Open,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edge {
+    pub from: u32,
+    pub to: u32,
+    /// Who does what.
+    pub label: String,
+}
+
+/// Builds the graph, of at most about `max_nodes` configurations.
+pub fn state_graph(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    max_nodes: usize,
+    cancel: &dyn Cancel,
+) -> StateGraph {
+    let mut builder = Builder {
+        exe,
+        names: Names { exe, numbers: FxHashMap::default(), interfaces: FxHashMap::default() },
+        graph: StateGraph { is_complete: true, ..StateGraph::default() },
+        known: FxHashMap::default(),
+        open: Vec::new(),
+    };
+    builder.build(Kernel::new(exe.clone(), limits), max_nodes, cancel);
+    builder.graph
+}
+
+struct Builder<'a> {
+    exe: &'a Executable,
+    names: Names<'a>,
+    graph: StateGraph,
+    known: FxHashMap<Vec<u8>, u32>,
+    /// By node: where it stands; taken when it is expanded.
+    open: Vec<Option<Snapshot>>,
+}
+
+impl Builder<'_> {
+    fn build(&mut self, mut kernel: Kernel, max_nodes: usize, cancel: &dyn Cancel) {
+        self.node(&kernel);
+        self.graph.nodes[0].kind = NodeKind::Start;
+        let mut at = 0;
+        while at < self.graph.nodes.len() {
+            let Some(snapshot) = self.open[at].take() else {
+                at += 1;
+                continue;
+            };
+            if self.graph.nodes.len() >= max_nodes || cancel.reason().is_some() {
+                self.graph.nodes[at].kind = NodeKind::Open;
+                self.graph.is_complete = false;
+            } else {
+                self.expand(&mut kernel, at as u32, &snapshot, 2 * max_nodes);
+            }
+            at += 1;
+        }
+    }
+
+    fn expand(&mut self, kernel: &mut Kernel, from: u32, snapshot: &Snapshot, max_nodes: usize) {
+        // Answers may lead to the same place.
+        let mut known: FxHashSet<(u32, String)> = FxHashSet::default();
+        kernel.restore(snapshot);
+        let mut enabled: Vec<InstanceId> = kernel.enabled().collect();
+        enabled.sort_by_key(|&machine| self.names.number(machine));
+        for machine in enabled {
+            let mut resolution = Resolution::default();
+            let mut n_ways = 0;
+            loop {
+                kernel.restore(snapshot);
+                let mut label = self.act(kernel, machine);
+                resolution.answers.clear();
+                if kernel.step(machine, &mut resolution, &mut Silent).is_err() {
+                    break;
+                }
+                for answer in resolution.answers.iter().take(MAX_ANSWERS) {
+                    label.push_str(&format!(" [{} of {}]", answer.answer + 1, answer.point.n_answers));
+                }
+                if resolution.answers.len() > MAX_ANSWERS {
+                    label.push_str(" ...");
+                }
+                let to = self.node(kernel);
+                if known.insert((to, label.clone())) {
+                    self.graph.edges.push(Edge { from, to, label });
+                }
+                n_ways += 1;
+                if self.graph.nodes.len() > max_nodes || n_ways > MAX_WAYS {
+                    self.graph.nodes[from as usize].kind = NodeKind::Open;
+                    self.graph.is_complete = false;
+                    return;
+                }
+                if !resolution.advance() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// What the next step of a machine does first.
+    fn act(&self, kernel: &Kernel, machine: InstanceId) -> String {
+        let who = self.names.name(machine);
+        match kernel.pending(machine) {
+            None => format!("{who}: null"),
+            Some(Pending::Start) => format!("{who} starts"),
+            Some(Pending::Observe) => format!("{who} is observed"),
+            Some(Pending::Deliver { target, message }) => {
+                format!("{who} → {}: {}", self.names.name(target), self.message(kernel, message))
+            }
+            Some(Pending::Create { interface, payload, .. }) => {
+                format!(
+                    "{who} creates {}{}",
+                    self.exe.interface_name(interface),
+                    self.payload(kernel, payload)
+                )
+            }
+            Some(Pending::Fault(_)) => format!("{who} fails"),
+            Some(Pending::Foreign { fun }) => format!("{who} calls {}", self.exe.function_name(fun)),
+        }
+    }
+
+    /// The number of the node for where the kernel stands.
+    fn node(&mut self, kernel: &Kernel) -> u32 {
+        for (instance, local) in kernel.configuration().instances() {
+            self.names.add(instance, local.interface);
+        }
+        let mut key = Vec::new();
+        let (kind, trouble) = match kernel.outcome() {
+            Outcome::Running => (NodeKind::Plain, None),
+            Outcome::Quiescent => (NodeKind::End, None),
+            Outcome::Violated(violation) => (NodeKind::Violated, Some(violation.message.clone())),
+            Outcome::Unknown(reason) => (NodeKind::Unknown, Some(trouble(reason))),
+        };
+        kernel.encode(&mut key);
+        key.push(kind as u8);
+        key.extend(trouble.iter().flat_map(|text| text.bytes()));
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let number = self.graph.nodes.len() as u32;
+        self.known.insert(key, number);
+        let mut lines: Vec<String> = Vec::new();
+        for monitor in 0..kernel.n_monitors() {
+            let local = &kernel.configuration().monitors[monitor];
+            let heat = match kernel.temperature(monitor) {
+                Temperature::Hot => " (hot)",
+                Temperature::Cold => " (cold)",
+                Temperature::Warm => "",
+            };
+            lines.push(format!(
+                "{}: {}{heat}",
+                self.exe.monitor_name(monitor),
+                self.exe.state_name(local.control)
+            ));
+        }
+        let mut machines: Vec<(u32, InstanceId)> = kernel
+            .configuration()
+            .instances()
+            .map(|(instance, _)| (self.names.number(instance), instance))
+            .collect();
+        machines.sort_unstable();
+        for (_, instance) in machines {
+            lines.push(self.machine(kernel, instance, kernel.configuration().local(instance)));
+        }
+        lines.extend(trouble);
+        let is_hot = (0..kernel.n_monitors()).any(|n| kernel.temperature(n) == Temperature::Hot);
+        self.graph.nodes.push(Node { kind, is_hot, lines });
+        self.open.push(kernel.is_running().then(|| kernel.save()));
+        number
+    }
+
+    fn machine(&self, kernel: &Kernel, instance: InstanceId, local: &Local) -> String {
+        let who = self.names.name(instance);
+        let mut line = match local.status {
+            Status::Halted => return format!("{who}: halted"),
+            Status::Pending(Pending::Start) => return format!("{who}: not started"),
+            Status::Blocked { .. } => format!("{who}: {} (in receive)", self.exe.state_name(local.control)),
+            Status::Idle | Status::Pending(_) => format!("{who}: {}", self.exe.state_name(local.control)),
+        };
+        let fields = &self.exe.machines[local.machine as usize].fields;
+        let fields: Vec<String> = fields
+            .iter()
+            .zip(&local.registers)
+            .map(|(&(name, _), &value)| {
+                format!("{} = {}", self.exe.symbols.text(name), self.text(kernel, value))
+            })
+            .collect();
+        if !fields.is_empty() {
+            line.push_str(&format!(" {{{}}}", fields.join(", ")));
+        }
+        if !local.inbox.is_empty() {
+            let waiting: Vec<String> =
+                local.inbox.iter().map(|&message| self.message(kernel, message)).collect();
+            line.push_str(&format!(" ⟨{}⟩", waiting.join(", ")));
+        }
+        if let Status::Pending(Pending::Deliver { target, message }) = local.status {
+            line.push_str(&format!(" → {}: {}", self.names.name(target), self.message(kernel, message)));
+        }
+        line
+    }
+
+    fn message(&self, kernel: &Kernel, message: Message) -> String {
+        format!("{}{}", self.exe.event_name(message.event), self.payload(kernel, message.payload))
+    }
+
+    fn payload(&self, kernel: &Kernel, payload: Value) -> String {
+        if payload == Value::NULL {
+            return String::new();
+        }
+        let text = self.text(kernel, payload);
+        if text.starts_with(['(', '<']) { text } else { format!("({text})") }
+    }
+
+    fn text(&self, kernel: &Kernel, value: Value) -> String {
+        let mut text = String::new();
+        write_value(kernel.store(), &self.names, Form::Log, value, &mut text);
+        reveal(self.exe, &self.names, &text)
+    }
+}
+
+fn trouble(reason: &StopReason) -> String {
+    match reason {
+        StopReason::ForeignFunction { name } => format!("needs the foreign function {name}"),
+        StopReason::Unsupported { what } => format!("needs {what}"),
+        other => format!("stops: {other:?}"),
+    }
+}
+
+/// Machines by the order in which the graph meets them.
+struct Names<'a> {
+    exe: &'a Executable,
+    numbers: FxHashMap<InstanceId, u32>,
+    interfaces: FxHashMap<InstanceId, u32>,
+}
+
+impl Names<'_> {
+    fn add(&mut self, instance: InstanceId, interface: u32) {
+        let next = self.numbers.len() as u32 + 1;
+        self.numbers.entry(instance).or_insert(next);
+        self.interfaces.entry(instance).or_insert(interface);
+    }
+
+    fn number(&self, instance: InstanceId) -> u32 {
+        self.numbers.get(&instance).copied().unwrap_or(0)
+    }
+
+    fn name(&self, instance: InstanceId) -> String {
+        let mut out = String::new();
+        self.write_instance(instance, &mut out);
+        out
+    }
+}
+
+impl InstanceNames for Names<'_> {
+    fn write_instance(&self, instance: InstanceId, out: &mut String) {
+        let name =
+            self.interfaces.get(&instance).map_or("?", |&interface| self.exe.interface_name(interface));
+        out.push_str(&format!("{name}({})", self.number(instance)));
+    }
+
+    fn event_name(&self, event: u32) -> &str {
+        self.exe.event_name(event)
+    }
+
+    fn shapes(&self) -> &Shapes {
+        &self.exe.shapes
+    }
+
+    fn symbols(&self) -> &Interner {
+        &self.exe.symbols
+    }
+}

@@ -1,0 +1,49 @@
+//! The state graph shows exactly the configurations that the search counts.
+
+mod support;
+
+use std::sync::Arc;
+
+use allways_explore::Never;
+use allways_explore::search;
+use allways_explore::state_graph::{NodeKind, state_graph};
+use allways_machine::Executable;
+use allways_run::{Quiet, Verdict};
+use support::compare::{limits, safety};
+
+#[test]
+fn graph_has_the_configurations_of_the_search() {
+    let mut n_compared = 0;
+    for (name, text) in support::corpus() {
+        let Ok(program) = support::compile(&name, &text) else { continue };
+        for test in 0..program.tests.len() {
+            let exe = Arc::new(Executable::new(&program, test));
+            // Some programs of the corpus never end.
+            let graph = state_graph(&exe, limits(), 400, &Never);
+            let is_clean = graph
+                .nodes
+                .iter()
+                .all(|node| matches!(node.kind, NodeKind::Start | NodeKind::Plain | NodeKind::End));
+            if !graph.is_complete || !is_clean {
+                continue;
+            }
+            let found = search::prove(&exe, &safety(), &Quiet, &Never).expect("replays");
+            assert!(matches!(found.verdict, Verdict::Holds(_)), "{name}");
+            assert_eq!(graph.nodes.len() as u64, found.statistics.n_configurations, "{name}");
+            let n_ends = graph.nodes.iter().filter(|node| node.kind == NodeKind::End).count();
+            assert_eq!(n_ends as u64, found.statistics.n_ends, "{name}");
+            n_compared += 1;
+        }
+    }
+    assert!(n_compared > 50, "{n_compared}");
+}
+
+#[test]
+fn graph_of_too_many_is_cut_and_says_so() {
+    let (name, text) = support::corpus().remove(0);
+    let program = support::compile(&name, &text).expect("compiles");
+    let exe = Arc::new(Executable::new(&program, 0));
+    let graph = state_graph(&exe, limits(), 2, &Never);
+    assert!(!graph.is_complete);
+    assert!(graph.nodes.iter().any(|node| node.kind == NodeKind::Open));
+}
