@@ -1,5 +1,8 @@
 // Tasks have numbers from one on.
 // explore: concurrent exit holds
+// explore: dfw(1) exit holds
+// explore: df(1) exit holds
+// explore: child-first(2) exit holds
 
 procedure child(parent: int)
 {

@@ -2,6 +2,8 @@
 // explore: concurrent exit holds
 // explore: dfw(0) exit holds
 // explore: dfw(2) exit holds
+// explore: df(2) exit holds
+// explore: child-first(2) exit holds
 
 var n: int;
 

@@ -142,7 +142,7 @@ pub struct BoogieArgs {
     #[arg(long, value_enum, default_value_t = SchedulerArg::Dfw)]
     pub scheduler: SchedulerArg,
 
-    /// Exactly so many delays; otherwise one more after the other
+    /// Exactly so many delays (child-first: K + 1 rounds); otherwise one more after the other
     #[arg(long, value_name = "K")]
     pub delays: Option<u32>,
 
@@ -153,6 +153,10 @@ pub struct BoogieArgs {
     /// Whether a failing assertion ends the run
     #[arg(long, value_enum, default_value_t = AssertionsArg::Exit)]
     pub assertions: AssertionsArg,
+
+    /// Where tasks may be preempted [default: explicit; automatic for a program in Corral's spelling without yields]
+    #[arg(long, value_enum)]
+    pub preemption: Option<PreemptionArg>,
 
     /// The procedure to start from [default: the one marked `{:entrypoint}`, or `main`]
     #[arg(long, value_name = "NAME")]
@@ -179,6 +183,16 @@ pub enum AssertionsArg {
     Exit,
     /// The run goes on to its end
     Continue,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PreemptionArg {
+    /// At the written yields
+    Explicit,
+    /// Also before everything that touches a shared variable, waits or may block
+    Automatic,
+    /// Nowhere but at waits
+    Serial,
 }
 
 #[derive(clap::Args)]

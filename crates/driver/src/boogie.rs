@@ -9,14 +9,15 @@ use allways_bmc::smt::find::find_solver;
 use allways_bmc::smt::process::{ProcessOptions, ProcessSolver};
 use allways_bmc::{Answer, Recursion, Stats, TraceStep, VerifyOptions, verify};
 use allways_boogie::check::Checked;
+use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp::run::render_trace;
-use allways_boogie::interp::{self, Ending, Preemption};
+use allways_boogie::interp::{self, Ending};
 use allways_run::Observer;
 use allways_sequentialize::decode::{Step, decode};
 use allways_sequentialize::replay::{Values, replay};
 use allways_sequentialize::{Options, Role, Sequentialized, sequentialize};
 
-pub use allways_sequentialize::{Assertions, Scheduler};
+pub use allways_sequentialize::{Assertions, Preemption, Scheduler};
 
 /// Delays that are tried when none are given, and nested calls likewise.
 const MAX_DELAYS: u32 = 4;
@@ -39,7 +40,8 @@ impl SchedulerKind {
         }
     }
 
-    fn operational(self, delays: u32) -> interp::Scheduler {
+    /// The scheduler of the interpreter that defines this one.
+    pub fn operational(self, delays: u32) -> interp::Scheduler {
         match self {
             SchedulerKind::Dfw => interp::Scheduler::Dfw { delays },
             SchedulerKind::Df => interp::Scheduler::Df { delays },
@@ -57,14 +59,19 @@ pub struct Loaded {
 
 /// Reads and checks one file.
 pub fn load(path: &Path) -> Loaded {
-    let mut sources = Sources::default();
+    let sources = Sources::default();
     let text = match std::fs::read(path).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(_)) => return unreadable(sources, path, "is not UTF-8 text"),
         Err(error) => return unreadable(sources, path, &format!("cannot be read: {error}")),
     };
+    read(sources, path.display().to_string(), text)
+}
+
+/// Checks a text under a name.
+pub fn read(mut sources: Sources, name: String, text: String) -> Loaded {
     let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
-    let file = sources.add(path.display().to_string(), text);
+    let file = sources.add(name, text);
     let (checked, mut diagnostics) = allways_boogie::analyze(file, &sources.file(file).text);
     diagnostic::sort(&mut diagnostics, &sources);
     Loaded { sources, checked, diagnostics }
@@ -84,14 +91,52 @@ pub struct BoogieOptions {
     /// Exactly so many nested calls of one procedure; otherwise one more after the other.
     pub recursion: Option<u32>,
     pub assertions: Assertions,
+    /// Otherwise what [`usual_preemption`] says.
+    pub preemption: Option<Preemption>,
     pub entry: Option<String>,
     pub keep_smt: bool,
+}
+
+impl Default for BoogieOptions {
+    fn default() -> Self {
+        BoogieOptions {
+            scheduler: SchedulerKind::Dfw,
+            delays: None,
+            recursion: None,
+            assertions: Assertions::default(),
+            preemption: None,
+            entry: None,
+            keep_smt: false,
+        }
+    }
+}
+
+/// Where tasks may be preempted if nothing is said: at the written points; before every shared access in a program in
+/// Corral's spelling that has no points and no waits, since it was written for tools that preempt there.
+pub fn usual_preemption(checked: &Checked) -> Preemption {
+    let mut is_corral = false;
+    for stmt in checked.program.stmts.ids() {
+        match checked.async_op(stmt) {
+            Some(AsyncOp::Yield(_) | AsyncOp::Wait { .. } | AsyncOp::WaitAll) => return Preemption::Explicit,
+            Some(AsyncOp::Post(post)) => is_corral |= post.call.is_async,
+            Some(
+                AsyncOp::AtomicBegin
+                | AsyncOp::AtomicEnd
+                | AsyncOp::OwnId { .. }
+                | AsyncOp::ChildId { .. }
+                | AsyncOp::Unreachable,
+            ) => is_corral = true,
+            Some(AsyncOp::Record(_)) | None => {}
+        }
+    }
+    if is_corral { Preemption::Automatic } else { Preemption::Explicit }
 }
 
 /// What came out.
 #[derive(Debug)]
 pub struct BoogieReport {
     pub verdict: BoogieVerdict,
+    pub preemption: Preemption,
     pub stats: Stats,
     /// The conversations with the solver, if they were kept.
     pub smt: String,
@@ -133,17 +178,20 @@ pub enum BoogieError {
     Solver(String),
 }
 
-/// Writes an asynchronous program as a sequential one.
+/// Writes an asynchronous program as a sequential one, with `delays` of the options or one.
 pub fn sequentialized(
     loaded: &Loaded,
     checked: &Checked,
-    entry: Option<&str>,
-    scheduler: Scheduler,
-    assertions: Assertions,
+    options: &BoogieOptions,
 ) -> Result<String, BoogieError> {
-    let entry = allways_boogie::entry_point(&checked.program, entry).map_err(BoogieError::Input)?;
-    let options =
-        Options { scheduler, assertions, preemption: Preemption::Explicit, sources: Some(&loaded.sources) };
+    let entry = allways_boogie::entry_point(&checked.program, options.entry.as_deref())
+        .map_err(BoogieError::Input)?;
+    let options = Options {
+        scheduler: options.scheduler.with(options.delays.unwrap_or(1)),
+        assertions: options.assertions,
+        preemption: options.preemption.unwrap_or_else(|| usual_preemption(checked)),
+        sources: Some(&loaded.sources),
+    };
     let done = sequentialize(checked, entry, &options).map_err(unsupported)?;
     Ok(allways_boogie::print(&done.program))
 }
@@ -167,12 +215,13 @@ pub fn check(
         entry,
         options,
         observer,
+        preemption: options.preemption.unwrap_or_else(|| usual_preemption(checked)),
         is_sequential: is_sequential(checked),
         stats: Stats::default(),
         smt: String::new(),
     };
     let verdict = pipeline.run()?;
-    Ok(BoogieReport { verdict, stats: pipeline.stats, smt: pipeline.smt })
+    Ok(BoogieReport { verdict, preemption: pipeline.preemption, stats: pipeline.stats, smt: pipeline.smt })
 }
 
 /// Whether no statement has to do with tasks.
@@ -186,6 +235,7 @@ struct Pipeline<'a> {
     entry: Symbol,
     options: &'a BoogieOptions,
     observer: &'a dyn Observer,
+    preemption: Preemption,
     is_sequential: bool,
     stats: Stats,
     smt: String,
@@ -221,7 +271,7 @@ impl Pipeline<'_> {
         let options = Options {
             scheduler: self.options.scheduler.with(delays),
             assertions: self.options.assertions,
-            preemption: Preemption::Explicit,
+            preemption: self.preemption,
             sources: Some(&self.loaded.sources),
         };
         let done = match sequentialize(self.checked, self.entry, &options) {
@@ -371,20 +421,18 @@ impl Pipeline<'_> {
         trace: &allways_bmc::Trace,
         delays: u32,
     ) -> Option<(String, Span, String)> {
-        let used = done.used.map(|name| done.program.text(name).to_owned());
         let steps = trace.steps.iter().map(|step| match step {
             TraceStep::Enter { .. } => Step::Enter,
             TraceStep::Leave { .. } => Step::Leave,
             TraceStep::Stmt { stmt, values, way } => {
-                let counter = values.iter().find(|assigned| Some(&assigned.name) == used.as_ref());
-                let used = counter.and_then(|assigned| u32::try_from(assigned.value.as_int()?).ok());
-                Step::Stmt { stmt: *stmt, way: *way, used }
+                let value = values.first().and_then(|assigned| u32::try_from(assigned.value.as_int()?).ok());
+                Step::Stmt { stmt: *stmt, way: *way, value }
             }
         });
         let plan = decode(done, steps);
         let values = self.values(done, trace);
         let checked = allways_boogie::check(self.checked.program.clone()).0;
-        let code = interp::lower(checked, self.entry, Preemption::Explicit).ok()?;
+        let code = interp::lower(checked, self.entry, self.preemption).ok()?;
         let scheduler = self.options.scheduler.operational(delays);
         let run = replay(&code, &plan, &values, scheduler, self.options.assertions)?;
         let Ending::Failed(failure) = &run.ending else { return None };

@@ -1,10 +1,17 @@
-//! Building trees: short forms for the statements and expressions that translations make.
+//! Building trees: short forms for the statements and expressions that translations make, and what the passes
+//! that prepare a program for the translation share.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use allways_base::{Span, Symbol};
 use allways_boogie::check::{Checked, Ty, TyKind};
 use allways_boogie::tree::*;
+use rustc_hash::FxHashMap;
+
+use crate::Unsupported;
+
+/// A program made from another, and the statements of the original that new ones stand for.
+pub type Rewritten = (Program, FxHashMap<StmtId, StmtId>);
 
 /// A program under construction with a current place, which new nodes take.
 pub struct Builder {
@@ -185,12 +192,211 @@ impl Builder {
         self.program.add_type(kind, self.span)
     }
 
+    /// What holds in the initial state.
+    pub fn initially(&mut self, expr: ExprId) -> Decl {
+        let init = self.attr("init", Vec::new());
+        Decl { attrs: vec![init], kind: DeclKind::Axiom(expr), span: self.span }
+    }
+
+    /// `m[index]`.
+    pub fn select(&mut self, map: Symbol, index: Symbol) -> ExprId {
+        let (map, index) = (self.var(map), self.var(index));
+        self.program.add_expr(ExprKind::Select { map, indices: vec![index] }, self.span)
+    }
+
+    /// `m[index] := value;`
+    pub fn store(&mut self, map: Symbol, index: Symbol, value: ExprId) -> StmtId {
+        let index = self.var(index);
+        let lhs = vec![Lhs { name: self.ident(map), indices: vec![vec![index]] }];
+        self.stmt(StmtKind::Assign { lhs, rhs: vec![value] })
+    }
+
+    /// `(forall i: int :: m[i] == value)`.
+    pub fn constant_map(&mut self, map: Symbol, value: ExprId) -> ExprId {
+        let number = self.fresh("number");
+        let selected = self.select(map, number);
+        let body = self.eq(selected, value);
+        let int = self.int_type();
+        let quantified = Quantified {
+            quantifier: Quantifier::Forall,
+            type_params: Vec::new(),
+            vars: vec![self.binding(number, int)],
+            attrs: Vec::new(),
+            triggers: Vec::new(),
+            body,
+        };
+        self.program.add_expr(ExprKind::Quantified(Box::new(quantified)), self.span)
+    }
+
+    /// The type of maps from numbers.
+    pub fn map_type(&mut self, result: TypeId) -> TypeId {
+        let int = self.int_type();
+        let kind = TypeKind::Map { type_params: Vec::new(), args: vec![int], result };
+        self.program.add_type(kind, self.span)
+    }
+
+    /// The arguments of a post, evaluated already where they mention a variable that the post assigns.
+    pub fn args_without(
+        &mut self,
+        checked: &Checked,
+        call: &Call,
+        params: &[Binding],
+        target: Option<Symbol>,
+        locals: &mut Vec<Binding>,
+        stmts: &mut Vec<StmtId>,
+    ) -> Vec<ExprId> {
+        let mentions = |arg: ExprId| {
+            let below = checked.program.all_exprs_below(arg);
+            let is_target = |&id: &ExprId| matches!(checked.program.exprs[id].kind, ExprKind::Var(name) if Some(name) == target);
+            below.iter().any(is_target)
+        };
+        let mut args = Vec::new();
+        for (position, &arg) in call.args.iter().enumerate() {
+            let Some(param) = params.get(position).filter(|_| mentions(arg)) else {
+                args.push(arg);
+                continue;
+            };
+            let name = self.fresh("argument");
+            locals.push(self.binding(name, param.ty));
+            stmts.push(self.assign(vec![(name, arg)]));
+            args.push(self.var(name));
+        }
+        args
+    }
+
     /// Whether an expression is a variable or a literal.
     pub fn is_atomic(&self, expr: ExprId) -> bool {
         matches!(
             self.program.exprs[expr].kind,
             ExprKind::Bool(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bv { .. } | ExprKind::Var(_)
         )
+    }
+}
+
+/// The bodies of a program, each with the place of its declaration.
+pub fn bodies(program: &Program) -> impl Iterator<Item = (usize, &Body)> {
+    program.decls.iter().enumerate().filter_map(|(decl_idx, decl)| match &decl.kind {
+        DeclKind::Procedure(procedure) => Some((decl_idx, procedure.body.as_ref()?)),
+        DeclKind::Implementation(implementation) => Some((decl_idx, &implementation.body)),
+        DeclKind::Type(_)
+        | DeclKind::Const(_)
+        | DeclKind::Function(_)
+        | DeclKind::Axiom(_)
+        | DeclKind::Var(_) => None,
+    })
+}
+
+/// The body of a declaration, if it has one.
+pub fn body_mut(decl: &mut Decl) -> Option<&mut Body> {
+    match &mut decl.kind {
+        DeclKind::Procedure(procedure) => procedure.body.as_mut(),
+        DeclKind::Implementation(implementation) => Some(&mut implementation.body),
+        DeclKind::Type(_)
+        | DeclKind::Const(_)
+        | DeclKind::Function(_)
+        | DeclKind::Axiom(_)
+        | DeclKind::Var(_) => None,
+    }
+}
+
+/// A pass that builds.
+pub trait HasBuilder {
+    fn builder(&mut self) -> &mut Builder;
+}
+
+/// Rewrites the blocks inside a statement in place.
+pub fn rewrite_inner<P: HasBuilder>(
+    pass: &mut P,
+    id: StmtId,
+    kind: StmtKind,
+    mut rewrite: impl FnMut(&mut P, &Block) -> Result<Block, Unsupported>,
+) -> Result<(), Unsupported> {
+    match kind {
+        StmtKind::If { arms, otherwise } => {
+            let mut new_arms = Vec::new();
+            for arm in arms {
+                new_arms.push(Arm { guard: arm.guard, body: rewrite(pass, &arm.body)? });
+            }
+            let otherwise = match otherwise {
+                Some(block) => Some(rewrite(pass, &block)?),
+                None => None,
+            };
+            pass.builder().program.stmts[id].kind = StmtKind::If { arms: new_arms, otherwise };
+        }
+        StmtKind::While { guard, invariants, body } => {
+            let body = rewrite(pass, &body)?;
+            pass.builder().program.stmts[id].kind = StmtKind::While { guard, invariants, body };
+        }
+        StmtKind::Label(_)
+        | StmtKind::Assert { .. }
+        | StmtKind::Assume { .. }
+        | StmtKind::Havoc(_)
+        | StmtKind::Assign { .. }
+        | StmtKind::Call(_)
+        | StmtKind::Yield
+        | StmtKind::Break(_)
+        | StmtKind::Goto(_)
+        | StmtKind::Return => {}
+    }
+    Ok(())
+}
+
+/// A procedure that calls another and does something before and after.
+pub struct Wrapper {
+    callee: Symbol,
+    span: Span,
+    n_params: usize,
+    /// The parameters of the callee come first.
+    pub params: Vec<Binding>,
+    /// What the callee returns.
+    pub results: Vec<Binding>,
+    /// Whether the wrapper returns that too.
+    pub returns: bool,
+    pub before: Vec<StmtId>,
+    pub after: Vec<StmtId>,
+}
+
+impl Wrapper {
+    /// Starts one for a declared procedure, and takes its place.
+    pub fn new(build: &mut Builder, checked: &Checked, callee: Symbol) -> Option<Self> {
+        let (_, procedure) = checked.program.procedure(callee)?;
+        let span = procedure.name.span;
+        build.span = span;
+        let plain = |bindings: &[Binding]| -> Vec<Binding> {
+            bindings.iter().map(|b| Binding { where_clause: None, ..b.clone() }).collect()
+        };
+        Some(Wrapper {
+            callee,
+            span,
+            n_params: procedure.params.len(),
+            params: plain(&procedure.params),
+            results: plain(&procedure.results),
+            returns: false,
+            before: Vec::new(),
+            after: Vec::new(),
+        })
+    }
+
+    pub fn finish(self, build: &mut Builder, name: Symbol) -> Decl {
+        let names: Vec<Symbol> = self.params.iter().take(self.n_params).map(|b| b.name.symbol).collect();
+        let args = names.into_iter().map(|name| build.var(name)).collect();
+        let outs = self.results.iter().map(|b| Some(build.ident(b.name.symbol))).collect();
+        let callee = build.ident(self.callee);
+        let call = Call { is_async: false, free: false, attrs: Vec::new(), outs, callee, args };
+        let mut stmts = self.before;
+        stmts.push(build.stmt(StmtKind::Call(call)));
+        stmts.extend(self.after);
+        let (results, locals) =
+            if self.returns { (self.results, Vec::new()) } else { (Vec::new(), self.results) };
+        let procedure = ProcedureDecl {
+            name: build.ident(name),
+            type_params: Vec::new(),
+            params: self.params,
+            results,
+            specs: Vec::new(),
+            body: Some(Body { locals, block: Block { stmts }, span: self.span }),
+        };
+        Decl { attrs: Vec::new(), kind: DeclKind::Procedure(procedure), span: self.span }
     }
 }
 

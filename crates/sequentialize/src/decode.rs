@@ -1,7 +1,7 @@
 //! From a run of the translated program back to the tasks of the original.
 //!
 //! A [`Plan`] says what the scheduler and the tasks did: for each task, in which order it passed its
-//! preemption points and how many rounds it was delayed at each, which ways its free branches took, and
+//! preemption points and what happened at each, which ways its free branches took, and
 //! which tasks it posted. Together with the operational scheduler this fixes the interleaving.
 
 use allways_boogie::tree::StmtId;
@@ -13,12 +13,11 @@ use crate::{Role, Sequentialized};
 pub enum Step {
     Enter,
     Leave,
-    /// A statement, the way it took if it was a free branch, and the delays used so far if it was one
-    /// that counts them.
+    /// A statement, the way it took if it was a free branch, and the first value it assigned if that is a number.
     Stmt {
         stmt: StmtId,
         way: Option<u32>,
-        used: Option<u32>,
+        value: Option<u32>,
     },
 }
 
@@ -32,10 +31,19 @@ pub struct Plan {
 pub struct TaskPlan {
     /// Places in [`Plan::tasks`], in the order of posting.
     pub children: Vec<usize>,
-    /// The preemption points passed, each with the rounds that the task was delayed there.
-    pub points: Vec<(StmtId, u32)>,
+    /// The preemption points reached, and what happened there.
+    pub points: Vec<(StmtId, AtPoint)>,
     /// The ways of free branches.
     pub ways: Vec<u32>,
+}
+
+/// What happened to a task at a preemption point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtPoint {
+    /// It went on after so many rounds.
+    Delay(u32),
+    /// It never went on.
+    Stop,
 }
 
 /// Reads the steps of a run, from the call of the old entry point on.
@@ -43,7 +51,7 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
     let mut plan = Plan { tasks: vec![TaskPlan::default()] };
     // The tasks around, each with the depth of calls at which it was entered.
     let mut running: Vec<(usize, usize)> = vec![(0, 0)];
-    let (mut depth, mut used, mut posted) = (0usize, 0u32, false);
+    let (mut depth, mut posted) = (0usize, false);
     for step in steps {
         let Some(&(task, entered)) = running.last() else { break };
         match step {
@@ -62,15 +70,14 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
                 }
                 depth = depth.saturating_sub(1);
             }
-            Step::Stmt { stmt, way, used: now } => {
+            Step::Stmt { stmt, way, value } => {
                 let Some(origin) = done.origins.get(&stmt) else { continue };
                 match origin.role {
                     Role::Post => posted = true,
                     Role::Yield => {
-                        let jump = now.map_or(0, |now| now.saturating_sub(used));
-                        used = now.unwrap_or(used);
-                        plan.tasks[task].points.push((origin.stmt, jump));
+                        plan.tasks[task].points.push((origin.stmt, AtPoint::Delay(value.unwrap_or(0))));
                     }
+                    Role::Stop => plan.tasks[task].points.push((origin.stmt, AtPoint::Stop)),
                     Role::Plain => plan.tasks[task].ways.extend(way),
                     Role::Choice | Role::Wait => {}
                 }

@@ -2,8 +2,9 @@
 //! delay-bounded scheduler.
 //!
 //! [`sequentialize`] is the way in. [`effects`] finds out who touches what, [`translate`] is the
-//! translation for all schedulers, and [`wait_removal`] prepares programs for those that do not know
-//! waits. [`decode`] reads off a run of the translated program what the tasks of the original did, and
+//! translation for all schedulers. Three passes prepare programs for it: [`preemption`] writes down points that are
+//! not written, [`numbering`] makes variables of the numbers of tasks, and [`wait_removal`] is for schedulers that do
+//! not know waits. [`decode`] reads off a run of the translated program what the tasks of the original did, and
 //! [`replay`] makes the concurrent interpreter repeat it.
 //!
 //! The result is plain Boogie: scalars `g.0 .. g.K` per shared variable and round, no arrays of
@@ -14,6 +15,7 @@
 pub mod build;
 pub mod decode;
 pub mod effects;
+pub mod numbering;
 pub mod preemption;
 pub mod replay;
 pub mod translate;
@@ -64,8 +66,6 @@ pub struct Sequentialized {
     pub finals: Vec<(Symbol, Symbol)>,
     /// The same at the start.
     pub initials: Vec<(Symbol, Symbol)>,
-    /// The variable that counts delays, if there can be any.
-    pub used: Option<Symbol>,
 }
 
 /// What a statement of a translated program stands for in the original.
@@ -83,8 +83,10 @@ pub enum Role {
     Choice,
     /// A call that runs a posted task.
     Post,
-    /// A preemption point; assigns the round in which the task goes on.
+    /// A preemption point; chooses by how many rounds the task moves on, if there is more than one.
     Yield,
+    /// The task stops for good at a preemption point.
+    Stop,
     /// The end of a wait; assigns the round in which the task goes on.
     Wait,
 }
@@ -110,36 +112,43 @@ pub fn sequentialize(
     entry: Symbol,
     options: &Options<'_>,
 ) -> Result<Sequentialized, Unsupported> {
-    if options.preemption == Preemption::Automatic {
-        let (program, points) = preemption::insert_points(checked);
-        let with_points = rechecked(program, "automatic preemption here")?;
-        let options = Options { preemption: Preemption::Explicit, ..*options };
-        let mut done = sequentialize(&with_points, entry, &options)?;
-        rename_origins(&mut done, &points);
-        return Ok(done);
-    }
-    match options.scheduler {
-        Scheduler::Dfw { .. } | Scheduler::Rounds { .. } => translate::translate(checked, entry, options),
-        Scheduler::Df { .. } if !wait_removal::tasks_return_handles(checked, entry) => {
-            translate::translate(checked, entry, options)
+    let mut prepared: Option<Checked> = None;
+    let mut stands_for: Vec<FxHashMap<StmtId, StmtId>> = Vec::new();
+    let mut prepare = |rewritten: Option<build::Rewritten>, what: &str, prepared: &mut Option<Checked>| {
+        if let Some((program, names)) = rewritten {
+            *prepared = Some(rechecked(program, what)?);
+            stands_for.push(names);
         }
-        Scheduler::Df { .. } | Scheduler::ChildFirst { .. } => {
-            match wait_removal::remove_waits(checked, entry)? {
-                None => translate::translate(checked, entry, options),
-                Some((program, waits)) => {
-                    let without = rechecked(program, "this use of waits")?;
-                    let mut done = translate::translate(&without, entry, options)?;
-                    rename_origins(&mut done, &waits);
-                    // Only the variables of the original are of interest.
-                    let is_original =
-                        |name: &Symbol| checked.globals.iter().any(|&v| checked.vars[v].name.symbol == *name);
-                    done.finals.retain(|(name, _)| is_original(name));
-                    done.initials.retain(|(name, _)| is_original(name));
-                    Ok(done)
-                }
-            }
+        Ok(())
+    };
+    let pointed = match options.preemption {
+        Preemption::Explicit => None,
+        Preemption::Automatic => Some(preemption::insert_points(checked)),
+        Preemption::Serial => Some(preemption::remove_points(checked)?),
+    };
+    prepare(pointed, "these preemption points", &mut prepared)?;
+    let numbered = numbering::number_tasks(prepared.as_ref().unwrap_or(checked), entry)?;
+    prepare(numbered, "this use of numbers of tasks", &mut prepared)?;
+    let knows_waits = match options.scheduler {
+        Scheduler::Dfw { .. } | Scheduler::Rounds { .. } => true,
+        Scheduler::Df { .. } => {
+            !wait_removal::tasks_return_handles(prepared.as_ref().unwrap_or(checked), entry)
         }
+        Scheduler::ChildFirst { .. } => false,
+    };
+    if !knows_waits {
+        let without = wait_removal::remove_waits(prepared.as_ref().unwrap_or(checked), entry)?;
+        prepare(without, "this use of waits", &mut prepared)?;
     }
+    let mut done = translate::translate(prepared.as_ref().unwrap_or(checked), entry, options)?;
+    for names in stands_for.iter().rev() {
+        rename_origins(&mut done, names);
+    }
+    // Only the variables of the original are of interest.
+    let is_original = |name: &Symbol| checked.globals.iter().any(|&v| checked.vars[v].name.symbol == *name);
+    done.finals.retain(|(name, _)| is_original(name));
+    done.initials.retain(|(name, _)| is_original(name));
+    Ok(done)
 }
 
 /// A program made from a checked one; mistakes in it are limits of the translation.

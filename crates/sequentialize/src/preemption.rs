@@ -1,19 +1,18 @@
 //! Preemption points that are not written: before everything that touches a shared variable, waits or
 //! may block, and at the entry of procedures. The same places as those of the interpreter's automatic
-//! mode.
+//! mode. And the other way round: a program without its written points, whose tasks give way at waits only.
 
 use allways_base::Symbol;
 use allways_boogie::check::{Checked, VarKind};
+use allways_boogie::dialect::AsyncOp;
 use allways_boogie::tree::*;
 use rustc_hash::FxHashMap;
 
-use crate::build::Builder;
+use crate::Unsupported;
+use crate::build::{self, Builder, Rewritten};
 
-/// A program with explicit points, and the statement that each new point stands before.
-pub type WithPoints = (Program, FxHashMap<StmtId, StmtId>);
-
-/// Writes the points into a program.
-pub fn insert_points(checked: &Checked) -> WithPoints {
+/// Writes the points into a program; each new point stands for the statement before which it stands.
+pub fn insert_points(checked: &Checked) -> Rewritten {
     let Some(first) = checked.program.decls.first() else {
         return (checked.program.clone(), FxHashMap::default());
     };
@@ -24,12 +23,7 @@ pub fn insert_points(checked: &Checked) -> WithPoints {
     };
     let mut decls = std::mem::take(&mut insertion.build.program.decls);
     for (decl_idx, decl) in decls.iter_mut().enumerate() {
-        let body = match &mut decl.kind {
-            DeclKind::Procedure(procedure) => procedure.body.as_mut(),
-            DeclKind::Implementation(implementation) => Some(&mut implementation.body),
-            _ => None,
-        };
-        if let Some(body) = body {
+        if let Some(body) = build::body_mut(decl) {
             insertion.build.span = body.span;
             let entry = insertion.build.stmt(StmtKind::Yield);
             let mut stmts = vec![entry];
@@ -39,6 +33,46 @@ pub fn insert_points(checked: &Checked) -> WithPoints {
     }
     insertion.build.program.decls = decls;
     (insertion.build.program, insertion.points)
+}
+
+/// Takes the written points out of a program.
+pub fn remove_points(checked: &Checked) -> Result<Rewritten, Unsupported> {
+    let Some(first) = checked.program.decls.first() else {
+        return Ok((checked.program.clone(), FxHashMap::default()));
+    };
+    let mut removal = Removal { checked, build: Builder::new(&checked.program, first.span) };
+    let mut decls = std::mem::take(&mut removal.build.program.decls);
+    for body in decls.iter_mut().filter_map(build::body_mut) {
+        body.block = removal.block(&body.block)?;
+    }
+    removal.build.program.decls = decls;
+    Ok((removal.build.program, FxHashMap::default()))
+}
+
+struct Removal<'a> {
+    checked: &'a Checked,
+    build: Builder,
+}
+
+impl Removal<'_> {
+    fn block(&mut self, block: &Block) -> Result<Block, Unsupported> {
+        let mut stmts = Vec::new();
+        for &id in &block.stmts {
+            if matches!(self.checked.async_op(id), Some(AsyncOp::Yield(_))) {
+                continue;
+            }
+            let kind = self.checked.program.stmts[id].kind.clone();
+            build::rewrite_inner(self, id, kind, Removal::block)?;
+            stmts.push(id);
+        }
+        Ok(Block { stmts })
+    }
+}
+
+impl build::HasBuilder for Removal<'_> {
+    fn builder(&mut self) -> &mut Builder {
+        &mut self.build
+    }
 }
 
 struct Insertion<'a> {
@@ -74,8 +108,9 @@ impl Insertion<'_> {
                 }
                 StmtKind::While { guard, invariants, body } => {
                     let mut body = self.block(decl_idx, &body);
-                    if guard.is_some_and(|guard| self.reads_global(guard)) {
-                        // Before each evaluation of the guard.
+                    let mut looked_at = invariants.iter().map(|invariant| invariant.expr).chain(guard);
+                    if looked_at.any(|expr| self.reads_global(expr)) {
+                        // Before each visit of the head.
                         stmts.push(self.point(id));
                         let again = self.point(id);
                         body.stmts.push(again);

@@ -6,13 +6,14 @@
 //! schedule without delays, which is replayed once more under full concurrency.
 
 use allways_boogie::interp::machine::{Machine, Standing, Stop};
-use allways_boogie::interp::oracle::Candidates;
+use allways_boogie::interp::oracle::{Candidates, concurrent_schedule};
 use allways_boogie::interp::{
     Assertions, Choice, Code, Conf, Domains, Ending, Limit, Move, Oracle, Replay, Run, RunOptions, Scheduler,
     Value, run,
 };
+use allways_boogie::tree::StmtId;
 
-use crate::decode::Plan;
+use crate::decode::{AtPoint, Plan};
 
 /// How many combinations of values are tried.
 const MAX_RUNS: usize = 20_000;
@@ -44,18 +45,7 @@ pub fn replay(
         guide.at = 0;
         guide.schedule.clear();
         if let Ok(true) = attempt(code, plan, scheduler, assertions, &mut guide) {
-            let schedule: Vec<Choice> = guide
-                .schedule
-                .iter()
-                .filter(|choice| !matches!(choice, Choice::Move(Move::Delay(..))))
-                .cloned()
-                .collect();
-            let options = RunOptions {
-                assertions,
-                posts_are_points: scheduler.stops_after_post(),
-                ..RunOptions::default()
-            };
-            let certified = run(code, &options, &mut Replay::new(&schedule));
+            let certified = certify(code, &guide.schedule, scheduler, assertions);
             if matches!(certified.ending, Ending::Failed(_)) {
                 return Some(certified);
             }
@@ -65,6 +55,19 @@ pub fn replay(
         }
     }
     None
+}
+
+/// The run without its delays, under full concurrency. A task that stopped for good has not completed there, so in
+/// continue mode, where a run counts at its end only, such a run is made under its own scheduler.
+fn certify(code: &Code, schedule: &[Choice], scheduler: Scheduler, assertions: Assertions) -> Run {
+    let abandons = schedule.iter().any(|choice| matches!(choice, Choice::Move(Move::Abandon(_))));
+    let options =
+        RunOptions { assertions, posts_are_points: scheduler.stops_after_post(), ..RunOptions::default() };
+    if abandons && assertions == Assertions::Continue {
+        let options = RunOptions { scheduler, ..options };
+        return run(code, &options, &mut Replay::new(schedule));
+    }
+    run(code, &options, &mut Replay::new(&concurrent_schedule(schedule)))
 }
 
 /// Whether a run with these values fails.
@@ -106,7 +109,7 @@ fn attempt(
         let task = match first {
             Move::Run(task) | Move::Delay(task, _) | Move::Abandon(task) => task,
         };
-        let made = cursors[task].choose(code, plan, &conf, task, &moves).unwrap_or(first);
+        let made = cursors[task].choose(code, plan, &conf, scheduler, task, &moves).unwrap_or(first);
         guide.schedule.push(Choice::Move(made));
         match made {
             Move::Run(task) => {
@@ -146,27 +149,54 @@ struct Cursor {
     stands: bool,
     /// Rounds that it still has to be delayed there.
     n_left: u32,
+    /// It stops for good there.
+    stops: bool,
 }
 
 impl Cursor {
     /// Delays as planned; otherwise runs.
-    fn choose(&mut self, code: &Code, plan: &Plan, conf: &Conf, task: usize, moves: &[Move]) -> Option<Move> {
+    fn choose(
+        &mut self,
+        code: &Code,
+        plan: &Plan,
+        conf: &Conf,
+        scheduler: Scheduler,
+        task: usize,
+        moves: &[Move],
+    ) -> Option<Move> {
         let run = moves.iter().copied().find(|m| matches!(m, Move::Run(_)));
         match conf.standing(code, task) {
-            Standing::AtYield { .. } | Standing::AtWait { .. } | Standing::AtWaitAll => {}
+            Standing::AtYield { .. } => {}
+            // Waiting is free there, and no point of the plan.
+            Standing::AtWait { .. } | Standing::AtWaitAll if matches!(scheduler, Scheduler::Dfw { .. }) => {
+                return run;
+            }
+            Standing::AtWait { .. } | Standing::AtWaitAll => {}
             Standing::Running | Standing::Completed => return run,
         }
         if !self.stands {
             self.stands = true;
-            self.n_left = 0;
+            (self.n_left, self.stops) = (0, false);
             let stmt = conf.place(code, task).and_then(|origin| origin.stmt);
             let points = plan.tasks.get(self.plan).map_or(&[][..], |p| &p.points[..]);
             let ahead = points.get(self.n_points..).unwrap_or_default();
-            // Points inside atomic sections are none for the interpreter.
-            if let Some(offset) = ahead.iter().position(|(point, _)| Some(*point) == stmt) {
-                self.n_left = ahead[offset].1;
+            // Points inside atomic sections are none for the interpreter. Those at the entry of procedures belong to
+            // no statement, and are new ones in the translated program.
+            let n_written = code.checked.program.stmts.len();
+            let is_here = |point: StmtId| match stmt {
+                Some(stmt) => point == stmt,
+                None => point.as_u32() as usize >= n_written,
+            };
+            if let Some(offset) = ahead.iter().position(|(point, _)| is_here(*point)) {
+                match ahead[offset].1 {
+                    AtPoint::Delay(n) => self.n_left = n,
+                    AtPoint::Stop => self.stops = true,
+                }
                 self.n_points += offset + 1;
             }
+        }
+        if self.stops {
+            return moves.iter().copied().find(|m| matches!(m, Move::Abandon(_))).or(run);
         }
         // All at once where that is offered, else round by round.
         let delay = |n: u32| moves.iter().copied().find(|m| matches!(m, Move::Delay(_, by) if *by == n));

@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allways_base::{Span, Symbol};
 use allways_boogie::check::{Checked, Ty, TyKind, VarId, VarKind};
-use allways_boogie::dialect::{self, AsyncOp};
+use allways_boogie::dialect::AsyncOp;
 use allways_boogie::tree::*;
 use rustc_hash::FxHashMap;
 
@@ -78,7 +78,7 @@ struct Translator<'a> {
     used: Option<Symbol>,
     /// Depth of atomic sections of the running task, in programs that have them.
     atomic: Option<Symbol>,
-    /// The latest round of a child of the running task, in programs that wait for all.
+    /// The latest round of a child of the running task, -1 without children, in programs that wait for all.
     joined: Option<Symbol>,
     /// Has stopped for good: child first only.
     stopped: Option<Symbol>,
@@ -219,9 +219,9 @@ impl<'a> Translator<'a> {
                 && checked.program.has_attr(&decl.attrs, "atomic");
         }
         for (id, _) in checked.program.stmts.iter_ids() {
-            match dialect::async_op(&checked.program, id) {
-                Ok(Some(AsyncOp::AtomicBegin)) => has_atomic = true,
-                Ok(Some(AsyncOp::WaitAll)) => has_wait_all = true,
+            match checked.async_op(id) {
+                Some(AsyncOp::AtomicBegin) => has_atomic = true,
+                Some(AsyncOp::WaitAll) => has_wait_all = true,
                 _ => {}
             }
         }
@@ -343,12 +343,10 @@ impl<'a> Translator<'a> {
                     || effects.yields
                     || effects.waits
                     || self.tasks.contains(&name));
-            shape.may_leave |=
-                leaves || (self.stopped.is_some() && (effects.yields || !effects.posts.is_empty()));
+            shape.may_leave |= leaves || (self.stopped.is_some() && effects.yields);
             shape.takes_round |=
                 touches || effects.yields || effects.waits || !effects.posts.is_empty() || leaves;
-            shape.returns_round |=
-                effects.yields || effects.waits || (self.is_child_first() && !effects.posts.is_empty());
+            shape.returns_round |= effects.yields || effects.waits;
         }
         if self.is_serial() {
             let mut called = self.effects.called_from(procedure);
@@ -433,15 +431,7 @@ impl<'a> Translator<'a> {
             .iter()
             .map(|(&var, &idx)| (checked.vars[var].name.symbol, self.shared[idx].copies[0]));
         let initials = initials.collect();
-        let used = self.used;
-        Ok(Sequentialized {
-            program: self.build.program,
-            entry,
-            origins: self.origins,
-            finals,
-            initials,
-            used,
-        })
+        Ok(Sequentialized { program: self.build.program, entry, origins: self.origins, finals, initials })
     }
 
     fn declare_shared(&mut self, decls: &mut Vec<Decl>) {

@@ -3,36 +3,38 @@
 //! A handle is a number. A task posted with a handle runs in a wrapper that stores the result under
 //! its number and marks it done; a wait is a preemption point and then the assumption that the task is
 //! done. Numbers start at one; to wait for a handle that was never assigned, which is zero, is a
-//! failed assertion.
-//! The counter and the maps are shared variables like any others.
+//! failed assertion. In a program that waits for all children every task has a number, and a map
+//! counts the open children of each. The counter and the maps are shared variables like any others, and what a
+//! post does to them is done before the child can run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use allways_base::Symbol;
 use allways_boogie::check::{Checked, Ty, TyKind};
-use allways_boogie::dialect::{self, AsyncOp};
+use allways_boogie::dialect::AsyncOp;
 use allways_boogie::tree::*;
 use rustc_hash::FxHashMap;
 
 use crate::Unsupported;
-use crate::build::Builder;
+use crate::build::{self, Builder, Rewritten, Wrapper};
 use crate::effects::{EffectTable, unassigned_waits};
 
-/// A program without waits, and the wait behind each of its new preemption points.
-pub type WithoutWaits = (Program, FxHashMap<StmtId, StmtId>);
-
 /// The same program without waits; `None` if it has neither waits nor handles.
-pub fn remove_waits(checked: &Checked, entry: Symbol) -> Result<Option<WithoutWaits>, Unsupported> {
+pub fn remove_waits(checked: &Checked, entry: Symbol) -> Result<Option<Rewritten>, Unsupported> {
     let program = &checked.program;
-    let uses_handles = program.stmts.iter_ids().any(|(id, _)| {
-        matches!(
-            dialect::async_op(program, id),
-            Ok(Some(AsyncOp::Wait { .. } | AsyncOp::WaitAll))
-                | Ok(Some(AsyncOp::Post(dialect::Post { handle: Some(_), .. })))
-        )
-    });
+    let (mut uses_handles, mut waits_for_all) = (false, false);
+    for (_, body) in build::bodies(program) {
+        for id in program.stmts_below(&body.block) {
+            match checked.async_op(id) {
+                Some(AsyncOp::Wait { .. }) => uses_handles = true,
+                Some(AsyncOp::WaitAll) => waits_for_all = true,
+                Some(AsyncOp::Post(post)) => uses_handles |= post.handle.is_some(),
+                _ => {}
+            }
+        }
+    }
     let has_handles = checked.vars.iter().any(|var| task_result(checked, var.ty).is_some());
-    if !uses_handles && !has_handles {
+    if !uses_handles && !has_handles && !waits_for_all {
         return Ok(None);
     }
     let Some((_, procedure)) = program.procedure(entry) else {
@@ -40,15 +42,19 @@ pub fn remove_waits(checked: &Checked, entry: Symbol) -> Result<Option<WithoutWa
     };
     let mut build = Builder::new(program, procedure.name.span);
     let (counter, done) = (build.fresh("task.count"), build.fresh("task.done"));
+    let all = waits_for_all.then(|| All { me: build.fresh("task.me"), open: build.fresh("task.open") });
     let mut removal = Removal {
         checked,
         build,
         counter,
         done,
+        all,
         results: BTreeMap::new(),
         wrappers: BTreeMap::new(),
         new: Vec::new(),
         unassigned: BTreeSet::new(),
+        number: None,
+        locals: Vec::new(),
         points: FxHashMap::default(),
     };
     removal.run()?;
@@ -77,17 +83,30 @@ fn task_result(checked: &Checked, ty: Ty) -> Option<Ty> {
 struct Removal<'a> {
     checked: &'a Checked,
     build: Builder,
-    /// How many tasks with handles there are so far.
+    /// How many tasks with numbers there are so far.
     counter: Symbol,
     /// Which of them have completed.
     done: Symbol,
+    all: Option<All>,
     /// The maps of results, by type.
     results: BTreeMap<Ty, Symbol>,
-    wrappers: BTreeMap<Symbol, Symbol>,
+    wrappers: BTreeMap<(Symbol, bool), Symbol>,
     new: Vec<Decl>,
     /// Waits of the current body on handles that may not be assigned.
     unassigned: BTreeSet<StmtId>,
+    /// New locals of the current body, and among them the one for the number of a new task.
+    number: Option<Symbol>,
+    locals: Vec<Binding>,
     points: FxHashMap<StmtId, StmtId>,
+}
+
+/// What waits for all children need.
+#[derive(Clone, Copy)]
+struct All {
+    /// The number of the running task; zero is the first one's.
+    me: Symbol,
+    /// How many children of a task have not completed.
+    open: Symbol,
 }
 
 impl Removal<'_> {
@@ -115,51 +134,41 @@ impl Removal<'_> {
                 | DeclKind::Var(_) => {}
             }
         }
-        let int = self.build.int_type();
-        let bool_type = self.build.bool_type();
-        let span = self.build.span;
-        let map = |result: TypeId, build: &mut Builder| {
-            let kind = TypeKind::Map { type_params: Vec::new(), args: vec![int], result };
-            build.program.add_type(kind, span)
-        };
-        let done_type = map(bool_type, &mut self.build);
-        let mut first = vec![self.build.global(self.counter, int), self.build.global(self.done, done_type)];
-        for (ty, name) in self.results.clone() {
-            let result = self.build.type_of(self.checked, ty);
-            let ty = map(result, &mut self.build);
-            first.push(self.build.global(name, ty));
-        }
-        first.push(self.initially());
+        let mut first = self.declarations();
         first.append(&mut decls);
         first.append(&mut self.new);
         self.build.program.decls = first;
         Ok(())
     }
 
-    /// No task has a number, and none is done.
-    fn initially(&mut self) -> Decl {
+    /// The new variables: no task has a number, none is done, and nobody has children.
+    fn declarations(&mut self) -> Vec<Decl> {
+        let (int, bool_type) = (self.build.int_type(), self.build.bool_type());
+        let done_type = self.build.map_type(bool_type);
+        let mut decls = vec![self.build.global(self.counter, int), self.build.global(self.done, done_type)];
         let (counter, zero) = (self.build.var(self.counter), self.build.int(0));
-        let none = self.build.eq(counter, zero);
-        let number = self.build.fresh("number");
-        let (done, index) = (self.build.var(self.done), self.build.var(number));
-        let span = self.build.span;
-        let selected =
-            self.build.program.add_expr(ExprKind::Select { map: done, indices: vec![index] }, span);
+        let mut parts = vec![self.build.eq(counter, zero)];
         let no = self.build.bool(false);
-        let body = self.build.eq(selected, no);
-        let int = self.build.int_type();
-        let quantified = Quantified {
-            quantifier: Quantifier::Forall,
-            type_params: Vec::new(),
-            vars: vec![self.build.binding(number, int)],
-            attrs: Vec::new(),
-            triggers: Vec::new(),
-            body,
-        };
-        let all = self.build.program.add_expr(ExprKind::Quantified(Box::new(quantified)), span);
-        let expr = self.build.and(&[none, all]);
-        let init = self.build.attr("init", Vec::new());
-        Decl { attrs: vec![init], kind: DeclKind::Axiom(expr), span }
+        parts.push(self.build.constant_map(self.done, no));
+        for (ty, name) in self.results.clone() {
+            let result = self.build.type_of(self.checked, ty);
+            let ty = self.build.map_type(result);
+            decls.push(self.build.global(name, ty));
+        }
+        if let Some(all) = self.all {
+            let own = self.build.attr("thread_local", Vec::new());
+            let mut me = self.build.global(all.me, int);
+            me.attrs.push(own);
+            let counts = self.build.map_type(int);
+            decls.extend([me, self.build.global(all.open, counts)]);
+            let (me, zero) = (self.build.var(all.me), self.build.int(0));
+            parts.push(self.build.eq(me, zero));
+            let zero = self.build.int(0);
+            parts.push(self.build.constant_map(all.open, zero));
+        }
+        let expr = self.build.and(&parts);
+        decls.push(self.build.initially(expr));
+        decls
     }
 
     /// Handles are numbers.
@@ -195,8 +204,10 @@ impl Removal<'_> {
         }
         self.numbers(decl_idx, &mut body.locals);
         self.unassigned = unassigned_waits(self.checked, decl_idx, body);
+        self.number = None;
         stmts.extend(self.block(decl_idx, &body.block)?.stmts);
         body.block = Block { stmts };
+        body.locals.append(&mut self.locals);
         Ok(())
     }
 
@@ -206,59 +217,85 @@ impl Removal<'_> {
         for &id in &block.stmts {
             let Stmt { kind, span } = checked.program.stmts[id].clone();
             self.build.span = span;
-            match dialect::async_op(&checked.program, id) {
-                Ok(Some(AsyncOp::Post(post))) if post.handle.is_some() => {
-                    let Some(handle) = post.handle else { continue };
-                    self.post(handle, post.call, &mut stmts);
+            match checked.async_op(id) {
+                Some(AsyncOp::Post(post)) if post.handle.is_some() || self.all.is_some() => {
+                    self.post(id, post.handle, post.call, &mut stmts);
                     continue;
                 }
-                Ok(Some(AsyncOp::Wait { out, handle })) => {
+                Some(AsyncOp::Wait { out, handle }) => {
                     self.wait(id, decl_idx, out, handle, &mut stmts);
                     continue;
                 }
-                Ok(Some(AsyncOp::WaitAll)) => {
-                    let what = "a wait for all children under this scheduler".to_owned();
-                    return Err(Unsupported { what, span: Some(span) });
+                Some(AsyncOp::WaitAll) => {
+                    self.wait_for_all(id, &mut stmts);
+                    continue;
                 }
                 _ => {}
             }
-            match kind {
-                StmtKind::If { arms, otherwise } => {
-                    let mut new_arms = Vec::new();
-                    for arm in arms {
-                        new_arms.push(Arm { guard: arm.guard, body: self.block(decl_idx, &arm.body)? });
-                    }
-                    let otherwise = match otherwise {
-                        Some(block) => Some(self.block(decl_idx, &block)?),
-                        None => None,
-                    };
-                    self.build.program.stmts[id].kind = StmtKind::If { arms: new_arms, otherwise };
-                }
-                StmtKind::While { guard, invariants, body } => {
-                    let body = self.block(decl_idx, &body)?;
-                    self.build.program.stmts[id].kind = StmtKind::While { guard, invariants, body };
-                }
-                _ => {}
-            }
+            build::rewrite_inner(self, id, kind, |removal, inner| removal.block(decl_idx, inner))?;
             stmts.push(id);
         }
         Ok(Block { stmts })
     }
 
+    /// The local that holds the number of a new task.
+    fn number(&mut self) -> Symbol {
+        if let Some(name) = self.number {
+            return name;
+        }
+        let name = self.build.fresh_local("task.number");
+        let int = self.build.int_type();
+        self.locals.push(self.build.binding(name, int));
+        self.number = Some(name);
+        name
+    }
+
     /// `async t := p(e)`: the task gets the next number.
-    fn post(&mut self, handle: Symbol, call: &Call, stmts: &mut Vec<StmtId>) {
-        let wrapper = self.wrapper(call.callee.symbol);
-        let mut args = call.args.clone();
-        let (counter, one) = (self.build.var(self.counter), self.build.int(1));
-        args.push(self.build.binary(BinaryOp::Add, counter, one));
-        let attr = self.build.attr("async", Vec::new());
-        let callee = self.build.ident(wrapper);
-        let post = Call { is_async: false, free: false, attrs: vec![attr], outs: Vec::new(), callee, args };
-        stmts.push(self.build.stmt(StmtKind::Call(post)));
+    fn post(&mut self, id: StmtId, handle: Option<Symbol>, call: &Call, stmts: &mut Vec<StmtId>) {
+        let number = self.number();
         let (counter, one) = (self.build.var(self.counter), self.build.int(1));
         let next = self.build.binary(BinaryOp::Add, counter, one);
-        stmts.push(self.build.assign(vec![(self.counter, next)]));
-        stmts.push(self.build.copy(&[(handle, self.counter)]));
+        stmts.push(self.build.assign(vec![(number, next)]));
+        stmts.push(self.build.copy(&[(self.counter, number)]));
+        if let Some(all) = self.all {
+            let (before, one) = (self.build.select(all.open, all.me), self.build.int(1));
+            let more = self.build.binary(BinaryOp::Add, before, one);
+            stmts.push(self.build.store(all.open, all.me, more));
+        }
+        let mut params = Vec::new();
+        if let Some((decl_idx, procedure)) = self.checked.program.procedure(call.callee.symbol) {
+            params = procedure.params.clone();
+            self.numbers(decl_idx, &mut params);
+        }
+        let mut args = self.build.args_without(self.checked, call, &params, handle, &mut self.locals, stmts);
+        stmts.extend(handle.map(|handle| self.build.copy(&[(handle, number)])));
+        args.push(self.build.var(number));
+        if let Some(all) = self.all {
+            args.push(self.build.var(all.me));
+        }
+        let wrapper = self.wrapper(call.callee.symbol, handle.is_some());
+        let attr = self.build.attr("async", Vec::new());
+        let callee = self.build.ident(wrapper);
+        let post =
+            Call { is_async: false, free: call.free, attrs: vec![attr], outs: Vec::new(), callee, args };
+        let new = self.build.stmt(StmtKind::Call(post));
+        self.points.insert(new, id);
+        stmts.push(new);
+    }
+
+    /// The preemption point that a wait is.
+    fn point(&mut self, id: StmtId, stmts: &mut Vec<StmtId>) {
+        let point = self.build.stmt(StmtKind::Yield);
+        self.points.insert(point, id);
+        stmts.push(point);
+    }
+
+    fn wait_for_all(&mut self, id: StmtId, stmts: &mut Vec<StmtId>) {
+        self.point(id, stmts);
+        let Some(all) = self.all else { return };
+        let (open, zero) = (self.build.select(all.open, all.me), self.build.int(0));
+        let nobody = self.build.eq(open, zero);
+        stmts.push(self.build.assume(nobody));
     }
 
     fn wait(
@@ -269,18 +306,13 @@ impl Removal<'_> {
         handle: Symbol,
         stmts: &mut Vec<StmtId>,
     ) {
-        let span = self.build.span;
-        let point = self.build.stmt(StmtKind::Yield);
-        self.points.insert(point, id);
-        stmts.push(point);
+        self.point(id, stmts);
         if self.unassigned.contains(&id) {
             let (number, zero) = (self.build.var(handle), self.build.int(0));
             let expr = self.build.binary(BinaryOp::Ne, number, zero);
             stmts.push(self.build.stmt(StmtKind::Assert { attrs: Vec::new(), expr }));
         }
-        let (done, number) = (self.build.var(self.done), self.build.var(handle));
-        let completed =
-            self.build.program.add_expr(ExprKind::Select { map: done, indices: vec![number] }, span);
+        let completed = self.build.select(self.done, handle);
         stmts.push(self.build.assume(completed));
         let ty = self
             .checked
@@ -288,84 +320,56 @@ impl Removal<'_> {
             .and_then(|var| task_result(self.checked, self.checked.vars[var].ty));
         if let (Some(out), Some(ty)) = (out, ty) {
             let map = self.results_map(ty);
-            let (map, number) = (self.build.var(map), self.build.var(handle));
-            let value = self.build.program.add_expr(ExprKind::Select { map, indices: vec![number] }, span);
+            let value = self.build.select(map, handle);
             stmts.push(self.build.assign(vec![(out, value)]));
         }
     }
 
     /// Calls the procedure, then stores its result and marks the task done.
-    fn wrapper(&mut self, callee: Symbol) -> Symbol {
-        if let Some(&name) = self.wrappers.get(&callee) {
+    fn wrapper(&mut self, callee: Symbol, has_handle: bool) -> Symbol {
+        if let Some(&name) = self.wrappers.get(&(callee, has_handle)) {
             return name;
         }
         let checked = self.checked;
         let text = checked.program.text(callee).to_owned();
         let name = self.build.fresh(&format!("{text}.task"));
-        self.wrappers.insert(callee, name);
-        let Some((decl_idx, procedure)) = checked.program.procedure(callee) else { return name };
+        self.wrappers.insert((callee, has_handle), name);
         let span = self.build.span;
-        self.build.span = procedure.name.span;
-        let mut params: Vec<Binding> =
-            procedure.params.iter().map(|b| Binding { where_clause: None, ..b.clone() }).collect();
-        self.numbers(decl_idx, &mut params);
-        let args: Vec<ExprId> = params
-            .iter()
-            .map(|b| b.name.symbol)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|p| self.build.var(p))
-            .collect();
-        let me = self.build.fresh("me");
+        let Some(mut wrapper) = Wrapper::new(&mut self.build, checked, callee) else { return name };
+        let decl_idx = checked.procedures.get(&callee).copied().unwrap_or_default();
+        self.numbers(decl_idx, &mut wrapper.params);
+        self.numbers(decl_idx, &mut wrapper.results);
+        let me = self.build.fresh_local("me");
         let int = self.build.int_type();
-        params.push(self.build.binding(me, int));
-        let mut locals: Vec<Binding> =
-            procedure.results.iter().map(|b| Binding { where_clause: None, ..b.clone() }).collect();
-        self.numbers(decl_idx, &mut locals);
-        let outs = locals.iter().map(|b| Some(self.build.ident(b.name.symbol))).collect();
-        let call = Call {
-            is_async: false,
-            free: false,
-            attrs: Vec::new(),
-            outs,
-            callee: self.build.ident(callee),
-            args,
-        };
-        let mut stmts = vec![self.build.stmt(StmtKind::Call(call))];
-        let frame = checked.frames.get(&decl_idx).cloned().unwrap_or_default();
-        let mut store = |map: Symbol, value: ExprId, build: &mut Builder| {
-            let index = build.var(me);
-            let lhs = vec![Lhs { name: build.ident(map), indices: vec![vec![index]] }];
-            stmts.push(build.stmt(StmtKind::Assign { lhs, rhs: vec![value] }));
-        };
-        if let (Some(&result), Some(local)) = (frame.vars.get(frame.n_params), locals.first())
-            && frame.n_results > 0
-        {
-            let ty = checked.vars[result].ty;
-            let map = match self.results.get(&ty) {
-                Some(&map) => map,
-                None => self.results_map(ty),
-            };
-            let value = self.build.var(local.name.symbol);
-            store(map, value, &mut self.build);
+        wrapper.params.push(self.build.binding(me, int));
+        if let Some(all) = self.all {
+            let parent = self.build.fresh_local("parent");
+            wrapper.params.push(self.build.binding(parent, int));
+            wrapper.before.push(self.build.copy(&[(all.me, me)]));
+            let (before, one) = (self.build.select(all.open, parent), self.build.int(1));
+            let fewer = self.build.binary(BinaryOp::Sub, before, one);
+            wrapper.after.push(self.build.store(all.open, parent, fewer));
         }
-        let yes = self.build.bool(true);
-        store(self.done, yes, &mut self.build);
-        let body = Body { locals, block: Block { stmts }, span: self.build.span };
-        let procedure = ProcedureDecl {
-            name: self.build.ident(name),
-            type_params: Vec::new(),
-            params,
-            results: Vec::new(),
-            specs: Vec::new(),
-            body: Some(body),
-        };
-        self.new.push(Decl {
-            attrs: Vec::new(),
-            kind: DeclKind::Procedure(procedure),
-            span: self.build.span,
-        });
+        if has_handle {
+            let frame = checked.frames.get(&decl_idx).cloned().unwrap_or_default();
+            let result = frame.vars.get(frame.n_params).filter(|_| frame.n_results > 0);
+            if let (Some(&result), Some(local)) = (result, wrapper.results.first()) {
+                let local = local.name.symbol;
+                let map = self.results_map(checked.vars[result].ty);
+                let value = self.build.var(local);
+                wrapper.after.push(self.build.store(map, me, value));
+            }
+            let yes = self.build.bool(true);
+            wrapper.after.push(self.build.store(self.done, me, yes));
+        }
+        self.new.push(wrapper.finish(&mut self.build, name));
         self.build.span = span;
         name
+    }
+}
+
+impl build::HasBuilder for Removal<'_> {
+    fn builder(&mut self) -> &mut Builder {
+        &mut self.build
     }
 }

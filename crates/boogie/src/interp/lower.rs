@@ -689,14 +689,13 @@ impl Flatten<'_, '_> {
     ) -> Result<(), Limit> {
         let origin = self.origin;
         let head = self.instrs.len();
+        let mut looked_at = invariants.iter().map(|invariant| invariant.expr).chain(guard);
+        if self.lower.preemption == Preemption::Automatic && looked_at.any(|expr| self.reads_global(expr)) {
+            self.push(Instr::Yield { condition: None, jump: None });
+        }
         for invariant in invariants {
             let expr = self.lower.expr(invariant.expr)?;
             self.push(if invariant.free { Instr::Assume(expr) } else { Instr::Assert(expr) });
-        }
-        if self.lower.preemption == Preemption::Automatic
-            && guard.is_some_and(|guard| self.reads_global(guard))
-        {
-            self.push(Instr::Yield { condition: None, jump: None });
         }
         let branch = self.branch(guard)?;
         self.leavable.push((labels, true, Vec::new()));

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use allways_base::{Code, Diagnostic, Severity};
 use allways_driver::boogie::{
-    self, BoogieError, BoogieOptions, BoogieReport, BoogieVerdict, Loaded, SchedulerKind,
+    self, BoogieError, BoogieOptions, BoogieReport, BoogieVerdict, Loaded, Preemption, SchedulerKind,
 };
 use allways_report::{diagnostics, json};
 use allways_run::{Observer, Progress};
 
-use crate::args::{AssertionsArg, BoogieArgs, CheckArgs, Format, SchedulerArg, SequentializeArgs};
+use crate::args::{
+    AssertionsArg, BoogieArgs, CheckArgs, Format, PreemptionArg, SchedulerArg, SequentializeArgs,
+};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
 use crate::printer;
@@ -57,13 +59,10 @@ pub fn sequentialize(args: &SequentializeArgs) -> ExitStatus {
         show_diagnostics(&loaded);
         return ExitStatus::Rejected;
     };
-    let scheduler = scheduler(args.boogie.scheduler).with(args.boogie.delays.unwrap_or(1));
-    let assertions = assertions(args.boogie.assertions);
-    let text =
-        match boogie::sequentialized(&loaded, checked, args.boogie.entry.as_deref(), scheduler, assertions) {
-            Ok(text) => text,
-            Err(error) => return show_error(&loaded, error),
-        };
+    let text = match boogie::sequentialized(&loaded, checked, &options(&args.boogie)) {
+        Ok(text) => text,
+        Err(error) => return show_error(&loaded, error),
+    };
     match &args.output {
         None => printer::out(&text),
         Some(path) => {
@@ -147,12 +146,21 @@ fn assertions(arg: AssertionsArg) -> boogie::Assertions {
     }
 }
 
+fn preemption(arg: PreemptionArg) -> Preemption {
+    match arg {
+        PreemptionArg::Explicit => Preemption::Explicit,
+        PreemptionArg::Automatic => Preemption::Automatic,
+        PreemptionArg::Serial => Preemption::Serial,
+    }
+}
+
 fn options(args: &BoogieArgs) -> BoogieOptions {
     BoogieOptions {
         scheduler: scheduler(args.scheduler),
         delays: args.delays,
         recursion: args.recursion,
         assertions: assertions(args.assertions),
+        preemption: args.preemption.map(preemption),
         entry: args.entry.clone(),
         keep_smt: args.dump_smt.is_some(),
     }
@@ -174,14 +182,27 @@ fn show_error(loaded: &Loaded, error: BoogieError) -> ExitStatus {
     status
 }
 
+/// The bound of a scheduler: delays are spent by all tasks together, rounds are there for each task.
+fn bound(scheduler: SchedulerKind, delays: u32, at_most: &str) -> String {
+    match scheduler {
+        SchedulerKind::Dfw | SchedulerKind::Df => format!("with {at_most}{delays} delays"),
+        SchedulerKind::ChildFirst => format!("in {} rounds", delays + 1),
+    }
+}
+
 /// What the verdict is worth, in a sentence.
-fn explain(verdict: &BoogieVerdict, options: &BoogieOptions) -> String {
+fn explain(options: &BoogieOptions, report: &BoogieReport) -> String {
     let name = match options.scheduler {
         SchedulerKind::Dfw => "DFW",
         SchedulerKind::Df => "DF",
         SchedulerKind::ChildFirst => "child-first",
     };
-    match verdict {
+    let points = match report.preemption {
+        Preemption::Explicit => "",
+        Preemption::Automatic => ", preempted before every shared access,",
+        Preemption::Serial => ", preempted at waits only,",
+    };
+    match &report.verdict {
         BoogieVerdict::Holds { is_bounded: false, is_sequential: true, .. } => {
             "proved: no run fails".to_owned()
         }
@@ -195,11 +216,17 @@ fn explain(verdict: &BoogieVerdict, options: &BoogieOptions) -> String {
                 true => format!(" and at most {recursion} nested calls or turns of a loop"),
                 false => ", however deep calls nest".to_owned(),
             };
-            format!("nothing fails under {name} with at most {delays} delays{depth}")
+            format!(
+                "nothing fails under {name}{points} {}{depth}",
+                bound(options.scheduler, *delays, "at most ")
+            )
         }
         BoogieVerdict::Violated(violation) => {
-            let bounds =
-                format!("{name} with {} delays, recursion bound {}", violation.delays, violation.recursion);
+            let bounds = format!(
+                "{name}{points} {}, recursion bound {}",
+                bound(options.scheduler, violation.delays, ""),
+                violation.recursion
+            );
             match violation.is_repeated {
                 true => format!("found under {bounds}; the concurrent interpreter has repeated the run"),
                 false => format!(
@@ -230,7 +257,7 @@ fn show(path: &Path, loaded: &Loaded, options: &BoogieOptions, report: &BoogieRe
         printer::out(&format!("\n{}", diagnostics::render_text(&[diagnostic], &loaded.sources, true)));
         printer::out(&format!("{}\n", violation.trace));
     }
-    printer::out(&format!("{}\n", explain(&report.verdict, options)));
+    printer::out(&format!("{}\n", explain(options, report)));
     let stats = &report.stats;
     printer::err(&format!(
         "... {} queries, {} inlined calls, {:.2} s in the solver\n",
@@ -262,7 +289,7 @@ fn report_json(
         "command": "check",
         "file": path.display().to_string(),
         "verdict": verdict_word(&report.verdict),
-        "explanation": explain(&report.verdict, options),
+        "explanation": explain(options, report),
         "violation": violation,
     })
 }

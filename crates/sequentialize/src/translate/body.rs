@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allways_base::{Span, Symbol};
 use allways_boogie::check::{VarId, VarKind};
-use allways_boogie::dialect::{self, AsyncOp, Yield};
+use allways_boogie::dialect::{AsyncOp, Yield};
 use allways_boogie::tree::*;
 
 use super::Translator;
-use crate::{Origin, Preemption, Role, Unsupported};
+use crate::{Origin, Role, Unsupported};
 
 /// A body under construction.
 pub(super) struct Frame {
@@ -231,10 +231,8 @@ impl Translator<'_> {
     fn stmt(&mut self, id: StmtId, frame: &mut Frame, out: &mut Stmts) -> Result<(), Unsupported> {
         let checked = self.checked;
         let Stmt { kind, span } = checked.program.stmts[id].clone();
-        match dialect::async_op(&checked.program, id) {
-            Ok(None) => {}
-            Ok(Some(op)) => return self.async_stmt(id, op, span, frame, out),
-            Err(_) => return self.unsupported("this asynchronous statement", span),
+        if let Some(op) = checked.async_op(id) {
+            return self.async_stmt(id, op, span, frame, out);
         }
         match kind {
             StmtKind::Label(_) | StmtKind::Break(_) | StmtKind::Goto(_) | StmtKind::Yield => {
@@ -431,6 +429,22 @@ impl Translator<'_> {
         match op {
             AsyncOp::Post(post) => self.post(id, &post, span, frame, out),
             AsyncOp::Wait { out: target, handle } => self.wait(id, target, handle, span, frame, out),
+            AsyncOp::WaitAll if self.is_depth_first() => {
+                self.preempt(id, &Yield::FREE, span, frame, out);
+                self.announce("wait for all", span, out);
+                if let Some(joined) = self.joined {
+                    // All have ended in earlier rounds: those of this one come after their parent.
+                    let now = match frame.round {
+                        Some(round) => self.build.var(round),
+                        None => self.build.int(0),
+                    };
+                    let latest = self.build.var(joined);
+                    let past = self.build.binary(BinaryOp::Lt, latest, now);
+                    let stmt = self.build.assume(past);
+                    out.push(self.mark(stmt, id, Role::Wait));
+                }
+                Ok(())
+            }
             AsyncOp::WaitAll => {
                 self.announce("wait for all", span, out);
                 self.renew(frame, out);
@@ -441,7 +455,6 @@ impl Translator<'_> {
                 self.leave_if_failed(frame, out);
                 Ok(())
             }
-            AsyncOp::Yield(_) if self.options.preemption == Preemption::Serial => Ok(()),
             AsyncOp::Yield(point) => {
                 self.preempt(id, &point, span, frame, out);
                 Ok(())
@@ -487,7 +500,7 @@ impl Translator<'_> {
         out: &mut Stmts,
     ) {
         self.announce("yield", span, out);
-        self.stop_for_good(frame, out);
+        self.stop_for_good(id, frame, out);
         let Some(round) = frame.round.filter(|_| !self.is_serial()) else {
             let attr = self.build.attr("yield", Vec::new());
             let yes = self.build.bool(true);
@@ -497,7 +510,8 @@ impl Translator<'_> {
         };
         let int = self.build.int_type();
         let jump = self.helper(frame, "jump", int);
-        out.push(self.build.havoc(&[jump]));
+        let choice = self.build.havoc(&[jump]);
+        out.push(self.mark(choice, id, Role::Yield));
         let last = self.n_rounds as i64 - 1;
         let mut parts = Vec::new();
         let (zero, amount) = (self.build.int(0), self.build.var(jump));
@@ -536,13 +550,12 @@ impl Translator<'_> {
             let sum = self.build.binary(BinaryOp::Add, value, amount);
             pairs.push((counter, sum));
         }
-        let stmt = self.build.assign(pairs);
-        out.push(self.mark(stmt, id, Role::Yield));
+        out.push(self.build.assign(pairs));
         self.leave_if_failed(frame, out);
     }
 
     /// Child first: a task may stop for good.
-    fn stop_for_good(&mut self, frame: &mut Frame, out: &mut Stmts) {
+    fn stop_for_good(&mut self, id: StmtId, frame: &mut Frame, out: &mut Stmts) {
         let (Some(stopped), Some(leave)) = (self.stopped, frame.leave) else { return };
         let yes = self.build.bool(true);
         let mut inner = Vec::new();
@@ -551,7 +564,8 @@ impl Translator<'_> {
             let outside = self.build.binary(BinaryOp::Le, depth, zero);
             inner.push(self.build.assume(outside));
         }
-        inner.push(self.build.assign(vec![(stopped, yes)]));
+        let stmt = self.build.assign(vec![(stopped, yes)]);
+        inner.push(self.mark(stmt, id, Role::Stop));
         inner.push(self.build.goto(leave));
         frame.leave_used = true;
         let arms = vec![Arm { guard: None, body: Block { stmts: inner } }];
@@ -731,6 +745,42 @@ impl Translator<'_> {
         types
     }
 
+    /// A free call assumes what others check. It does so in the caller, where nothing can change before the callee
+    /// looks again.
+    fn assume_requires(&mut self, call: &Call, args: &[ExprId], frame: &mut Frame, out: &mut Stmts) {
+        let checked = self.checked;
+        let Some((decl_idx, procedure)) = checked.program.procedure(call.callee.symbol) else { return };
+        let checks = |spec: &&Spec| !spec.free && matches!(spec.kind, SpecKind::Requires(_));
+        if !procedure.specs.iter().any(|spec| checks(&spec)) {
+            return;
+        }
+        let params = checked.frames.get(&decl_idx).cloned().unwrap_or_default();
+        let mut outer = std::mem::take(&mut frame.renamed);
+        // Handles are two arguments each, and no condition can mention them.
+        let mut position = 0;
+        for &param in params.vars.iter().take(params.n_params) {
+            let info = &checked.vars[param];
+            if self.is_task_type(info.ty).is_some() {
+                position += 2;
+                continue;
+            }
+            let Some(&arg) = args.get(position) else { break };
+            position += 1;
+            let text = checked.program.text(info.name.symbol).to_owned();
+            let ty = self.build.type_of(checked, info.ty);
+            let purpose = format!("{}.{text}.given", checked.program.text(call.callee.symbol));
+            let given = self.helper(frame, &purpose, ty);
+            out.push(self.build.assign(vec![(given, arg)]));
+            frame.renamed.insert(param, given);
+        }
+        for spec in procedure.specs.iter().filter(checks) {
+            let SpecKind::Requires(expr) = spec.kind else { continue };
+            let expr = self.expr(expr, frame);
+            out.push(self.build.assume(expr));
+        }
+        std::mem::swap(&mut frame.renamed, &mut outer);
+    }
+
     fn call(
         &mut self,
         id: StmtId,
@@ -738,12 +788,12 @@ impl Translator<'_> {
         frame: &mut Frame,
         out: &mut Stmts,
     ) -> Result<(), Unsupported> {
-        if call.free {
-            return self.unsupported("`free call`", call.callee.span);
-        }
         let callee = call.callee.symbol;
         let shape = self.shape(callee);
         let mut args = self.args(call, false, frame, out)?;
+        if call.free {
+            self.assume_requires(call, &args, frame, out);
+        }
         let types = self.result_types(callee);
         let mut outs: Vec<Option<Ident>> = Vec::new();
         let mut stores: Vec<(usize, Symbol)> = Vec::new();

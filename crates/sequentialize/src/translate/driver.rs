@@ -87,9 +87,11 @@ impl Translator<'_> {
             let no = self.build.bool(false);
             stmts.push(self.build.assign(vec![(flag, no)]));
         }
-        for counter in [self.used, self.atomic, self.joined].into_iter().flatten() {
-            let zero = self.build.int(0);
-            stmts.push(self.build.assign(vec![(counter, zero)]));
+        for (counter, start) in [(self.used, 0), (self.atomic, 0), (self.joined, -1)] {
+            if let Some(counter) = counter {
+                let start = self.build.int(start);
+                stmts.push(self.build.assign(vec![(counter, start)]));
+            }
         }
         let (starts, ends) = self.guesses(&mut frame, &mut stmts);
         let mut args: Vec<ExprId> = locals

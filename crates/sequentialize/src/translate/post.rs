@@ -1,7 +1,7 @@
 //! Posts: what surrounds the call that runs a task.
 
 use allways_base::{Span, Symbol};
-use allways_boogie::dialect::{Post, Yield};
+use allways_boogie::dialect::Post;
 use allways_boogie::tree::*;
 
 use super::Translator;
@@ -22,6 +22,9 @@ impl Translator<'_> {
             return self.unsupported("numbers of tasks", span);
         }
         let call = post.call;
+        if call.free {
+            return self.unsupported("a post that is a `free call`", span);
+        }
         let callee = call.callee.symbol;
         let shape = self.shape(callee);
         self.announce("post", span, out);
@@ -76,9 +79,12 @@ impl Translator<'_> {
             let saved = self.helper(frame, &format!("saved.{text}"), ty);
             saved_own.push((name, saved));
             out.push(self.build.copy(&[(saved, name)]));
-            if Some(name) == self.atomic || Some(name) == self.joined {
+            if Some(name) == self.atomic {
                 let zero = self.build.int(0);
                 out.push(self.build.assign(vec![(name, zero)]));
+            } else if Some(name) == self.joined {
+                let nobody = self.build.int(-1);
+                out.push(self.build.assign(vec![(name, nobody)]));
             } else {
                 out.push(self.build.havoc(&[name]));
                 self.assume_where(name, frame, out);
@@ -101,12 +107,18 @@ impl Translator<'_> {
         for (name, saved) in saved_own {
             if Some(name) == self.joined {
                 // Now the latest of this child and those before it.
-                if let Some(child) = child_round {
-                    out.push(self.build.copy(&[(name, saved)]));
-                    let stmt = self.later_round(name, child);
-                    out.push(stmt);
-                    continue;
-                }
+                let latest = match child_round {
+                    Some(child) => {
+                        out.push(self.build.copy(&[(name, saved)]));
+                        self.later_round(name, child)
+                    }
+                    None => {
+                        let only = self.build.int(0);
+                        self.build.assign(vec![(name, only)])
+                    }
+                };
+                out.push(latest);
+                continue;
             }
             out.push(self.build.copy(&[(name, saved)]));
         }
@@ -117,10 +129,6 @@ impl Translator<'_> {
                 None => self.build.int(0),
             };
             out.push(self.build.assign(vec![(round, value)]));
-        }
-        if self.is_child_first() {
-            // The post is a preemption point there.
-            self.preempt(id, &Yield::FREE, span, frame, out);
         }
         Ok(())
     }

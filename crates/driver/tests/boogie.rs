@@ -1,0 +1,298 @@
+//! The Boogie pipeline as a whole: what the operational schedulers say about a program, the translation says too, and
+//! every violation has been repeated by the concurrent interpreter.
+//!
+//! `ALLWAYS_RANDOM_PROGRAMS` sets the number of random programs (default 40), `ALLWAYS_RANDOM_FIRST` the first seed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Once;
+
+use allways_base::Sources;
+use allways_boogie::generate::{GenerateOptions, generate};
+use allways_boogie::interp::{Domains, ExploreOptions, Limit, explore, lower};
+use allways_boogie::{check as recheck, entry_point};
+use allways_driver::boogie::{
+    Assertions, BoogieOptions, BoogieVerdict, Loaded, Preemption, SchedulerKind, check, read,
+};
+use allways_run::Quiet;
+
+const SCHEDULERS: [SchedulerKind; 3] = [SchedulerKind::Dfw, SchedulerKind::Df, SchedulerKind::ChildFirst];
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn loaded(name: &str, text: &str) -> Loaded {
+    static SOLVER: Once = Once::new();
+    SOLVER.call_once(|| {
+        let done = Command::new("sh").arg(workspace().join("scripts/get-solver")).status();
+        assert!(done.is_ok_and(|status| status.success()), "no SMT solver: see scripts/get-solver");
+    });
+    read(Sources::default(), name.to_owned(), text.to_owned())
+}
+
+fn bounds(scheduler: SchedulerKind, delays: u32) -> BoogieOptions {
+    BoogieOptions {
+        scheduler,
+        delays: Some(delays),
+        recursion: Some(6),
+        preemption: Some(Preemption::Explicit),
+        ..BoogieOptions::default()
+    }
+}
+
+/// What the pipeline says: whether something fails.
+fn fails(name: &str, text: &str, options: &BoogieOptions) -> Result<bool, String> {
+    let loaded = loaded(name, text);
+    let Some(checked) = &loaded.checked else { return Err(format!("{:?}", loaded.diagnostics)) };
+    match check(&loaded, checked, options, &Quiet) {
+        Ok(report) => match report.verdict {
+            BoogieVerdict::Holds { .. } => Ok(false),
+            BoogieVerdict::Violated(violation) if violation.is_repeated => Ok(true),
+            BoogieVerdict::Violated(violation) => Err(format!("not repeated: {}", violation.trace)),
+            BoogieVerdict::Unknown(reason) => Err(reason),
+        },
+        Err(error) => Err(format!("{error:?}")),
+    }
+}
+
+/// What the operational scheduler says, with data from small sets; `None` if it has too much to look at.
+fn explored(text: &str, options: &BoogieOptions) -> Option<bool> {
+    let loaded = loaded("explored", text);
+    let checked = loaded.checked.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let entry = entry_point(&checked.program, None).unwrap_or_else(|d| panic!("{}", d.message));
+    let preemption = options.preemption.unwrap_or(Preemption::Explicit);
+    let code = lower(recheck(checked.program).0, entry, preemption).unwrap_or_else(|limit| panic!("{limit}"));
+    let found = explore(
+        &code,
+        &ExploreOptions {
+            scheduler: options.scheduler.operational(options.delays.unwrap_or(0)),
+            assertions: options.assertions,
+            domains: Domains { closed: true, ..Domains::default() },
+            ..ExploreOptions::default()
+        },
+    );
+    match found.limit {
+        None => Some(found.violation.is_some()),
+        Some(Limit::Steps) => None,
+        Some(limit) => panic!("{limit}\n{text}"),
+    }
+}
+
+/// What both say.
+fn agree(name: &str, text: &str, options: &BoogieOptions) -> Option<bool> {
+    let expected = explored(text, options)?;
+    assert_eq!(fails(name, text, options), Ok(expected), "{name}: {options:?}\n{text}");
+    Some(expected)
+}
+
+/// Every `// explore: SCHEDULER(N) MODE VERDICT` line of the corpus.
+#[test]
+fn corpus_verdicts_are_found_and_repeated() {
+    let mut files: Vec<_> = fs::read_dir(workspace().join("corpus/boogie/async"))
+        .expect("the corpus is there")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    files.sort();
+    let (mut n_repeated, mut n_held, mut wrong) = (0, 0, Vec::new());
+    for path in files.iter().filter(|path| path.extension().is_some_and(|e| e == "bpl")) {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(path).expect("corpus files are text");
+        let preemption = match text.lines().find_map(|line| line.strip_prefix("// preemption: ")) {
+            Some("automatic") => Preemption::Automatic,
+            Some("serial") => Preemption::Serial,
+            _ => Preemption::Explicit,
+        };
+        for line in text.lines().filter_map(|line| line.strip_prefix("// explore: ")) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [scheduler, mode, verdict] = words[..] else { continue };
+            let Some((scheduler, bound)) = scheduler.trim_end_matches(')').split_once('(') else { continue };
+            let bound: u32 = bound.parse().expect("a bound");
+            let (scheduler, delays) = match scheduler {
+                "df" => (SchedulerKind::Df, bound),
+                "dfw" => (SchedulerKind::Dfw, bound),
+                "child-first" => (SchedulerKind::ChildFirst, bound - 1),
+                _ => continue,
+            };
+            let assertions = if mode == "continue" { Assertions::Continue } else { Assertions::Exit };
+            let options =
+                BoogieOptions { assertions, preemption: Some(preemption), ..bounds(scheduler, delays) };
+            match (fails(&name, &text, &options), verdict) {
+                (Ok(true), "fails") => n_repeated += 1,
+                (Ok(false), "holds") => n_held += 1,
+                (found, _) => wrong.push(format!("{name}: {line}: {found:?}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(n_repeated >= 20 && n_held >= 10, "only {n_repeated} and {n_held}");
+}
+
+#[test]
+fn values_and_branches_of_the_model_are_used() {
+    let texts = [
+        "var x: int; procedure p() { var y: int; havoc y; if (y > 40) { x := y; } }
+         procedure main() { x := 0; async call p(); yield; assert x != 77; }",
+        "var x: int; procedure p(n: int) { while (*) { x := x + n; yield; } }
+         procedure main() { x := 0; async call p(3); async call p(5); yield; yield; assert x != 11; }",
+        "var x: int; procedure p() { goto a, b; a: x := 1; return; b: x := 2; }
+         procedure main() { x := 0; async call p(); yield; if (*) { x := x + 10; } else { x := x + 20; } assert x != 22; }",
+    ];
+    for text in texts {
+        for scheduler in [SchedulerKind::Dfw, SchedulerKind::Df] {
+            assert_eq!(fails("test", text, &bounds(scheduler, 2)), Ok(true), "{scheduler:?}\n{text}");
+        }
+    }
+}
+
+/// The least number of delays up to 3 with which a program fails, for DFW, DF and child first. The operational
+/// schedulers agree on the way there.
+fn least(text: &str) -> [Option<u32>; 3] {
+    SCHEDULERS.map(|scheduler| {
+        (0..=3).find(|&delays| agree("test", text, &bounds(scheduler, delays)) == Some(true))
+    })
+}
+
+const NEVER: [Option<u32>; 3] = [None; 3];
+
+#[test]
+fn numbers_of_tasks() {
+    let program = |claim: &str| {
+        format!(
+            "var log: int;
+             procedure child() {{ var me: int; yield; call me := corral_getThreadID(); log := 10 * log + me; }}
+             procedure main() {{
+               var me, a, b, c: int; log := 0;
+               async call a := child(); call b := corral_getChildThreadID();
+               async call c := child(); call me := corral_getThreadID();
+               yield; assert {claim};
+             }}"
+        )
+    };
+    assert_eq!(least(&program("me == 1 && a == 2 && b == a && c == 3")), NEVER);
+    assert_eq!(least(&program("log != 23")), [Some(1), Some(1), Some(0)]);
+    assert_eq!(least(&program("log != 32")), [Some(3), Some(3), Some(1)]);
+    // Numbers are given in the order of posting, and a parent may be overtaken.
+    let nested = "var first: int;
+        procedure leaf() { var me: int; call me := corral_getThreadID(); if (first == 0) { first := me; } }
+        procedure inner() { yield; async call leaf(); }
+        procedure main() { first := 0; async call inner(); yield; async call leaf(); yield; assert first != 4; }";
+    assert_eq!(least(nested), [Some(1), Some(1), None]);
+    let bits = "var t: bv32;
+        procedure child() { call t := corral_getThreadID(); }
+        procedure main() { async call child(); yield; assert t != 2bv32; }";
+    assert_eq!(least(bits), [Some(0), Some(0), Some(0)]);
+    let mixed = "procedure main() { var a: int; var b: bv32;
+        call a := corral_getThreadID(); call b := corral_getThreadID(); async call main(); assert true; }";
+    let message = fails("mixed", mixed, &bounds(SchedulerKind::Dfw, 0)).expect_err("it is rejected");
+    assert!(message.contains("numbers of tasks that are int here and bv32 elsewhere"), "{message}");
+}
+
+#[test]
+fn arguments_are_evaluated_before_the_number_is_given() {
+    let text = "var t: int;
+        procedure child(n: int) { yield; assert n == 7 && t == 2; }
+        procedure main() { t := 7; async call t := child(t); }";
+    assert_eq!(least(text), NEVER);
+    let handle = "type task a; var g: int;
+        procedure one() returns (r: int) { r := 1; }
+        procedure two(h: task int) returns (r: int) { assume {:wait r, h} true; g := r; }
+        procedure main() { var h: task int; g := 0; call {:async h} one(); call {:async h} two(h);
+          assume {:wait h} true; assert g == 1; }";
+    assert_eq!(least(handle), NEVER);
+}
+
+#[test]
+fn waiting_for_all_children() {
+    let program = |claim: &str| {
+        format!(
+            "var n: int;
+             procedure inc() {{ var t: int; t := n; yield; n := t + 1; }}
+             procedure outer() {{ async call inc(); async call inc(); assume {{:waitall}} true; n := n + 10; }}
+             procedure main() {{ n := 0; async call outer(); async call inc(); assume {{:waitall}} true; assert {claim}; }}"
+        )
+    };
+    // Waiting is free under DFW and costs delays under DF; a child that runs first needs none.
+    assert_eq!(least(&program("n != 13")), [Some(0), Some(3), Some(0)]);
+    assert_eq!(least(&program("n == 13")), [Some(1), None, Some(1)]);
+}
+
+#[test]
+fn free_calls_assume_what_others_check() {
+    let program = |call: &str| {
+        format!(
+            "var g: int;
+             procedure p(x: int) requires x > g; {{ g := x; }}
+             procedure q(x: int); requires x > g; ensures x > old(g); modifies g;
+             procedure child() {{ {call} }}
+             procedure main() {{ g := 0; async call child(); yield; assert g >= 0; }}"
+        )
+    };
+    assert_eq!(least(&program("free call p(1);")), NEVER);
+    assert_eq!(least(&program("free call p(0);")), NEVER);
+    assert_eq!(least(&program("call p(0);")), [Some(0), Some(0), Some(0)]);
+    assert_eq!(least(&program("free call q(0);")), NEVER);
+}
+
+#[test]
+fn serial_tasks_give_way_at_waits_only() {
+    let text = "type task a; var n: int;
+        procedure inc() returns (r: int) { var t: int; t := n; yield; n := t + 1; }
+        procedure main() { var h, i: task int; n := 0; call {:async h} inc(); call {:async i} inc();
+          assume {:wait h} true; assume {:wait i} true; assert n == 2; }";
+    for (preemption, delays, expected) in [
+        (Preemption::Explicit, 1, [true, false, true]),
+        (Preemption::Explicit, 3, [true, true, true]),
+        (Preemption::Serial, 3, [false, false, false]),
+        (Preemption::Automatic, 1, [true, false, true]),
+    ] {
+        for (scheduler, expected) in SCHEDULERS.into_iter().zip(expected) {
+            let options = BoogieOptions { preemption: Some(preemption), ..bounds(scheduler, delays) };
+            assert_eq!(agree("serial", text, &options), Some(expected), "{options:?}");
+        }
+    }
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Random programs whose first task ends with an assertion about what it sees.
+#[test]
+fn random_programs_get_the_verdict_of_their_scheduler() {
+    let (first, n) = (number("ALLWAYS_RANDOM_FIRST", 0), number("ALLWAYS_RANDOM_PROGRAMS", 40));
+    let (mut n_failing, mut n_holding) = (0, 0);
+    for seed in first..first + n {
+        let options = GenerateOptions { waits: seed % 3 != 0, ..GenerateOptions::default() };
+        let text = generate(seed, &options).to_boogie();
+        let claim = ["g0", "!g0", "g0 || g1", "!g0 || g1"][(seed / 3 % 4) as usize];
+        let text = text.replacen(
+            "\n  r := ",
+            &format!("\n  assume {{:yield}} true;\n  assert {claim};\n  r := "),
+            1,
+        );
+        let scheduler = match seed % 4 {
+            0 => SchedulerKind::Dfw,
+            1 => SchedulerKind::Df,
+            _ => SchedulerKind::ChildFirst,
+        };
+        let assertions = if seed % 5 == 0 { Assertions::Continue } else { Assertions::Exit };
+        let preemption = match seed % 7 {
+            0 | 1 => Preemption::Automatic,
+            2 => Preemption::Serial,
+            _ => Preemption::Explicit,
+        };
+        let delays = u32::try_from(seed % 3).unwrap_or(0);
+        let options = BoogieOptions { assertions, preemption: Some(preemption), ..bounds(scheduler, delays) };
+        match agree(&format!("seed {seed}"), &text, &options) {
+            Some(true) => n_failing += 1,
+            Some(false) => n_holding += 1,
+            None => {}
+        }
+    }
+    assert!(
+        n < 40 || n_failing * 5 > n && n_holding * 5 > n,
+        "of {n}, {n_failing} fail and {n_holding} hold"
+    );
+}
