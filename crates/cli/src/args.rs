@@ -369,6 +369,8 @@ pub enum OrderArg {
 pub enum StoreArg {
     /// 64 bits of each; the verdict names the chance that two share them
     Fingerprint,
+    /// 128 bits of each
+    Wide,
     /// All of each; nothing is omitted
     Exact,
 }

@@ -140,9 +140,12 @@ machine Main {
 ";
     let program = compile("wide.p", text).unwrap();
     let exe = Arc::new(Executable::new(&program, 0));
-    for (store, n_threads) in
-        [(StoreKind::Exact, 1), (StoreKind::Fingerprint, 1), (StoreKind::Fingerprint, 2)]
-    {
+    for (store, n_threads) in [
+        (StoreKind::Exact, 1),
+        (StoreKind::Wide, 1),
+        (StoreKind::Fingerprint, 1),
+        (StoreKind::Fingerprint, 2),
+    ] {
         let report = run(&exe, &ProveOptions { store, n_threads, ..safety() });
         let statistics = report.statistics;
         assert!(matches!(report.verdict, Verdict::Holds(_)));

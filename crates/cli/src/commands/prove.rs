@@ -95,6 +95,7 @@ fn options(args: &ProveArgs) -> ProveOptions {
         },
         store: match args.store {
             StoreArg::Fingerprint => StoreKind::Fingerprint,
+            StoreArg::Wide => StoreKind::Wide,
             StoreArg::Exact => StoreKind::Exact,
         },
         fairness: match args.fairness {
@@ -146,6 +147,7 @@ fn report_of(
         engine: "explicit",
         store: match statistics.store {
             StoreKind::Fingerprint => "fingerprint",
+            StoreKind::Wide => "wide",
             StoreKind::Exact => "exact",
         },
         statistics: prove_report::Statistics {

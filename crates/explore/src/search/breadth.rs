@@ -204,7 +204,11 @@ fn write<T>(lock: &RwLock<T>, value: T) {
 pub(super) fn search(cx: Context<'_>) -> Explored {
     let no_memory =
         |cx: Context<'_>| StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
-    let (Some(table), Some(pairs)) = (Table::new(FIRST_BITS), Pairs::new(10)) else {
+    let table = match cx.options.store {
+        StoreKind::Fingerprint | StoreKind::Exact => Table::new(FIRST_BITS),
+        StoreKind::Wide => Table::new_wide(FIRST_BITS),
+    };
+    let (Some(table), Some(pairs)) = (table, Pairs::new(10)) else {
         return stopped(no_memory(cx));
     };
     let shared = Shared {
@@ -301,12 +305,17 @@ impl Leader<'_, '_> {
         } else {
             for (_, vector) in &beginning.vectors {
                 let print = fingerprint(&lock(self.cx.cells), vector);
-                let key = match &mut self.worker.keys {
-                    Keys::Fingerprint => Some(key_of(print)),
-                    Keys::Exact(tree) => tree.set(vector).ok(),
+                let inserted = match &mut self.worker.keys {
+                    Keys::Fingerprint => self.worker.table.insert(key_of(print)),
+                    Keys::Wide(seconds) => {
+                        self.worker.table.insert_wide(key_of(print), key_of(seconds.of(vector)))
+                    }
+                    Keys::Exact(tree) => {
+                        tree.set(vector).map_err(|_| Full).and_then(|key| self.worker.table.insert(key))
+                    }
                 };
                 // Different vectors, and hardly any.
-                if key.is_some_and(|key| self.worker.table.insert(key) == Ok(true)) {
+                if inserted == Ok(true) {
                     let mut chunk = Chunk::new(vector.len());
                     chunk.vectors.extend_from_slice(vector);
                     chunk.fingerprints.push(print);
@@ -335,7 +344,7 @@ impl Leader<'_, '_> {
     fn store_bytes(&self) -> u64 {
         let table = read(&self.shared.table).n_bytes() as u64;
         match self.cx.options.store {
-            StoreKind::Fingerprint => table,
+            StoreKind::Fingerprint | StoreKind::Wide => table,
             StoreKind::Exact => table + read(&self.shared.pairs).n_bytes() as u64,
         }
     }
@@ -457,9 +466,48 @@ impl Leader<'_, '_> {
     }
 }
 
-enum Keys {
+enum Keys<'a> {
     Fingerprint,
+    Wide(Seconds<'a>),
     Exact(Box<Tree>),
+}
+
+/// Second hashes of cells, for the other half of fingerprints of 128 bits.
+struct Seconds<'a> {
+    cells: &'a Mutex<Cells<'a>>,
+    by_cell: Vec<u64>,
+}
+
+impl Seconds<'_> {
+    #[inline]
+    fn get(&mut self, cell: CellId) -> u64 {
+        match self.by_cell.get(cell as usize) {
+            Some(&hash) => hash,
+            None => self.ask(cell),
+        }
+    }
+
+    #[cold]
+    fn ask(&mut self, cell: CellId) -> u64 {
+        let cells = lock(self.cells);
+        let known = self.by_cell.len() as CellId;
+        // Zero is no cell, and adds nothing.
+        self.by_cell.extend((known..=cell).map(|cell| if cell == 0 { 0 } else { cells.second_hash(cell) }));
+        self.by_cell[cell as usize]
+    }
+
+    fn of(&mut self, vector: &[CellId]) -> u64 {
+        vector.iter().fold(0, |sum, &cell| sum.wrapping_add(self.get(cell)))
+    }
+
+    /// What some changes of a vector add.
+    #[inline]
+    fn delta(&mut self, from: &[CellId], changes: &[(u32, CellId)]) -> u64 {
+        changes.iter().fold(0, |sum, &(slot, cell)| {
+            let before = from.get(slot as usize).copied().unwrap_or(0);
+            sum.wrapping_add(self.get(cell)).wrapping_sub(self.get(before))
+        })
+    }
 }
 
 /// Zero marks a free slot.
@@ -472,7 +520,7 @@ struct Worker<'a, 's> {
     cx: Context<'a>,
     shared: &'s Shared,
     expander: Expander<'a>,
-    keys: Keys,
+    keys: Keys<'a>,
     table: Arc<Table>,
     batch: Batch,
     private_steps: Option<PrivateSteps<'a>>,
@@ -483,6 +531,7 @@ impl<'a, 's> Worker<'a, 's> {
     fn new(cx: Context<'a>, shared: &'s Shared) -> Self {
         let keys = match cx.options.store {
             StoreKind::Fingerprint => Keys::Fingerprint,
+            StoreKind::Wide => Keys::Wide(Seconds { cells: cx.cells, by_cell: Vec::new() }),
             StoreKind::Exact => Keys::Exact(Box::new(Tree::new(read(&shared.pairs)))),
         };
         Worker {
@@ -569,6 +618,7 @@ impl<'a, 's> Worker<'a, 's> {
             tally,
             from: 0,
             fingerprint: 0,
+            second: 0,
             n_new: 0,
             n_free: 0,
             full_from: None,
@@ -599,6 +649,10 @@ impl<'a, 's> Worker<'a, 's> {
                 sink.from = from;
                 match sink.keys {
                     Keys::Fingerprint => sink.fingerprint = chunk.fingerprints[from],
+                    Keys::Wide(seconds) => {
+                        sink.fingerprint = chunk.fingerprints[from];
+                        sink.second = seconds.of(vector);
+                    }
                     Keys::Exact(tree) => {
                         if tree.set(vector).is_err() {
                             sink.full_from = Some(from);
@@ -638,7 +692,7 @@ impl<'a, 's> Worker<'a, 's> {
 
 impl Shared {
     /// Stops the round for want of room; says from which vector on the chunk has to be expanded later.
-    fn pause_at(&self, sink: &mut Inserter<'_>, at: usize, first: usize, before: &[(u64, u64)]) -> usize {
+    fn pause_at(&self, sink: &mut Inserter<'_, '_>, at: usize, first: usize, before: &[(u64, u64)]) -> usize {
         self.pause.store(true, Ordering::Relaxed);
         self.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
         let Some(from) = sink.full_from else { return at };
@@ -661,6 +715,8 @@ struct Batch {
 #[derive(Clone, Copy)]
 struct Entry {
     key: u64,
+    /// The other half of a wide key.
+    second: u64,
     fingerprint: u64,
     /// The vector of the chunk that it comes from.
     from: u32,
@@ -668,15 +724,16 @@ struct Entry {
     n: u32,
 }
 
-struct Inserter<'b> {
+struct Inserter<'b, 'a> {
     chunk: &'b Chunk,
     table: &'b Table,
-    keys: &'b mut Keys,
+    keys: &'b mut Keys<'a>,
     batch: &'b mut Batch,
     writer: &'b mut Writer,
     tally: &'b mut Tally,
     from: usize,
     fingerprint: u64,
+    second: u64,
     n_new: u64,
     /// New keys that this thread may have, together with those in `n_new`.
     n_free: u64,
@@ -684,13 +741,18 @@ struct Inserter<'b> {
     full_from: Option<usize>,
 }
 
-impl Sink for Inserter<'_> {
+impl Sink for Inserter<'_, '_> {
     #[inline]
     fn successor(&mut self, from: &[CellId], successor: Successor<'_>) {
         self.tally.n_transitions += 1;
         let fingerprint = self.fingerprint.wrapping_add(successor.delta);
+        let mut second = 0;
         let key = match self.keys {
             Keys::Fingerprint => key_of(fingerprint),
+            Keys::Wide(seconds) => {
+                second = key_of(self.second.wrapping_add(seconds.delta(from, successor.changes)));
+                key_of(fingerprint)
+            }
             Keys::Exact(tree) => match tree.key(from, successor.changes) {
                 Ok(key) => key,
                 Err(_) => {
@@ -703,7 +765,7 @@ impl Sink for Inserter<'_> {
         let first = self.batch.changes.len() as u32;
         self.batch.changes.extend_from_slice(successor.changes);
         let n = successor.changes.len() as u32;
-        self.batch.entries.push(Entry { key, fingerprint, from: self.from as u32, first, n });
+        self.batch.entries.push(Entry { key, second, fingerprint, from: self.from as u32, first, n });
         if self.batch.entries.len() == BATCH {
             self.flush();
         }
@@ -719,12 +781,16 @@ impl Sink for Inserter<'_> {
     }
 }
 
-impl Inserter<'_> {
+impl Inserter<'_, '_> {
     #[inline]
     fn flush(&mut self) {
         let stride = self.chunk.stride;
         for entry in &self.batch.entries {
-            let inserted = if self.n_new < self.n_free { self.table.insert(entry.key) } else { Err(Full) };
+            let inserted = match self.keys {
+                _ if self.n_new >= self.n_free => Err(Full),
+                Keys::Wide(_) => self.table.insert_wide(entry.key, entry.second),
+                Keys::Fingerprint | Keys::Exact(_) => self.table.insert(entry.key),
+            };
             match inserted {
                 Ok(false) => {}
                 Ok(true) => {
@@ -734,7 +800,7 @@ impl Inserter<'_> {
                     let from = &self.chunk.vectors[start..start + stride];
                     let changes = &self.batch.changes[entry.first as usize..(entry.first + entry.n) as usize];
                     let print = match self.keys {
-                        Keys::Fingerprint => Some(entry.fingerprint),
+                        Keys::Fingerprint | Keys::Wide(_) => Some(entry.fingerprint),
                         Keys::Exact(_) => None,
                     };
                     self.writer.write(from, changes, print);

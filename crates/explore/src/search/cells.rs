@@ -265,6 +265,11 @@ impl<'c> Cells<'c> {
         self.owners[slot as usize]
     }
 
+    /// Another hash of the same content, for fingerprints of 128 bits.
+    pub fn second_hash(&self, cell: CellId) -> u64 {
+        hash_bytes_from(self.content(cell), 0x2545_f491_4f6c_dd1d)
+    }
+
     pub fn hash(&self, cell: CellId) -> u64 {
         self.cells[cell as usize].hash
     }
@@ -751,8 +756,13 @@ impl Recorder for PartWatch {
 
 /// A hash of good quality whose values never change: fingerprints of different processes must agree.
 pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
-    const K: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = K ^ bytes.len() as u64;
+    hash_bytes_from(bytes, K)
+}
+
+const K: u64 = 0x9e37_79b9_7f4a_7c15;
+
+fn hash_bytes_from(bytes: &[u8], seed: u64) -> u64 {
+    let mut hash = seed ^ bytes.len() as u64;
     for chunk in bytes.chunks(8) {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);

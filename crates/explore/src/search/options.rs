@@ -22,6 +22,8 @@ pub enum StoreKind {
     /// 64 bits of each. Two may share them, with the chance that the verdict names.
     #[default]
     Fingerprint,
+    /// 128 bits of each: twice the memory, and a chance that hardly needs a name.
+    Wide,
     /// All of each, as pairs of pairs. Nothing is omitted.
     Exact,
 }

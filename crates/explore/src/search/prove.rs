@@ -106,7 +106,8 @@ fn report(
     let store = if options.order == Order::Breadth { options.store } else { StoreKind::Exact };
     let omission = match store {
         StoreKind::Exact => 0.0,
-        StoreKind::Fingerprint => omission(tally.n_configurations),
+        StoreKind::Fingerprint => omission(tally.n_configurations, 64),
+        StoreKind::Wide => omission(tally.n_configurations, 128),
     };
     let stopped = match &explored.end {
         SearchEnd::Stopped(reason) => Some(reason.clone()),
@@ -161,10 +162,10 @@ fn guarantee(options: &ProveOptions, cuts: Cuts, omission: f64) -> Guarantee {
     }
 }
 
-/// The chance that among so many fingerprints of 64 bits two are equal.
-fn omission(n: u64) -> f64 {
+/// The chance that among so many fingerprints of so many bits two are equal.
+fn omission(n: u64, bits: i32) -> f64 {
     let n = n as f64;
-    -(-(n * (n - 1.0) / 2.0) / 2f64.powi(64)).exp_m1()
+    -(-(n * (n - 1.0) / 2.0) / 2f64.powi(bits)).exp_m1()
 }
 
 #[cfg(test)]
@@ -173,8 +174,9 @@ mod tests {
 
     #[test]
     fn omission_grows_with_the_square() {
-        assert!(omission(1) == 0.0);
-        let billion = omission(1_000_000_000);
+        assert!(omission(1, 64) == 0.0);
+        let billion = omission(1_000_000_000, 64);
         assert!((0.026..0.028).contains(&billion), "{billion}");
+        assert!((1e-21..2e-21).contains(&omission(1_000_000_000, 128)));
     }
 }

@@ -24,6 +24,7 @@ pub fn variants() -> Vec<(&'static str, ProveOptions)> {
         ("exact", with(Order::Breadth, StoreKind::Exact, 1)),
         ("fingerprint, two threads", with(Order::Breadth, StoreKind::Fingerprint, 2)),
         ("exact, two threads", with(Order::Breadth, StoreKind::Exact, 2)),
+        ("wide, two threads", with(Order::Breadth, StoreKind::Wide, 2)),
         ("depth first", with(Order::Depth, StoreKind::Exact, 1)),
         ("deepening", with(Order::Deepening, StoreKind::Exact, 1)),
     ]
