@@ -15,6 +15,7 @@ use allways_machine::{Executable, Kernel};
 use allways_run::{Bound, Guarantee, Observer, Progress, Schedule, StopReason, Verdict};
 
 use crate::coverage::Coverage;
+use crate::crash::Crashes;
 use crate::finish;
 use crate::liveness;
 use crate::options::{Cancel, CheckOptions, Fairness};
@@ -207,6 +208,7 @@ struct Worker<'a> {
     shared: &'a Shared<'a>,
     kernel: Kernel,
     watch: Watch,
+    crashes: Crashes,
     strategies: Vec<(StrategyKind, Box<dyn Strategy>, Rules)>,
     /// How long schedules are thought to be. Changes during calibration only.
     length: u64,
@@ -219,6 +221,7 @@ impl<'a> Worker<'a> {
             shared,
             kernel: Kernel::new(shared.exe.clone(), shared.options.limits),
             watch: Watch::new(shared.exe),
+            crashes: Crashes::new(),
             strategies: Vec::new(),
             length: FIRST_LENGTH,
             n_steps_untold: 0,
@@ -283,6 +286,7 @@ impl<'a> Worker<'a> {
         if !strategy.begin(&plan) {
             return Next::NoMore;
         }
+        self.crashes.begin(&plan);
         rules.is_thorough = index < N_THOROUGH || index.is_multiple_of(N_THOROUGH * N_THOROUGH);
         self.kernel.reset();
         let mut statistics = Statistics::default();
@@ -299,8 +303,15 @@ impl<'a> Worker<'a> {
             }
             shared.is_over(index) || shared.asks_to_stop()
         };
-        let ended =
-            run(&mut self.kernel, strategy.as_mut(), &mut self.watch, rules, &mut statistics, &mut poll);
+        let ended = run(
+            &mut self.kernel,
+            strategy.as_mut(),
+            &mut self.crashes,
+            &mut self.watch,
+            rules,
+            &mut statistics,
+            &mut poll,
+        );
         self.n_steps_untold += self.kernel.n_steps() - n_told;
         if let Ended::Cancelled = ended {
             return Next::Stop;

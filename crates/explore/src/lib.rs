@@ -9,6 +9,7 @@
 
 pub mod check;
 pub mod coverage;
+mod crash;
 mod finish;
 mod liveness;
 pub mod options;

@@ -7,6 +7,7 @@ use crate::liveness::graph::Allowance;
 use crate::liveness::{self, Search};
 use crate::options::{CheckOptions, Fairness};
 use crate::report::Statistics;
+use crate::crash::Crashes;
 use crate::strategy::{Asked, Strategy};
 use crate::watch::Watch;
 
@@ -77,12 +78,14 @@ const POLL_STEPS: u64 = 1 << 10;
 pub(crate) fn run(
     kernel: &mut Kernel,
     strategy: &mut dyn Strategy,
+    crashes: &mut Crashes,
     watch: &mut Watch,
     rules: &Rules,
     statistics: &mut Statistics,
     poll: &mut dyn FnMut(u64) -> bool,
 ) -> Ended {
     watch.heat().reset();
+    let has_crashes = kernel.executable().network.has_crashes();
     let mut next_suspicion = SUSPICIOUS;
     while kernel.is_running() {
         if kernel.schedule().len() as u64 >= rules.step_bound {
@@ -91,9 +94,11 @@ pub(crate) fn run(
         if kernel.n_steps().is_multiple_of(POLL_STEPS) && poll(kernel.n_steps()) {
             return Ended::Cancelled;
         }
-        let place = strategy.machine(kernel);
-        let machine = kernel.configuration().roster.at(place);
-        let stepped = kernel.step(machine, &mut Asked(strategy), watch);
+        let choice = match has_crashes {
+            true => crashes.next(kernel, strategy).map_or_else(|| chosen(kernel, strategy), Choice::Crash),
+            false => chosen(kernel, strategy),
+        };
+        let stepped = kernel.take(choice, &mut Asked(strategy), watch);
         debug_assert!(stepped.is_ok(), "strategies choose machines that can step");
         if stepped.is_err() {
             return Ended::Unknown(StopReason::Unsupported {
@@ -126,6 +131,20 @@ pub(crate) fn run(
         Outcome::Violated(violation) => Ended::Violated(Break::here((**violation).clone())),
         Outcome::Unknown(reason) => Ended::Unknown(reason.clone()),
         Outcome::Quiescent | Outcome::Running => Ended::Quiescent,
+    }
+}
+
+/// The step that the strategy chooses.
+#[inline]
+fn chosen(kernel: &Kernel, strategy: &mut dyn Strategy) -> Choice {
+    let at = strategy.place(kernel);
+    match kernel.choice_at(at) {
+        Choice::Deliver { target, source, .. } => {
+            let n = kernel.n_picks(at);
+            let place = if n > 1 { strategy.pick(n) } else { 0 };
+            Choice::Deliver { target, source, place }
+        }
+        other => other,
     }
 }
 

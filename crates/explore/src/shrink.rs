@@ -1,10 +1,10 @@
 //! Makes a counterexample shorter, through the kernel.
 //!
-//! A candidate is a list of steps that need not fit: steps of machines that cannot step there are left out, answers
+//! A candidate is a list of steps that need not fit: steps that cannot be made there are left out, answers
 //! that are missing are zero. What the kernel makes of it is a real run again, and is taken when it breaks the same
 //! property in the same place and is *smaller*: fewer steps, or as many with fewer switches between machines, or as
 //! many of these with smaller answers. Passes, until none helps or the budget is used up:
-//! 1. leave out all steps of one machine from some point on;
+//! 1. leave out all steps of one machine or channel, or a crash, from some point on;
 //! 2. leave out stretches of steps, from long ones to single steps (delta debugging, Zeller and Hildebrandt 2002);
 //! 3. bring together the steps of a machine that others interrupt;
 //! 4. answer data choices with zero.
@@ -12,14 +12,15 @@
 //! The order of candidates is fixed and the budget counts steps of the kernel, so the result depends on nothing else.
 
 use allways_machine::{DataPoint, Kernel, Oracle, Outcome, Recorder, Silent};
-use allways_run::{Choice, InstanceId, Schedule, Violation, ViolationKind};
+use allways_run::{Choice, Schedule, Violation, ViolationKind};
 
 use crate::check::same_place;
 
 /// A step with the answers to its data choices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
-    machine: InstanceId,
+    /// Who moves.
+    choice: Choice,
     answers: Vec<u32>,
 }
 
@@ -28,11 +29,13 @@ pub(crate) fn steps_of(choices: &[Choice]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for &choice in choices {
         match choice {
-            Choice::Machine(machine) => steps.push(Step { machine, answers: Vec::new() }),
             Choice::Data(answer) => {
                 if let Some(step) = steps.last_mut() {
                     step.answers.push(answer);
                 }
+            }
+            Choice::Machine(_) | Choice::Deliver { .. } | Choice::Crash(_) => {
+                steps.push(Step { choice, answers: Vec::new() });
             }
         }
     }
@@ -68,7 +71,11 @@ impl Step {
     pub fn take<R: Recorder>(&self, kernel: &mut Kernel, recorder: &mut R) {
         let mut oracle = Given { answers: &self.answers, at: 0 };
         // That it cannot is no error: candidates need not fit.
-        let _ = kernel.step(self.machine, &mut oracle, recorder);
+        let _ = kernel.take(self.choice, &mut oracle, recorder);
+    }
+
+    fn mover(&self) -> Choice {
+        self.choice.mover()
     }
 }
 
@@ -86,9 +93,9 @@ pub(crate) fn shrink(
         follow(kernel, candidate, &mut Silent);
         // These show only when nobody can step any more: let the rest run out.
         while wants_end && kernel.is_running() && kernel.schedule().len() < limit {
-            let Some(machine) = kernel.nth_enabled(0) else { break };
+            let Some(choice) = kernel.nth_enabled(0) else { break };
             let mut zeros = Given { answers: &[], at: 0 };
-            if kernel.step(machine, &mut zeros, &mut Silent).is_err() {
+            if kernel.take(choice, &mut zeros, &mut Silent).is_err() {
                 break;
             }
         }
@@ -106,7 +113,7 @@ pub(crate) fn schedule_of(steps: &[Step]) -> Schedule {
     steps
         .iter()
         .flat_map(|step| {
-            std::iter::once(Choice::Machine(step.machine))
+            std::iter::once(step.choice)
                 .chain(step.answers.iter().map(|&n| Choice::Data(n)))
         })
         .collect()
@@ -126,7 +133,7 @@ pub(crate) struct Shrinker<'a> {
 
 /// What is smaller comes first.
 fn size(steps: &[Step]) -> (usize, usize, u64) {
-    let n_switches = steps.windows(2).filter(|pair| pair[0].machine != pair[1].machine).count();
+    let n_switches = steps.windows(2).filter(|pair| pair[0].mover() != pair[1].mover()).count();
     let answers = steps.iter().flat_map(|step| &step.answers).map(|&answer| answer as u64).sum();
     (steps.len(), n_switches, answers)
 }
@@ -163,23 +170,23 @@ impl Shrinker<'_> {
     }
 
     fn without_machines(&mut self) {
-        let mut machines: Vec<InstanceId> = Vec::new();
+        let mut machines: Vec<Choice> = Vec::new();
         for step in &self.best {
-            if !machines.contains(&step.machine) {
-                machines.push(step.machine);
+            if !machines.contains(&step.mover()) {
+                machines.push(step.mover());
             }
         }
         // Those that came last are the least likely to matter.
         for machine in machines.into_iter().rev() {
             let places: Vec<usize> =
-                (0..self.best.len()).filter(|&at| self.best[at].machine == machine).collect();
+                (0..self.best.len()).filter(|&at| self.best[at].mover() == machine).collect();
             for from in [0, places.len() / 2, places.len() * 3 / 4] {
                 let Some(&from) = places.get(from) else { continue };
                 let candidate: Vec<Step> = self
                     .best
                     .iter()
                     .enumerate()
-                    .filter(|(at, step)| *at < from || step.machine != machine)
+                    .filter(|(at, step)| *at < from || step.mover() != machine)
                     .map(|(_, step)| step.clone())
                     .collect();
                 if self.attempt(&candidate) {
@@ -210,15 +217,15 @@ impl Shrinker<'_> {
     fn together(&mut self) {
         let mut at = 1;
         while at < self.best.len() && self.left > 0 {
-            let machine = self.best[at - 1].machine;
-            if self.best[at].machine == machine {
+            let machine = self.best[at - 1].mover();
+            if self.best[at].mover() == machine {
                 at += 1;
                 continue;
             }
             // The next stretch of the same machine, if it comes again: bring it here.
-            let again = (at..self.best.len()).find(|&place| self.best[place].machine == machine);
+            let again = (at..self.best.len()).find(|&place| self.best[place].mover() == machine);
             if let Some(again) = again {
-                let n = self.best[again..].iter().take_while(|step| step.machine == machine).count();
+                let n = self.best[again..].iter().take_while(|step| step.mover() == machine).count();
                 let mut candidate = self.best.clone();
                 candidate[at..again + n].rotate_right(n);
                 self.attempt(&candidate);

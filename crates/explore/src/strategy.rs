@@ -1,8 +1,12 @@
 //! Strategies: who steps next, and how data choices resolve.
 //!
-//! A strategy is an oracle that is asked at choice points; the run is the list of its answers. It sees machines by
-//! their *places*, that is by order of creation in the present run. Places depend on the run alone, while instance
-//! ids depend on what the process ran before, so a strategy that looks at places only is deterministic.
+//! A strategy is an oracle that is asked at choice points; the run is the list of its answers. It sees machines, and the
+//! channels of a network that delays messages, by their *places*, that is by order of appearance in the present run. To a
+//! strategy a channel is one more machine, whose steps bring its messages. Places depend on the run alone, while
+//! instance ids depend on what the process ran before, so a strategy that looks at places only is deterministic.
+//!
+//! Crashes are not among the places: sampled at every step they would come long before anything is worth breaking. They
+//! come as `crash::Crashes` plans them, but for the enumeration, which tries each everywhere.
 //!
 //! One strategy per file: [`random`], [`probabilistic`], [`pct`] (priorities), [`fair_pct`], [`pos`] (partial-order
 //! sampling), [`delay`] (delay bounding), [`depth_first`]. The portfolio is not a strategy but a table of them, see
@@ -42,8 +46,21 @@ pub trait Strategy: Send {
     /// Prepares for the next schedule. `false` says that there is none left, which only enumerations do.
     fn begin(&mut self, plan: &Plan) -> bool;
 
-    /// The place of a machine that can step. The kernel is running, so there is one.
-    fn machine(&mut self, kernel: &Kernel) -> usize;
+    /// The place of somebody who can move. The kernel is running, so there is one.
+    fn place(&mut self, kernel: &Kernel) -> usize;
+
+    /// Which of several messages of a channel arrives, below `n`.
+    fn pick(&mut self, n: u32) -> u32;
+
+    /// Whether it enumerates crashes too; then [`Strategy::crash`] is asked first at every step.
+    fn enumerates_crashes(&self) -> bool {
+        false
+    }
+
+    /// Who of `n` crashes next, if anybody.
+    fn crash(&mut self, _n: u32) -> Option<u32> {
+        None
+    }
 
     /// The answer to a data choice.
     fn answer(&mut self, point: DataPoint) -> u32;
@@ -146,7 +163,7 @@ impl std::fmt::Display for StrategyKind {
     }
 }
 
-/// The place of the `n`-th machine that can step. `n` is below their number.
+/// The place of the `n`-th who can move. `n` is below their number.
 #[inline]
 pub(crate) fn nth_place(kernel: &Kernel, n: u64) -> usize {
     kernel.enabled_set().nth(n as usize).unwrap_or(0)

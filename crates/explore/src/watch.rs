@@ -129,6 +129,10 @@ impl Recorder for Watch {
             }
             Note::Chosen(_)
             | Note::Create { .. }
+            | Note::Lose { .. }
+            | Note::Duplicate { .. }
+            | Note::Arrive { .. }
+            | Note::Crash { .. }
             | Note::Drop { .. }
             | Note::Wait { .. }
             | Note::Goto { .. }

@@ -77,8 +77,8 @@ fn sample(exe: Arc<Executable>, n_schedules: u64, max_steps: u64, sources: &Sour
     for _ in 0..n_schedules {
         kernel.reset();
         while kernel.is_running() && kernel.n_steps() < max_steps {
-            let Some(machine) = kernel.nth_enabled(next(kernel.n_enabled() as u32) as usize) else { break };
-            if kernel.step(machine, &mut |point: DataPoint| next(point.n_answers), &mut Silent).is_err() {
+            let Some(choice) = kernel.nth_enabled(next(kernel.n_enabled() as u32) as usize) else { break };
+            if kernel.take(choice, &mut |point: DataPoint| next(point.n_answers), &mut Silent).is_err() {
                 break;
             }
         }

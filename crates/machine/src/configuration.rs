@@ -15,6 +15,7 @@ use allways_base::{Idx, Span};
 use allways_run::{InstanceId, ViolationKind};
 
 use crate::ir::Operand;
+use crate::network::InFlight;
 use crate::value::Value;
 
 /// One sent event with its payload.
@@ -219,8 +220,8 @@ impl Roster {
     }
 }
 
-/// Which machines can step, a bit for each in order of creation. That order depends on the run alone, not
-/// on what other runs of the process named before, so strategies may count on it.
+/// Which machines and channels can move, a bit for each in order of appearance. That order depends on the run alone,
+/// not on what other runs of the process named before, so strategies may count on it.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct EnabledSet {
     words: Vec<u64>,
@@ -297,10 +298,67 @@ pub struct Configuration {
     pub locals: Vec<Local>,
     /// In order of attachment.
     pub monitors: Vec<Local>,
+    /// What is on its way; nothing ever under P's own network.
+    pub network: InFlight,
+    pub(crate) places: Places,
     pub(crate) enabled: EnabledSet,
 }
 
+/// Who can move, in order of appearance: machines, and channels once something was sent through them. Under P's own
+/// network there are no channels, places are those of the roster, and this is empty.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Places {
+    pub movers: Vec<Mover>,
+    /// By number of the machine, less one.
+    pub machines: Vec<u32>,
+    /// By channel.
+    pub channels: Vec<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mover {
+    Machine(InstanceId),
+    /// By its place in [`InFlight::channels`].
+    Channel(u32),
+}
+
+impl Places {
+    pub fn clear(&mut self) {
+        self.movers.clear();
+        self.machines.clear();
+        self.channels.clear();
+    }
+
+    pub fn add_machine(&mut self, instance: InstanceId) {
+        self.machines.push(self.movers.len() as u32);
+        self.movers.push(Mover::Machine(instance));
+    }
+
+    /// Gives a place to every channel that has none.
+    pub fn add_channels(&mut self, n_channels: usize) {
+        while self.channels.len() < n_channels {
+            let channel = self.channels.len() as u32;
+            self.channels.push(self.movers.len() as u32);
+            self.movers.push(Mover::Channel(channel));
+        }
+    }
+
+    /// The place of the machine with the number `idx + 1`.
+    #[inline]
+    pub fn of_machine(&self, idx: usize) -> usize {
+        if self.movers.is_empty() { idx } else { self.machines[idx] as usize }
+    }
+}
+
 impl Configuration {
+    /// Nobody exists; buffers are kept.
+    pub(crate) fn clear(&mut self) {
+        self.roster.clear();
+        self.enabled.clear();
+        self.places.clear();
+        self.network.clear();
+    }
+
     pub fn local(&self, instance: InstanceId) -> &Local {
         &self.locals[instance.index()]
     }

@@ -10,6 +10,7 @@ use allways_run::InstanceId;
 use crate::Executable;
 use crate::configuration::{After, Configuration, Local, Message, Pending, Status};
 use crate::kernel::Kernel;
+use crate::network::{Channel, InFlight};
 use crate::value::{Kind, Store, Value, View};
 
 impl Kernel {
@@ -33,6 +34,27 @@ pub fn encode_configuration(exe: &Executable, store: &Store, conf: &Configuratio
     for monitor in &conf.monitors {
         encoder.local(monitor);
     }
+    if exe.network.is_delayed() {
+        encoder.in_flight(&conf.network);
+    }
+}
+
+/// Appends what is on its way.
+pub fn encode_in_flight(exe: &Executable, store: &Store, flight: &InFlight, out: &mut Vec<u8>) {
+    Encoder { exe, store, out }.in_flight(flight);
+}
+
+/// Compares messages by their bytes, in the order of which a network without order keeps them.
+pub fn compare_messages(exe: &Executable, store: &Store, a: Message, b: Message) -> std::cmp::Ordering {
+    if a == b {
+        return std::cmp::Ordering::Equal;
+    }
+    let bytes = [a, b].map(|message| {
+        let mut bytes = Vec::new();
+        Encoder { exe, store, out: &mut bytes }.message(message);
+        bytes
+    });
+    bytes[0].cmp(&bytes[1])
 }
 
 /// Appends where one machine stands; of the machine itself, that is, not of who it is.
@@ -70,6 +92,46 @@ impl Encoder<'_> {
     fn message(&mut self, message: Message) {
         self.number(message.event as u64);
         self.value(message.payload);
+    }
+
+    /// Channels that are not empty by the paths of their ends, then what machines know of them, by their paths.
+    fn in_flight(&mut self, flight: &InFlight) {
+        let exe = self.exe;
+        let path = |instance| exe.instances.path(instance);
+        let used = flight.channels.iter().enumerate().filter(|(_, channel)| !channel.messages.is_empty());
+        let mut used: Vec<(Vec<u32>, Vec<u32>, usize, &Channel)> = used
+            .map(|(at, channel)| (path(channel.target), path(channel.source), at, channel))
+            .collect();
+        used.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+        let places: Vec<usize> = used.iter().map(|&(_, _, at, _)| at).collect();
+        self.number(used.len() as u64);
+        for (target, source, _, channel) in &used {
+            self.path(target);
+            self.path(source);
+            self.number(channel.messages.len() as u64);
+            for sent in &channel.messages {
+                self.message(sent.message);
+                self.numbers(sent.before(), &places);
+            }
+        }
+        let mut known: Vec<(Vec<u32>, &[u32])> =
+            flight.knowledge().map(|(instance, known)| (path(instance), known)).collect();
+        known.sort();
+        self.number(known.len() as u64);
+        for (path, known) in known {
+            self.path(&path);
+            self.numbers(known, &places);
+        }
+    }
+
+    /// Numbers by channel, of these channels: only those above zero.
+    fn numbers(&mut self, numbers: &[u32], places: &[usize]) {
+        let number = |at: usize| numbers.get(at).copied().unwrap_or(0);
+        self.number(places.iter().filter(|&&at| number(at) > 0).count() as u64);
+        for (place, &at) in places.iter().enumerate().filter(|&(_, &at)| number(at) > 0) {
+            self.number(place as u64);
+            self.number(number(at) as u64);
+        }
     }
 
     fn local(&mut self, local: &Local) {

@@ -2,13 +2,14 @@
 
 use allways_base::{Idx, IndexVec, Interner, Span, Symbol};
 use allways_p::hir;
-use allways_run::InstanceId;
+use allways_run::{InstanceId, NetworkOptions};
 
 use crate::instances::InstanceTable;
 use crate::ir::{
     EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, Op, ReceiveTable, StateDef, Step, Template,
 };
 use crate::liveness::Liveness;
+use crate::network::{Network, UnknownName};
 use crate::value::{PermissionId, Shapes, Store, Value};
 
 /// Code and tables of one test. It never changes, except that new instance names are added, and is shared by
@@ -41,6 +42,8 @@ pub struct Executable {
     pub main: u32,
     /// Which registers code still reads.
     pub liveness: Liveness,
+    /// What carries messages, and what can go wrong.
+    pub network: Network,
     /// Names of instances, the same in all runs.
     pub instances: InstanceTable,
     /// Holds the constants; kernels begin with a copy.
@@ -61,6 +64,15 @@ impl Executable {
         debug_assert_eq!(crate::verify::verify(&executable), Ok(()));
         executable.liveness = Liveness::new(&executable);
         executable
+    }
+
+    /// The same over another network.
+    ///
+    /// # Errors
+    /// When an event or machine that the options name does not exist.
+    pub fn with_network(mut self, options: &NetworkOptions) -> Result<Self, UnknownName> {
+        self.network = Network::resolve(&self, options)?;
+        Ok(self)
     }
 
     pub fn n_events(&self) -> usize {

@@ -1,7 +1,9 @@
 //! The kernel: one deterministic `step`.
 //!
 //! [`Kernel::step`] is the only definition of what a P program does. Its freedoms are which machine steps (the
-//! argument) and how data choices resolve (asked of an [`Oracle`]); the list of both is the schedule.
+//! argument) and how data choices resolve (asked of an [`Oracle`]); the list of both is the schedule. Over a network
+//! that delays messages, bringing one to its target is a step too, and so is the crash of a machine: [`Kernel::take`]
+//! makes all three.
 //!
 //! A step of machine p, as in semantics.md section 2 with patient, lazy outboxes:
 //! 1. p makes the effect it stands before: a delivery, a creation, or nothing when its handler begins with an
@@ -14,8 +16,13 @@
 //!
 //! A machine whose control state handles null can step while it is idle; that step fires the null event, and
 //! runs its handler up to the first effect as a delivery would.
+//!
+//! Over a network that delays ([`crate::network`]), 1 hands the message over, and 3 comes when the network brings it. A
+//! machine that crashes halts where it stands; the effect it stood before is not made. A configuration in which
+//! nothing but crashes is possible has ended.
 
 mod apart;
+mod fault;
 mod snapshot;
 
 use std::sync::Arc;
@@ -25,7 +32,7 @@ use allways_p::hir::Temperature;
 use allways_run::{Choice, InstanceId, Limits, Schedule, StopReason, Violation, ViolationKind};
 
 use crate::Executable;
-use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Pending, Status};
+use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Mover, Pending, Status};
 use crate::instances::KnownInstances;
 use crate::interpret::{Context, Effect, HALT_EVENT, Input, NULL_EVENT, resume};
 use crate::ir::{Action, Operand, OperandView, ReceiveTable, StateDef};
@@ -73,9 +80,9 @@ impl<F: FnMut(DataPoint) -> u32> Oracle for F {
     }
 }
 
-/// The machine asked to step cannot.
+/// That step cannot be made here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NotEnabled(pub InstanceId);
+pub struct NotEnabled(pub Choice);
 
 /// One run at a time of one test. Made once and reset between runs, so that nothing is allocated anew.
 pub struct Kernel {
@@ -118,8 +125,7 @@ impl Kernel {
         if self.store.n_nodes() > KEPT_NODES {
             self.store.truncate(self.base);
         }
-        self.conf.roster.clear();
-        self.conf.enabled.clear();
+        self.conf.clear();
         self.outcome = Outcome::Running;
         self.schedule.choices.clear();
         self.n_steps = 0;
@@ -157,7 +163,7 @@ impl Kernel {
         &self.schedule
     }
 
-    /// Machine steps so far.
+    /// Steps so far, of machines and of the network.
     #[inline]
     pub fn n_steps(&self) -> u64 {
         self.n_steps
@@ -175,34 +181,100 @@ impl Kernel {
         Scene { exe: &self.exe, store: &self.store, roster: &self.conf.roster }
     }
 
-    /// Machines that can step, by their places in order of creation.
+    /// Who can move, by their places: machines that can step, and channels of the network that can bring something.
     #[inline]
     pub fn enabled_set(&self) -> &EnabledSet {
         &self.conf.enabled
     }
 
-    /// Machines that can step, in order of creation.
-    pub fn enabled(&self) -> impl Iterator<Item = InstanceId> + '_ {
-        self.conf.enabled.iter().map(|idx| self.conf.roster.at(idx))
+    /// How many places there are.
+    #[inline]
+    pub fn n_places(&self) -> usize {
+        let n_movers = self.conf.places.movers.len();
+        if n_movers == 0 { self.conf.roster.len() } else { n_movers }
     }
 
+    /// The step of who has this place; of a channel that can bring several messages, the first of these steps.
+    #[inline]
+    pub fn choice_at(&self, place: usize) -> Choice {
+        match self.conf.places.movers.get(place) {
+            None => Choice::Machine(self.conf.roster.at(place)),
+            Some(Mover::Machine(machine)) => Choice::Machine(*machine),
+            Some(Mover::Channel(channel)) => {
+                let channel = &self.conf.network.channels[*channel as usize];
+                Choice::Deliver { target: channel.target, source: channel.source, place: 0 }
+            }
+        }
+    }
+
+    /// How many steps there are at a place: one, unless it is a channel in which messages overtake each other.
+    pub fn n_picks(&self, place: usize) -> u32 {
+        match self.conf.places.movers.get(place) {
+            None | Some(Mover::Machine(_)) => 1,
+            Some(Mover::Channel(channel)) => {
+                self.conf.network.n_picks(self.exe.network.model, *channel as usize)
+            }
+        }
+    }
+
+    /// All steps but crashes, in order of places.
+    pub fn choices(&self) -> impl Iterator<Item = Choice> + '_ {
+        self.conf.enabled.iter().flat_map(|at| {
+            let first = self.choice_at(at);
+            (0..self.n_picks(at)).map(move |place| match first {
+                Choice::Deliver { target, source, .. } => Choice::Deliver { target, source, place },
+                other => other,
+            })
+        })
+    }
+
+    /// Machines that can step, in order of creation.
+    pub fn enabled(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        self.conf.enabled.iter().filter_map(|place| match self.choice_at(place) {
+            Choice::Machine(machine) => Some(machine),
+            Choice::Deliver { .. } | Choice::Crash(_) | Choice::Data(_) => None,
+        })
+    }
+
+    /// Machines that can crash now, in order of creation.
+    pub fn crashes(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        let machines = self.exe.network.has_crashes().then(|| self.conf.roster.iter());
+        machines.into_iter().flatten().filter(|&machine| self.can_crash(machine))
+    }
+
+    /// How many can move.
     #[inline]
     pub fn n_enabled(&self) -> usize {
         self.conf.enabled.len()
     }
 
-    /// The `n`-th machine that can step, in order of creation.
+    /// The step of the `n`-th who can move.
     #[inline]
-    pub fn nth_enabled(&self, n: usize) -> Option<InstanceId> {
-        self.conf.enabled.nth(n).map(|idx| self.conf.roster.at(idx))
+    pub fn nth_enabled(&self, n: usize) -> Option<Choice> {
+        self.conf.enabled.nth(n).map(|place| self.choice_at(place))
     }
 
     pub fn is_enabled(&self, machine: InstanceId) -> bool {
         let number = self.conf.roster.number(machine);
-        number.is_some_and(|number| self.conf.enabled.contains(number as usize - 1))
+        let place = number.map(|number| self.conf.places.of_machine(number as usize - 1));
+        place.is_some_and(|place| self.conf.enabled.contains(place))
     }
 
-    /// What the next step of a machine does first: strategies look at conflicts here.
+    /// The machine that is reached by the move at a place: strategies look at conflicts here.
+    pub fn reaches(&self, place: usize) -> Option<InstanceId> {
+        match self.choice_at(place) {
+            Choice::Deliver { target, .. } => Some(target),
+            // What is handed over to the network does not yet meet anything.
+            Choice::Machine(_) if self.exe.network.is_delayed() => None,
+            Choice::Machine(machine) => match self.pending(machine) {
+                Some(Pending::Deliver { target, .. }) => Some(target),
+                _ => None,
+            },
+            Choice::Crash(_) | Choice::Data(_) => None,
+        }
+    }
+
+    /// What the next step of a machine does first.
     pub fn pending(&self, machine: InstanceId) -> Option<Pending> {
         self.conf.roster.number(machine)?;
         match self.conf.locals[machine.index()].status {
@@ -233,7 +305,7 @@ impl Kernel {
         recorder: &mut R,
     ) -> Result<(), NotEnabled> {
         if !self.is_running() || !self.is_enabled(machine) {
-            return Err(NotEnabled(machine));
+            return Err(NotEnabled(Choice::Machine(machine)));
         }
         self.n_steps += 1;
         self.schedule.choices.push(Choice::Machine(machine));
@@ -254,6 +326,9 @@ impl Kernel {
         let local = &mut self.conf.locals[instance.index()];
         local.reset(machine, interface, def.start.unwrap_or(0), &def.fields);
         self.conf.roster.add(instance, interface);
+        if self.exe.network.is_delayed() {
+            self.conf.places.add_machine(instance);
+        }
     }
 
     /// Brings the enabled set up to date about one machine.
@@ -266,7 +341,8 @@ impl Kernel {
             Status::Blocked { .. } | Status::Halted => false,
         };
         if let Some(number) = self.conf.roster.number(instance) {
-            self.conf.enabled.set(number as usize - 1, enabled);
+            let place = self.conf.places.of_machine(number as usize - 1);
+            self.conf.enabled.set(place, enabled);
         }
     }
 
@@ -362,7 +438,11 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
             }
             Status::Pending(Pending::Observe) => self.run(machine, Input::Continue, true),
             Status::Pending(Pending::Deliver { target, message }) => {
-                let handling = self.deliver(machine, target, message);
+                let is_direct = self.kernel.exe.network.is_direct() || target == machine;
+                let handling = match is_direct {
+                    true => self.deliver(machine, target, message),
+                    false => self.hand_over(machine, target, message),
+                };
                 self.run(machine, Input::Continue, true);
                 if let (Some(input), true) = (handling, self.kernel.is_running()) {
                     self.handle(target, message, input);
@@ -499,8 +579,14 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         answer
     }
 
-    /// A message reaches its target. If the target can handle it at once, the input that makes it do so is returned.
+    /// A message is sent and reaches its target.
     fn deliver(&mut self, sender: InstanceId, target: InstanceId, message: Message) -> Option<Input> {
+        self.note_send(sender, target, message);
+        self.arrive(sender, target, message)
+    }
+
+    #[inline]
+    fn note_send(&mut self, sender: InstanceId, target: InstanceId, message: Message) {
         if R::ON {
             let local = &self.kernel.conf.locals[sender.index()];
             let state = local.control;
@@ -511,6 +597,11 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 .copied();
             self.note(|| Note::Send { machine: sender, state, target, message, span });
         }
+    }
+
+    /// A message reaches its target. If the target can handle it at once, the input that makes it do so is returned.
+    #[inline]
+    fn arrive(&mut self, sender: InstanceId, target: InstanceId, message: Message) -> Option<Input> {
         let Kernel { exe, conf, .. } = &mut *self.kernel;
         let local = &mut conf.locals[target.index()];
         match local.status {
@@ -567,6 +658,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         local.n_children += 1;
         let created = kernel.known.child(&kernel.exe.instances, creator, place);
         kernel.add_machine(created, interface);
+        kernel.conf.network.create(kernel.exe.network.model, creator, created);
         self.note(|| Note::Create { creator: Some(creator), created, payload });
         let receives = self.kernel.exe.interfaces[interface as usize].receives;
         let local = &mut self.kernel.conf.locals[creator.index()];

@@ -5,8 +5,8 @@
 //! syntax: names and places come from the tables of the executable.
 //!
 //! Reading order: [`value`] (words and the store), [`ir`] (code), `lower` (how it is made), [`configuration`]
-//! (where everybody stands), [`interpret`] (one machine from effect to effect), [`kernel`] (the step),
-//! [`record`] and [`replay`] (runs for people), [`topology`] (who may send to whom).
+//! (where everybody stands), [`interpret`] (one machine from effect to effect), [`network`] (what is on its way),
+//! [`kernel`] (the step), [`record`] and [`replay`] (runs for people), [`topology`] (who may send to whom).
 //!
 //! What is absent on purpose: search, strategies, bounds on steps, time. The kernel never looks at a clock,
 //! never draws a random number and never prints.
@@ -20,6 +20,7 @@ pub mod ir;
 pub mod kernel;
 pub mod liveness;
 mod lower;
+pub mod network;
 pub mod record;
 pub mod replay;
 pub mod show;
@@ -31,6 +32,7 @@ pub mod verify;
 pub use configuration::{Configuration, Local, Message, Pending, Status};
 pub use executable::Executable;
 pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, Snapshot};
+pub use network::{InFlight, Network, UnknownName};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
 pub use topology::Topology;

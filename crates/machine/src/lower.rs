@@ -44,6 +44,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             permissions: IndexVec::new(),
             monitors: Vec::new(),
             main: number(test.main_interface),
+            network: crate::network::Network::default(),
             liveness: Liveness::default(),
             instances: InstanceTable::new(),
             store: Store::default(),

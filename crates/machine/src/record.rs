@@ -20,7 +20,7 @@ pub enum Actor {
 /// Something that happened. States, events and spans are numbers and places of the executable.
 #[derive(Clone, Copy, Debug)]
 pub enum Note {
-    /// A choice was made; a machine choice opens the step.
+    /// A choice was made; one that is not of data opens the step.
     Chosen(Choice),
     Create {
         creator: Option<InstanceId>,
@@ -33,6 +33,30 @@ pub enum Note {
         target: InstanceId,
         message: Message,
         span: Option<Span>,
+    },
+    /// The message is lost on its way.
+    Lose {
+        machine: InstanceId,
+        target: InstanceId,
+        message: Message,
+    },
+    /// The message goes twice.
+    Duplicate {
+        machine: InstanceId,
+        target: InstanceId,
+        message: Message,
+    },
+    /// The network brings the message to its target.
+    Arrive {
+        source: InstanceId,
+        target: InstanceId,
+        message: Message,
+    },
+    /// The machine stops for good, whatever it was doing.
+    Crash {
+        machine: InstanceId,
+        state: u32,
+        n_discarded: usize,
     },
     /// The message met a halted target.
     Drop {

@@ -13,7 +13,11 @@ use crate::record::Recorder;
 pub enum ReplayError {
     /// The machine cannot step there.
     NotEnabled { at: usize, machine: InstanceId },
-    /// A machine choice was due, and a data choice is there.
+    /// Nothing can arrive there by that channel.
+    NothingArrives { at: usize },
+    /// The machine cannot crash there.
+    CannotCrash { at: usize },
+    /// It has to be said who moves, and a data choice is there.
     MachineExpected { at: usize },
     /// A data choice was due, and there is none.
     DataExpected { at: usize },
@@ -27,6 +31,10 @@ impl std::fmt::Display for ReplayError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ReplayError::NotEnabled { at, .. } => write!(f, "choice {at}: the machine cannot step there"),
+            ReplayError::NothingArrives { at } => {
+                write!(f, "choice {at}: the network has no such message there")
+            }
+            ReplayError::CannotCrash { at } => write!(f, "choice {at}: the machine cannot crash there"),
             ReplayError::MachineExpected { at } => write!(f, "choice {at}: a machine should be named there"),
             ReplayError::DataExpected { at } => write!(f, "choice {at}: an answer is missing there"),
             ReplayError::NoSuchAnswer { at, answer, n_answers } => {
@@ -64,10 +72,14 @@ pub fn replay_on<R: Recorder>(
         if !matches!(kernel.outcome(), Outcome::Running) {
             return Err(ReplayError::TooLong { at });
         }
-        let Choice::Machine(machine) = choice else { return Err(ReplayError::MachineExpected { at }) };
         answers.at += 1;
-        if kernel.step(machine, &mut answers, recorder).is_err() {
-            return Err(ReplayError::NotEnabled { at, machine });
+        if kernel.take(choice, &mut answers, recorder).is_err() {
+            return Err(match choice {
+                Choice::Machine(machine) => ReplayError::NotEnabled { at, machine },
+                Choice::Deliver { .. } => ReplayError::NothingArrives { at },
+                Choice::Crash(_) => ReplayError::CannotCrash { at },
+                Choice::Data(_) => ReplayError::MachineExpected { at },
+            });
         }
         if let Some(error) = answers.error {
             return Err(error);
@@ -95,7 +107,7 @@ impl Oracle for Answers<'_> {
                 }
                 answer
             }
-            Some(Choice::Machine(_)) | None => {
+            Some(Choice::Machine(_) | Choice::Deliver { .. } | Choice::Crash(_)) | None => {
                 self.error.get_or_insert(ReplayError::DataExpected { at });
                 0
             }

@@ -57,8 +57,13 @@ impl Recorder for Tracer {
         let payload = |value: Value| (!value.is_null()).then(|| scene.text(Form::Log, value));
         let entry = match note {
             Note::Chosen(choice) => {
-                if let Choice::Machine(machine) = choice {
-                    self.trace.steps.push(TraceStep { machine: name(machine), ..TraceStep::default() });
+                let mover = match choice {
+                    Choice::Machine(machine) | Choice::Crash(machine) => Some(name(machine)),
+                    Choice::Deliver { .. } => Some("network".to_owned()),
+                    Choice::Data(_) => None,
+                };
+                if let Some(machine) = mover {
+                    self.trace.steps.push(TraceStep { machine, ..TraceStep::default() });
                 }
                 if let Some(step) = self.trace.steps.last_mut() {
                     step.choices.push(choice);
@@ -78,7 +83,25 @@ impl Recorder for Tracer {
                 event: event_name(message.event),
                 payload: payload(message.payload),
                 span,
+                is_delayed: exe.network.is_delayed() && machine != target,
             },
+            Note::Lose { machine, target, message } => {
+                Entry::Lose { machine: name(machine), target: name(target), event: event_name(message.event) }
+            }
+            Note::Duplicate { machine, target, message } => Entry::Duplicate {
+                machine: name(machine),
+                target: name(target),
+                event: event_name(message.event),
+            },
+            Note::Arrive { source, target, message } => Entry::Arrive {
+                machine: name(target),
+                source: name(source),
+                event: event_name(message.event),
+                payload: payload(message.payload),
+            },
+            Note::Crash { machine, state, n_discarded } => {
+                Entry::Crash { machine: name(machine), state: state_name(state), n_discarded }
+            }
             Note::Drop { machine, target, message } => {
                 Entry::Drop { machine: name(machine), target: name(target), event: event_name(message.event) }
             }

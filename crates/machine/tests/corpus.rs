@@ -130,9 +130,9 @@ fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Res
     picker.restart();
     while kernel.is_running() && kernel.n_steps() < MAX_STEPS {
         let n = picker.pick(kernel.n_enabled() as u32);
-        let machine = kernel.nth_enabled(n as usize).ok_or("a running kernel has an enabled machine")?;
+        let choice = kernel.nth_enabled(n as usize).ok_or("a running kernel has an enabled machine")?;
         let mut answers = Answers(picker);
-        kernel.step(machine, &mut answers, &mut Silent).map_err(|e| format!("{e:?}"))?;
+        kernel.take(choice, &mut answers, &mut Silent).map_err(|e| format!("{e:?}"))?;
     }
     // Whatever happened must happen again, also when somebody listens.
     let mut tracer = Tracer::default();

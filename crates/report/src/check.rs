@@ -116,7 +116,7 @@ pub fn violation(
                     .choices
                     .iter()
                     .filter_map(|choice| match choice {
-                        Choice::Machine(_) => None,
+                        Choice::Machine(_) | Choice::Deliver { .. } | Choice::Crash(_) => None,
                         Choice::Data(answer) => Some(*answer),
                     })
                     .collect(),

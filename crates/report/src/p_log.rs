@@ -50,6 +50,21 @@ fn line_of(entry: &Entry, sources: &Sources) -> Option<(&'static str, String)> {
                 event_with(event, payload)
             ),
         ),
+        // P has no network of its own: these are in its manner.
+        Entry::Lose { machine, target, event } => {
+            ("NetworkLog", format!("event '{event}' from '{machine}' to '{target}' was lost."))
+        }
+        Entry::Duplicate { machine, target, event } => {
+            ("NetworkLog", format!("event '{event}' from '{machine}' to '{target}' was duplicated."))
+        }
+        Entry::Arrive { machine, source, event, payload } => (
+            "NetworkLog",
+            format!("event '{}' from '{source}' arrived at '{machine}'.", event_with(event, payload)),
+        ),
+        Entry::Crash { machine, state, n_discarded } => (
+            "CrashLog",
+            format!("{machine} crashed in state '{state}' with {n_discarded} events in its inbox."),
+        ),
         Entry::Drop { machine, target, event } => {
             ("SendLog", format!("'{machine}' sent event '{event}' to '{target}' which has halted."))
         }
@@ -186,6 +201,26 @@ fn json_of(entry: &Entry, sources: &Sources, clocks: &mut Clocks) -> Option<Valu
             set("payload", payload_of(payload));
             set("clock", json!(clocks.send(machine, target, event, payload)));
             "SendEvent"
+        }
+        Entry::Lose { machine, target, event } | Entry::Duplicate { machine, target, event } => {
+            set("sender", json!(machine));
+            set("event", json!(event));
+            set("target", json!(target));
+            if matches!(entry, Entry::Lose { .. }) { "LoseEvent" } else { "DuplicateEvent" }
+        }
+        Entry::Arrive { machine, source, event, payload } => {
+            set("sender", json!(source));
+            set("event", json!(event));
+            set("target", json!(machine));
+            set("payload", payload_of(payload));
+            "ArriveEvent"
+        }
+        Entry::Crash { machine, state, n_discarded } => {
+            set("id", json!(machine));
+            set("state", json!(state));
+            set("haltInboxSize", json!(n_discarded));
+            set("clock", json!(clocks.tick(machine)));
+            "Crash"
         }
         Entry::Drop { machine, target, event } => {
             set("sender", json!(machine));

@@ -7,6 +7,8 @@
 
 use std::fmt::Write as _;
 
+use allways_run::{NetworkModel, NetworkOptions};
+
 /// Written into every file; readers refuse others.
 const FORMAT: &str = "--allways-schedule:1";
 
@@ -18,12 +20,18 @@ pub struct ScheduleFile {
     pub choices: Vec<FileChoice>,
     /// Where the loop begins, for a run that repeats.
     pub loop_start: Option<usize>,
+    /// What carries messages, and what can go wrong.
+    pub network: NetworkOptions,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileChoice {
     /// A machine by its path, `0.1`.
     Machine(String),
+    /// A message arrives: the paths of target and source, and its place among the different ones.
+    Deliver { target: String, source: String, place: u32 },
+    /// A machine stops for good.
+    Crash(String),
     Data(u32),
 }
 
@@ -45,10 +53,30 @@ pub fn write(file: &ScheduleFile) -> String {
     if let Some(start) = file.loop_start {
         let _ = writeln!(out, "--loop:{start}");
     }
+    let network = &file.network;
+    if network.model != NetworkModel::Inbox {
+        let _ = writeln!(out, "--network:{}", network.model.as_str());
+    }
+    for (key, names) in
+        [("lossy", &network.lossy), ("duplicating", &network.duplicating), ("crash", &network.crash)]
+    {
+        for name in names {
+            let _ = writeln!(out, "--{key}:{name}");
+        }
+    }
     for choice in &file.choices {
         match choice {
             FileChoice::Machine(path) => {
                 let _ = writeln!(out, "({path})");
+            }
+            FileChoice::Deliver { target, source, place: 0 } => {
+                let _ = writeln!(out, "({source} > {target})");
+            }
+            FileChoice::Deliver { target, source, place } => {
+                let _ = writeln!(out, "({source} > {target} #{place})");
+            }
+            FileChoice::Crash(path) => {
+                let _ = writeln!(out, "({path} crash)");
             }
             FileChoice::Data(answer) => {
                 let _ = writeln!(out, "{answer}");
@@ -75,8 +103,13 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
         }
         _ => return Err("this is not a schedule file".to_owned()),
     }
-    let mut file =
-        ScheduleFile { test: String::new(), program: String::new(), choices: Vec::new(), loop_start: None };
+    let mut file = ScheduleFile {
+        test: String::new(),
+        program: String::new(),
+        choices: Vec::new(),
+        loop_start: None,
+        network: NetworkOptions::default(),
+    };
     let mut n_choices = None;
     let n_lines = text.lines().count();
     for (number, line) in lines {
@@ -88,11 +121,18 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
                 "test-method" => file.test = value.to_owned(),
                 "program" => file.program = value.to_owned(),
                 "choices" => n_choices = value.parse::<usize>().ok(),
+                "network" => {
+                    file.network.model = NetworkModel::named(value)
+                        .ok_or_else(|| format!("line {number} names an unknown network: `{value}`"))?;
+                }
+                "lossy" => file.network.lossy.push(value.to_owned()),
+                "duplicating" => file.network.duplicating.push(value.to_owned()),
+                "crash" => file.network.crash.push(value.to_owned()),
                 "loop" => file.loop_start = value.parse().ok(),
                 _ => return Err(format!("line {number} has an unknown header: `--{key}`")),
             }
         } else if let Some(path) = line.strip_prefix('(').and_then(|line| line.strip_suffix(')')) {
-            file.choices.push(FileChoice::Machine(path.to_owned()));
+            file.choices.push(mover(path).ok_or_else(wrong)?);
         } else {
             match line.parse() {
                 Ok(answer) => file.choices.push(FileChoice::Data(answer)),
@@ -109,6 +149,21 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
     }
 }
 
+/// What stands in parentheses: `0.1`, `0 > 0.1`, `0 > 0.1 #2`, `0.1 crash`.
+fn mover(text: &str) -> Option<FileChoice> {
+    if let Some((source, rest)) = text.split_once(" > ") {
+        let (target, place) = match rest.split_once(" #") {
+            Some((target, place)) => (target, place.parse().ok()?),
+            None => (rest, 0),
+        };
+        return Some(FileChoice::Deliver { target: target.to_owned(), source: source.to_owned(), place });
+    }
+    Some(match text.strip_suffix(" crash") {
+        Some(path) => FileChoice::Crash(path.to_owned()),
+        None => FileChoice::Machine(text.to_owned()),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,8 +176,18 @@ mod tests {
                 FileChoice::Machine("0".into()),
                 FileChoice::Data(1),
                 FileChoice::Machine("0.2".into()),
+                FileChoice::Deliver { target: "0.1".into(), source: "0".into(), place: 0 },
+                FileChoice::Deliver { target: "0".into(), source: "0.1.0".into(), place: 2 },
+                FileChoice::Crash("0.1".into()),
+                FileChoice::Machine("0.2".into()),
             ],
             loop_start: Some(2),
+            network: NetworkOptions {
+                model: NetworkModel::Bag,
+                lossy: vec!["eA".into(), "eB".into()],
+                duplicating: Vec::new(),
+                crash: vec!["Server".into()],
+            },
         }
     }
 

@@ -95,7 +95,7 @@ fn cells<'a>(
             Some(creator) => (creator, "new", format!("creates {machine}{}", with(payload))),
             None => (machine, "start", "the test begins".to_owned()),
         },
-        Entry::Send { machine, target, event, payload, .. } => {
+        Entry::Send { machine, target, event, payload, is_delayed, .. } => {
             let taken = match next {
                 Some(Entry::Dequeue { machine: by, state, event: taken, .. })
                     if by == target && taken == event =>
@@ -113,9 +113,44 @@ fn cells<'a>(
                 {
                     return None;
                 }
+                Some(Entry::Lose { target: lost, event: missing, .. })
+                    if lost == target && missing == event =>
+                {
+                    return None;
+                }
+                Some(Entry::Duplicate { .. }) => String::new(),
+                _ if *is_delayed => ", on its way".to_owned(),
                 _ => ", waits in its inbox".to_owned(),
             };
             (machine, event, format!("to {target}{taken}{}", with(payload)))
+        }
+        Entry::Lose { machine, target, event } => (machine, event, format!("lost on its way to {target}")),
+        Entry::Duplicate { machine, target, event } => {
+            (machine, event, format!("arrives twice at {target}"))
+        }
+        Entry::Arrive { machine, source, event, payload } => {
+            let taken = match next {
+                Some(Entry::Dequeue { machine: by, state, event: taken, .. })
+                    if by == machine && taken == event =>
+                {
+                    format!(", handled in {state}")
+                }
+                Some(Entry::Receive { machine: by, state, event: taken, .. })
+                    if by == machine && taken == event =>
+                {
+                    format!(", received in {state}")
+                }
+                Some(Entry::Drop { .. }) => return None,
+                _ => ", waits in its inbox".to_owned(),
+            };
+            (machine, event, format!("arrives from {source}{taken}{}", with(payload)))
+        }
+        Entry::Crash { machine, state, n_discarded } => {
+            let rest = match n_discarded {
+                0 => String::new(),
+                n => format!(", {n} messages in its inbox are lost"),
+            };
+            (machine, "crash", format!("crashes in {state}{rest}"))
         }
         Entry::Drop { machine, target, event } => (machine, event, format!("lost: {target} has halted")),
         Entry::Dequeue { machine, state, event, payload } => {
@@ -181,7 +216,11 @@ fn cells<'a>(
 
 /// Whether the entry before is the delivery of this event to this machine.
 fn is_delivery(last: Option<&Entry>, machine: &str, event: &str) -> bool {
-    matches!(last, Some(Entry::Send { target, event: sent, .. }) if target == machine && sent == event)
+    match last {
+        Some(Entry::Send { target, event: sent, .. }) => target == machine && sent == event,
+        Some(Entry::Arrive { machine: target, event: brought, .. }) => target == machine && brought == event,
+        _ => false,
+    }
 }
 
 fn with(payload: &Option<String>) -> String {

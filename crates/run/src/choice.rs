@@ -22,8 +22,30 @@ impl InstanceId {
 pub enum Choice {
     /// This machine makes the next step.
     Machine(InstanceId),
-    /// The how-manieth answer of a `$`, `$$` or `choose`, counted from zero; of a `$`, one is true.
+    /// The network brings a message from `source` to `target`: the oldest, or, where messages overtake each other, the
+    /// one at this place among the different ones, in the order of their bytes.
+    Deliver { target: InstanceId, source: InstanceId, place: u32 },
+    /// This machine stops for good.
+    Crash(InstanceId),
+    /// The how-manieth answer of a `$`, `$$` or `choose`, counted from zero; of a `$`, one is true. Also what becomes
+    /// of a message that can be lost or doubled; zero is that it goes its way.
     Data(u32),
+}
+
+impl Choice {
+    /// Whether a step begins with it. All others belong to the step before.
+    #[inline]
+    pub fn is_step(self) -> bool {
+        !matches!(self, Choice::Data(_))
+    }
+
+    /// Who moves: a machine, or the channel between two, whichever of its messages it is.
+    pub fn mover(self) -> Choice {
+        match self {
+            Choice::Deliver { target, source, .. } => Choice::Deliver { target, source, place: 0 },
+            other => other,
+        }
+    }
 }
 
 /// The choices of one run in order, enough to replay it.
@@ -41,20 +63,15 @@ impl Schedule {
         self.choices.is_empty()
     }
 
-    /// How many machine steps the run has.
+    /// How many steps the run has, of machines and of the network.
     pub fn n_steps(&self) -> usize {
-        self.choices.iter().filter(|choice| matches!(choice, Choice::Machine(_))).count()
+        self.choices.iter().filter(|choice| choice.is_step()).count()
     }
 
-    /// How often the run turns from one machine to another.
+    /// How often the run turns from one machine or channel to another.
     pub fn n_switches(&self) -> usize {
-        let machines = || {
-            self.choices.iter().filter_map(|choice| match choice {
-                Choice::Machine(machine) => Some(*machine),
-                Choice::Data(_) => None,
-            })
-        };
-        machines().zip(machines().skip(1)).filter(|(a, b)| a != b).count()
+        let movers = || self.choices.iter().filter(|choice| choice.is_step()).map(|choice| choice.mover());
+        movers().zip(movers().skip(1)).filter(|(a, b)| a != b).count()
     }
 }
 

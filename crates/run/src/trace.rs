@@ -23,9 +23,9 @@ impl Trace {
 /// One atomic move: the choices that made it and what happened in it, in order.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TraceStep {
-    /// Who stepped.
+    /// Who stepped; `network` when a message was brought to its target.
     pub machine: String,
-    /// The machine choice, then the data choices met in the step.
+    /// The choice of who moves, then the data choices met in the step.
     pub choices: Vec<Choice>,
     pub entries: Vec<Entry>,
 }
@@ -40,7 +40,7 @@ pub enum Entry {
         interface: String,
         payload: Option<String>,
     },
-    /// The message is on its way: it reached the target's inbox, or its hands.
+    /// The message is on its way: under P's own network it reached the target's inbox, or its hands.
     Send {
         machine: String,
         state: String,
@@ -48,6 +48,33 @@ pub enum Entry {
         event: String,
         payload: Option<String>,
         span: Option<Span>,
+        /// It is in the hands of the network, which brings it in a step of its own.
+        is_delayed: bool,
+    },
+    /// The network lost the message.
+    Lose {
+        machine: String,
+        target: String,
+        event: String,
+    },
+    /// The network carries the message twice.
+    Duplicate {
+        machine: String,
+        target: String,
+        event: String,
+    },
+    /// The network brings a message to the inbox of `machine`.
+    Arrive {
+        machine: String,
+        source: String,
+        event: String,
+        payload: Option<String>,
+    },
+    /// The machine stops for good.
+    Crash {
+        machine: String,
+        state: String,
+        n_discarded: usize,
     },
     /// The target had halted, and the message is gone.
     Drop {

@@ -2,8 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use allways_machine::Executable;
+use allways_p::hir::{EventId, MachineKind, Program};
+use allways_run::{NetworkModel, NetworkOptions};
+
 use crate::generate::generate_any;
 use crate::oracle::{self, OracleOptions};
+use crate::random::Random;
 use crate::shrink::shrink;
 use crate::view::{At, Scene};
 use crate::{Loaded, Summary, search};
@@ -26,12 +31,23 @@ pub struct Compared {
 
 /// Enumerates a test twice and compares.
 pub fn compare(loaded: &Loaded, test_idx: usize, options: OracleOptions) -> Compared {
-    let oracle = oracle::explore(&loaded.program, test_idx, options);
+    compare_over(loaded, test_idx, options, &NetworkOptions::default())
+}
+
+/// The same over some network.
+pub fn compare_over(
+    loaded: &Loaded,
+    test_idx: usize,
+    options: OracleOptions,
+    network: &NetworkOptions,
+) -> Compared {
+    let oracle = oracle::explore_over(&loaded.program, test_idx, options, network);
     if oracle.bound_hit {
         return Compared { oracle, kernel: Summary::default(), comparison: Comparison::TooLarge };
     }
     // The kernel never needs more configurations than the oracle has; the margin is for the initial one.
-    let kernel = search::explore(&loaded.program, test_idx, 2 * options.max_configurations);
+    let max_configurations = 2 * options.max_configurations;
+    let kernel = search::explore_over(&loaded.program, test_idx, max_configurations, network);
     let scene = Scene { program: &loaded.program, sources: &loaded.sources };
     let comparison = match oracle.difference(&kernel, ["oracle", "kernel"], &scene) {
         Some(difference) => Comparison::Differ(difference),
@@ -96,19 +112,61 @@ impl Statistics {
     }
 }
 
+/// Which network random programs run over.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Over {
+    pub model: NetworkModel,
+    /// With events that are lossy or duplicating, or a machine that crashes, at random.
+    pub faults: bool,
+}
+
 /// Compares a random program.
-pub fn compare_seed(seed: u64, options: OracleOptions) -> (String, Compared) {
+pub fn compare_seed(seed: u64, over: Over, options: OracleOptions) -> (String, Compared) {
     let (text, _) = generate_any(seed);
     let loaded = Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
-    let compared = compare(&loaded, 0, options);
+    let compared = compare_over(&loaded, 0, options, &network_of(&loaded.program, seed, over));
     (text, compared)
 }
 
+/// The network of a random program: faults are drawn from its seed.
+pub fn network_of(program: &Program, seed: u64, over: Over) -> NetworkOptions {
+    let mut network = NetworkOptions { model: over.model, ..NetworkOptions::default() };
+    if !over.faults {
+        return network;
+    }
+    let mut random = Random::new(seed ^ 0x5eed_fa17);
+    let events: Vec<&str> = program
+        .events
+        .ids()
+        .filter(|&event| event != EventId::NULL)
+        .map(|event| program.name(program.events[event].name))
+        .collect();
+    let machines: Vec<&str> = program
+        .machines
+        .iter()
+        .filter(|machine| machine.kind == MachineKind::Machine)
+        .map(|machine| program.name(machine.name))
+        .collect();
+    // One kind of fault most of the time, so that programs stay small, and sometimes all.
+    let which = random.below(4);
+    for (kind, list) in [&mut network.lossy, &mut network.duplicating].into_iter().enumerate() {
+        if which == kind || which == 3 {
+            list.push(events[random.below(events.len())].to_owned());
+        }
+    }
+    if which >= 2 {
+        network.crash.push(machines[random.below(machines.len())].to_owned());
+    }
+    network
+}
+
 /// Makes a program on which the two differ as small as lines can be left out.
-pub fn shrink_difference(text: &str, options: OracleOptions) -> String {
+pub fn shrink_difference(text: &str, network: &NetworkOptions, options: OracleOptions) -> String {
     shrink(text, |candidate| {
         let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
+        // A name of the network that went away is not a difference.
         !loaded.program.tests.is_empty()
-            && matches!(compare(&loaded, 0, options).comparison, Comparison::Differ(_))
+            && Executable::new(&loaded.program, 0).with_network(network).is_ok()
+            && matches!(compare_over(&loaded, 0, options, network).comparison, Comparison::Differ(_))
     })
 }

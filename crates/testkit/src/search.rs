@@ -13,7 +13,7 @@ use allways_machine::{
     DataPoint, Executable, Kernel, Local, Oracle, Outcome, Pending, Silent, Snapshot, Status,
 };
 use allways_p::hir::{EventId, FunId, InterfaceId, MachineId, Program, StateId};
-use allways_run::{InstanceId, Limits, ViolationKind};
+use allways_run::{Choice, InstanceId, Limits, NetworkOptions, ViolationKind};
 
 use crate::oracle::value::{Path, Value};
 use crate::script::Script;
@@ -21,7 +21,21 @@ use crate::view::{At, LocalView, MonitorView, QuiescentView, Summary};
 
 /// Enumerates one test of a program through the kernel.
 pub fn explore(program: &Program, test_idx: usize, max_configurations: usize) -> Summary {
-    let exe = Arc::new(Executable::new(program, test_idx));
+    explore_over(program, test_idx, max_configurations, &NetworkOptions::default())
+}
+
+/// The same over some network.
+///
+/// # Panics
+/// When the options name what is not in the program.
+pub fn explore_over(
+    program: &Program,
+    test_idx: usize,
+    max_configurations: usize,
+    network: &NetworkOptions,
+) -> Summary {
+    let exe = Executable::new(program, test_idx).with_network(network).expect("names are those of the program");
+    let exe = Arc::new(exe);
     let limits = Limits { instructions: 20_000, call_depth: 500, ..Limits::default() };
     let mut search = Search {
         program,
@@ -60,12 +74,13 @@ struct Search<'a> {
 impl Search<'_> {
     fn expand(&mut self, snapshot: &Snapshot) {
         self.kernel.restore(snapshot);
-        let enabled: Vec<InstanceId> = self.kernel.enabled().collect();
-        for machine in enabled {
+        let choices: Vec<Choice> =
+            self.kernel.choices().chain(self.kernel.crashes().map(Choice::Crash)).collect();
+        for choice in choices {
             let mut script = Script::default();
             loop {
                 self.kernel.restore(snapshot);
-                self.kernel.step(machine, &mut script, &mut Silent).expect("the machine is enabled");
+                self.kernel.take(choice, &mut script, &mut Silent).expect("the step is possible");
                 self.visit();
                 if !script.advance() {
                     break;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use allways_machine::{DataPoint, Executable, Kernel, Silent, trace};
 use allways_run::Limits;
 use allways_testkit::Loaded;
-use allways_testkit::differential::{Comparison, Statistics, compare_seed};
+use allways_testkit::differential::{Comparison, Over, Statistics, compare_seed};
 use allways_testkit::generate::generate_any;
 use allways_testkit::oracle::OracleOptions;
 use allways_testkit::random::Random;
@@ -20,7 +20,7 @@ fn oracle_and_kernel_agree_on_random_programs() {
     let options = OracleOptions { max_configurations: 2_500, ..OracleOptions::default() };
     let mut statistics = Statistics::default();
     for seed in FIRST_SEED..FIRST_SEED + 400 {
-        let (text, compared) = compare_seed(seed, options);
+        let (text, compared) = compare_seed(seed, Over::default(), options);
         statistics.add(&compared);
         if let Comparison::Differ(difference) = compared.comparison {
             panic!("seed {seed}: {difference}\n{text}");
@@ -55,10 +55,10 @@ fn random_runs_replay_to_the_same_trace() {
             kernel.reset();
             // Null handlers run for ever.
             while kernel.is_running() && kernel.n_steps() < 200 {
-                let machine =
+                let choice =
                     kernel.nth_enabled(random.below(kernel.n_enabled())).expect("somebody can step");
                 let mut answers = |point: DataPoint| random.below(point.n_answers as usize) as u32;
-                kernel.step(machine, &mut answers, &mut Silent).expect("the machine is enabled");
+                kernel.take(choice, &mut answers, &mut Silent).expect("the machine is enabled");
             }
             let schedule = kernel.schedule().clone();
             let (first, outcome) = trace(&exe, Limits::default(), &schedule).expect("the schedule replays");

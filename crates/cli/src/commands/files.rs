@@ -148,9 +148,16 @@ fn schedule(
             .iter()
             .map(|choice| match *choice {
                 Choice::Machine(machine) => FileChoice::Machine(exe.instance_path(machine)),
+                Choice::Deliver { target, source, place } => FileChoice::Deliver {
+                    target: exe.instance_path(target),
+                    source: exe.instance_path(source),
+                    place,
+                },
+                Choice::Crash(machine) => FileChoice::Crash(exe.instance_path(machine)),
                 Choice::Data(answer) => FileChoice::Data(answer),
             })
             .collect(),
         loop_start: counterexample.loop_start,
+        network: exe.network.options().clone(),
     }
 }

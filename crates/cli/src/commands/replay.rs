@@ -47,7 +47,10 @@ pub fn replay_file(input: &InputArgs, path: &Path, format: Format, full_trace: b
     if file.program != program_fingerprint(&compilation) {
         printer::err("the program has changed since the schedule was written; trying all the same\n");
     }
-    let executable = Arc::new(Executable::new(program, test));
+    let executable = match Executable::new(program, test).with_network(&file.network) {
+        Ok(executable) => Arc::new(executable),
+        Err(error) => return rejected(error.to_string()),
+    };
     let Some(schedule) = schedule_of(&executable, &file) else {
         return rejected("a machine in it has a name that no machine can have".to_owned());
     };
@@ -107,6 +110,11 @@ fn schedule_of(exe: &Executable, file: &ScheduleFile) -> Option<Schedule> {
         .iter()
         .map(|choice| match choice {
             FileChoice::Machine(path) => exe.instance_at(path).map(Choice::Machine),
+            FileChoice::Deliver { target, source, place } => {
+                let (target, source) = (exe.instance_at(target)?, exe.instance_at(source)?);
+                Some(Choice::Deliver { target, source, place: *place })
+            }
+            FileChoice::Crash(path) => exe.instance_at(path).map(Choice::Crash),
             FileChoice::Data(answer) => Some(Choice::Data(*answer)),
         })
         .collect()

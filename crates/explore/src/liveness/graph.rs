@@ -1,6 +1,6 @@
 //! The part of the configuration graph that was explored from one configuration.
 //!
-//! Breadth first, with every machine that can step and every resolution of the data choices met in the step.
+//! Breadth first, with everybody who can move and every resolution of the data choices met in the step.
 //! Configurations are told apart by their whole content, not by hashes of it, so that "none" means none.
 
 use std::collections::VecDeque;
@@ -30,8 +30,8 @@ pub(crate) struct Node {
     /// Monitors that are hot here, and those that are cold, a bit for each.
     pub hot: u64,
     pub cold: u64,
-    /// Machines that can step.
-    pub enabled: Vec<InstanceId>,
+    /// Who can move, as [`Choice::mover`] says it. Crashes are not among them: nobody has to crash.
+    pub enabled: Vec<Choice>,
     /// The edge by which it was found; the root has none.
     pub found_by: Option<u32>,
     /// Its edges, as a range; empty until it was expanded.
@@ -44,7 +44,7 @@ pub(crate) struct Edge {
     /// What monitors went through in the step, that in passing included.
     pub hot: u64,
     pub cold: u64,
-    pub machine: InstanceId,
+    pub choice: Choice,
     pub answers: Vec<Answer>,
 }
 
@@ -85,6 +85,7 @@ impl Graph {
         kernel: &mut Kernel,
         heat: &Heat,
         allowance: Allowance,
+        with_crashes: bool,
         is_cancelled: &dyn Fn() -> bool,
         mut stop: impl FnMut(&Edge, &Node) -> bool,
     ) -> (Graph, End) {
@@ -105,13 +106,19 @@ impl Graph {
                 break End::Cancelled;
             }
             let first_edge = graph.edges.len() as u32;
-            for machine in graph.nodes[from as usize].enabled.clone() {
+            kernel.restore(&snapshot);
+            let mut choices: Vec<Choice> = kernel.choices().collect();
+            sort_by_paths(kernel, &mut choices);
+            if with_crashes {
+                choices.extend(kernel.crashes().map(Choice::Crash));
+            }
+            for choice in choices {
                 let mut resolution = Resolution::default();
                 loop {
                     kernel.restore(&snapshot);
                     resolution.answers.clear();
                     let mut passing = StepHeat { heat, hot: 0, cold: 0 };
-                    if kernel.step(machine, &mut resolution, &mut passing).is_err() {
+                    if kernel.take(choice, &mut resolution, &mut passing).is_err() {
                         break 'search End::Unknown;
                     }
                     let (hot, cold) = (passing.hot, passing.cold);
@@ -119,7 +126,7 @@ impl Graph {
                         Outcome::Violated(violation) => {
                             let violation = violation.clone();
                             let mut path = graph.path_to(from);
-                            push_step(&mut path, machine, &resolution.answers);
+                            push_step(&mut path, choice, &resolution.answers);
                             break 'search End::Broken { path, violation };
                         }
                         Outcome::Unknown(_) => break 'search End::Unknown,
@@ -137,7 +144,7 @@ impl Graph {
                             to
                         }
                     };
-                    let edge = Edge { from, to, hot, cold, machine, answers: resolution.answers.clone() };
+                    let edge = Edge { from, to, hot, cold, choice, answers: resolution.answers.clone() };
                     let stops = stop(&edge, &graph.nodes[to as usize]);
                     graph.edges.push(edge);
                     if stops {
@@ -177,7 +184,7 @@ impl Graph {
         let mut choices = Vec::new();
         for &edge in walk {
             let edge = &self.edges[edge as usize];
-            push_step(&mut choices, edge.machine, &edge.answers);
+            push_step(&mut choices, edge.choice, &edge.answers);
         }
         choices
     }
@@ -215,21 +222,32 @@ impl Graph {
     }
 }
 
-fn push_step(choices: &mut Vec<Choice>, machine: InstanceId, answers: &[Answer]) {
-    choices.push(Choice::Machine(machine));
+fn push_step(choices: &mut Vec<Choice>, choice: Choice, answers: &[Answer]) {
+    choices.push(choice);
     choices.extend(answers.iter().map(|answer| Choice::Data(answer.answer)));
 }
 
 fn node(kernel: &Kernel, found_by: Option<u32>) -> Node {
     let (hot, cold) = standing(kernel);
-    // By path, so that the order does not depend on which runs the process made before.
-    let mut enabled: Vec<InstanceId> = kernel.enabled().collect();
-    if enabled.len() > 1 {
-        enabled.sort_by_cached_key(|machine| {
-            if machine.index() == 0 { Vec::new() } else { kernel.executable().instances.path(*machine) }
-        });
-    }
+    let mut enabled: Vec<Choice> = kernel.choices().map(Choice::mover).collect();
+    enabled.dedup();
     Node { hot, cold, enabled, found_by, edges: 0..0 }
+}
+
+/// By path, so that the order does not depend on which runs the process made before.
+fn sort_by_paths(kernel: &Kernel, choices: &mut [Choice]) {
+    if choices.len() < 2 {
+        return;
+    }
+    let path = |machine: InstanceId| {
+        if machine.index() == 0 { Vec::new() } else { kernel.executable().instances.path(machine) }
+    };
+    choices.sort_by_cached_key(|&choice| match choice {
+        Choice::Machine(machine) => (0, path(machine), Vec::new(), 0),
+        Choice::Deliver { target, source, place } => (1, path(target), path(source), place),
+        Choice::Crash(machine) => (2, path(machine), Vec::new(), 0),
+        Choice::Data(answer) => (3, Vec::new(), Vec::new(), answer),
+    });
 }
 
 /// Enumerates the resolutions of the data choices of one step, in lexicographic order.

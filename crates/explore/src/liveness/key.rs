@@ -6,6 +6,7 @@
 
 use allways_base::Idx;
 use allways_machine::configuration::After;
+use allways_machine::encode::encode_in_flight;
 use allways_machine::{Executable, Kernel, Local, Message, Pending, Status};
 use allways_run::InstanceId;
 
@@ -23,6 +24,14 @@ pub(crate) fn write_key(kernel: &Kernel, instances: &mut Vec<InstanceId>, out: &
     }
     for monitor in &conf.monitors {
         write_local(kernel.executable(), monitor, out);
+    }
+    if kernel.executable().network.is_delayed() {
+        let mut bytes = Vec::new();
+        encode_in_flight(kernel.executable(), kernel.store(), &conf.network, &mut bytes);
+        out.push(bytes.len() as u64);
+        out.extend(bytes.chunks(8).map(|chunk| {
+            chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+        }));
     }
 }
 

@@ -1,7 +1,8 @@
 //! The default reading: which infinite runs does a scheduler produce that draws every choice at random?
 //!
 //! Those that end up in a bottom component of the graph and see all of it. So a violation is a bottom component with
-//! a hot and no cold configuration.
+//! a hot and no cold configuration. Nobody has to crash: a run may go on for ever without any further crash, so these are
+//! not looked at.
 
 use allways_machine::Kernel;
 
@@ -25,7 +26,7 @@ pub(crate) fn search(
     if standing(kernel).1 & bit != 0 {
         return Search::Cools;
     }
-    let (graph, end) = Graph::explore(kernel, heat, allowance, is_cancelled, |edge, _| edge.cold & bit != 0);
+    let (graph, end) = Graph::explore(kernel, heat, allowance, false, is_cancelled, |edge, _| edge.cold & bit != 0);
     match end {
         End::Exhausted => {}
         End::Stopped => return Search::Cools,

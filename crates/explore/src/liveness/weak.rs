@@ -1,4 +1,5 @@
-//! The older reading: `$` is free, `$$` fair, machines weakly fair.
+//! The older reading: `$` is free, `$$` fair, machines and channels of the network weakly fair: a channel that always has
+//! something to bring does bring something. Faults are free: nobody has to crash, and every message may be lost.
 //!
 //! A violation is a cycle with a hot and no cold configuration in which every machine that can always step does, and
 //! every `$$` that is asked gives both answers. Any such cycle in the explored part is real, whether or not the search
@@ -19,7 +20,7 @@ pub(crate) fn search(
     allowance: Allowance,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Search {
-    let (graph, end) = Graph::explore(kernel, heat, allowance, is_cancelled, |_, _| false);
+    let (graph, end) = Graph::explore(kernel, heat, allowance, true, is_cancelled, |_, _| false);
     for monitor in 0..kernel.n_monitors().min(StepHeat::MAX_MONITORS) {
         if let Some((start, walk)) = fair_cycle(&graph, monitor) {
             return Search::Lasso { monitor, stem: graph.path_to(start), lap: graph.choices(&walk) };
@@ -78,7 +79,7 @@ pub(crate) fn fair_cycle(graph: &Graph, monitor: usize) -> Option<(u32, Vec<u32>
             // A machine that can step all through the component and never does starves in every cycle of it.
             let starves = graph.nodes[component[0] as usize].enabled.iter().any(|machine| {
                 component.iter().all(|&node| graph.nodes[node as usize].enabled.contains(machine))
-                    && !edges.iter().any(|&edge| graph.edges[edge as usize].machine == *machine)
+                    && !edges.iter().any(|&edge| graph.edges[edge as usize].choice.mover() == *machine)
             });
             if !starves && let Some(found) = close(graph, &edges, &is_hot) {
                 return Some(found);
@@ -146,11 +147,11 @@ fn missing(graph: &Graph, edges: &[u32], walk: &[u32]) -> Option<u32> {
     let source = |edge: u32| &graph.nodes[graph.edges[edge as usize].from as usize];
     for machine in &source(walk[0]).enabled {
         let can_always = walk.iter().all(|&edge| source(edge).enabled.contains(machine));
-        let steps = walk.iter().any(|&edge| graph.edges[edge as usize].machine == *machine);
+        let steps = walk.iter().any(|&edge| graph.edges[edge as usize].choice.mover() == *machine);
         if can_always && !steps {
             // Either it steps somewhere in the component, or it cannot step somewhere: go there.
             return edges.iter().copied().find(|&edge| {
-                graph.edges[edge as usize].machine == *machine || !source(edge).enabled.contains(machine)
+                graph.edges[edge as usize].choice.mover() == *machine || !source(edge).enabled.contains(machine)
             });
         }
     }

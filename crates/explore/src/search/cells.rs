@@ -506,7 +506,7 @@ impl<'c> Cells<'c> {
         let Owner::Machine(machine) = owner else { return Vec::new() };
         let message = self.messages[message as usize];
         let local = &self.cells[cell as usize].local;
-        let first = self.kernel.deliver_alone(machine, local, message, &mut self.recorder);
+        let first = self.kernel.deliver_alone(machine, local, message, 1, &mut self.recorder);
         match self.ways(machine, None, first) {
             Ok(ways) => {
                 ways.into_iter().map(|way| Delivered { end: way.end, answers: way.answers }).collect()
@@ -744,6 +744,10 @@ impl Recorder for PartWatch {
             }
             Note::Chosen(_)
             | Note::Create { .. }
+            | Note::Lose { .. }
+            | Note::Duplicate { .. }
+            | Note::Arrive { .. }
+            | Note::Crash { .. }
             | Note::Drop { .. }
             | Note::Wait { .. }
             | Note::Goto { .. }

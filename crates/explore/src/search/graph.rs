@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use allways_machine::{Executable, Kernel, Outcome, Tracer, replay};
 use allways_p::hir::Temperature;
-use allways_run::{Counterexample, Entry, InstanceId, StopReason};
+use allways_run::{Choice, Counterexample, Entry, InstanceId, StopReason};
 use rustc_hash::FxHashMap;
 
 use super::breadth::Context;
@@ -317,10 +317,10 @@ impl<'a> Graph<'a> {
             let slots = self.ordered.expander.enabled_slots(&vector);
             let mut cells = lock(self.cx.cells);
             // Also those whose steps a bound cuts off: they starve in every loop.
-            let enabled: Vec<InstanceId> = slots
+            let enabled: Vec<Choice> = slots
                 .into_iter()
                 .filter_map(|slot| match cells.owner(slot) {
-                    Owner::Machine(machine) => Some(machine),
+                    Owner::Machine(machine) => Some(Choice::Machine(machine)),
                     Owner::Monitor(_) => None,
                 })
                 .collect();
@@ -336,7 +336,8 @@ impl<'a> Graph<'a> {
                     .map(|answer| sampled::Answer { point: answer.point, answer: answer.answer })
                     .collect();
                 let (hot, cold) = self.heat_of(step);
-                part.edges.push(sampled::Edge { from: number as u32, to, hot, cold, machine, answers });
+                let choice = Choice::Machine(machine);
+                part.edges.push(sampled::Edge { from: number as u32, to, hot, cold, choice, answers });
                 places.push((node, place as u32));
             }
             let (hot, cold) = self.heat[node as usize];

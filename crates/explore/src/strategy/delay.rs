@@ -34,8 +34,8 @@ impl Strategy for DelayBounding {
         true
     }
 
-    fn machine(&mut self, kernel: &Kernel) -> usize {
-        let n_places = kernel.configuration().roster.len();
+    fn place(&mut self, kernel: &Kernel) -> usize {
+        let n_places = kernel.n_places();
         let next_from = |place: usize| {
             let mut place = place % n_places;
             while !kernel.enabled_set().contains(place) {
@@ -50,6 +50,10 @@ impl Strategy for DelayBounding {
         }
         self.at += 1;
         self.present
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.rng.below(n as u64) as u32
     }
 
     fn answer(&mut self, point: DataPoint) -> u32 {

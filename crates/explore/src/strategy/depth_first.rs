@@ -52,12 +52,24 @@ impl Strategy for DepthFirst {
         false
     }
 
-    fn machine(&mut self, kernel: &Kernel) -> usize {
+    fn place(&mut self, kernel: &Kernel) -> usize {
         let n = match kernel.n_enabled() as u32 {
             1 => 0,
             n_enabled => self.next(n_enabled),
         };
         nth_place(kernel, n as u64)
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.next(n)
+    }
+
+    fn enumerates_crashes(&self) -> bool {
+        true
+    }
+
+    fn crash(&mut self, n: u32) -> Option<u32> {
+        self.next(n + 1).checked_sub(1)
     }
 
     fn answer(&mut self, point: DataPoint) -> u32 {

@@ -24,12 +24,16 @@ impl Strategy for FairPct {
         self.pct.begin(plan) && self.random.begin(&suffix)
     }
 
-    fn machine(&mut self, kernel: &Kernel) -> usize {
+    fn place(&mut self, kernel: &Kernel) -> usize {
         if kernel.schedule().len() as u64 >= self.n_unfair {
-            self.random.machine(kernel)
+            self.random.place(kernel)
         } else {
-            self.pct.machine(kernel)
+            self.pct.place(kernel)
         }
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.random.pick(n)
     }
 
     fn answer(&mut self, point: DataPoint) -> u32 {

@@ -1,7 +1,7 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatti, ASPLOS 2010).
 //!
-//! Machines have random priorities, and the highest that can step does. At so many random places of the schedule the
-//! machine about to step falls below all others. Depth-d bugs need d - 1 such places, so `n` here is d - 1, as P's
+//! Machines (and channels) have random priorities, and the highest that can step does. At so many random places of the
+//! schedule the one about to step falls below all others. Depth-d bugs need d - 1 such places, so `n` here is d - 1, as P's
 //! option counts. The length of a schedule, from which the places are drawn, is an estimate.
 
 use allways_machine::{DataPoint, Kernel};
@@ -28,7 +28,7 @@ impl Pct {
     }
 
     fn highest(&mut self, kernel: &Kernel) -> usize {
-        let n_places = kernel.configuration().roster.len();
+        let n_places = kernel.n_places();
         while self.priorities.len() < n_places {
             self.priorities.push(self.rng.next() | DRAWN);
         }
@@ -53,7 +53,7 @@ impl Strategy for Pct {
         true
     }
 
-    fn machine(&mut self, kernel: &Kernel) -> usize {
+    fn place(&mut self, kernel: &Kernel) -> usize {
         let mut place = self.highest(kernel);
         if self.points.get(self.next_point).is_some_and(|&point| point <= self.at) {
             self.priorities[place] = (self.points.len() - self.next_point) as u64;
@@ -62,6 +62,10 @@ impl Strategy for Pct {
         }
         self.at += 1;
         place
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.rng.below(n as u64) as u32
     }
 
     fn answer(&mut self, point: DataPoint) -> u32 {

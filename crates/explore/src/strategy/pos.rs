@@ -4,7 +4,7 @@
 //! deliveries to the same machine, draw anew; the others keep theirs, so that the order of independent effects does
 //! not use up the chance of the rest.
 
-use allways_machine::{DataPoint, Kernel, Pending};
+use allways_machine::{DataPoint, Kernel};
 
 use super::{Plan, Strategy};
 use crate::rng::Rng;
@@ -29,9 +29,8 @@ impl Strategy for Pos {
         true
     }
 
-    fn machine(&mut self, kernel: &Kernel) -> usize {
-        let roster = &kernel.configuration().roster;
-        self.priorities.resize(roster.len(), 0);
+    fn place(&mut self, kernel: &Kernel) -> usize {
+        self.priorities.resize(kernel.n_places(), 0);
         let mut best = (0, 0);
         for place in kernel.enabled_set().iter() {
             let priority = &mut self.priorities[place];
@@ -42,18 +41,18 @@ impl Strategy for Pos {
         }
         let chosen = best.1;
         self.priorities[chosen] = 0;
-        let target_of = |place| match kernel.pending(roster.at(place)) {
-            Some(Pending::Deliver { target, .. }) => Some(target),
-            _ => None,
-        };
-        if let Some(target) = target_of(chosen) {
+        if let Some(target) = kernel.reaches(chosen) {
             for place in kernel.enabled_set().iter() {
-                if target_of(place) == Some(target) {
+                if kernel.reaches(place) == Some(target) {
                     self.priorities[place] = 0;
                 }
             }
         }
         chosen
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.rng.below(n as u64) as u32
     }
 
     fn answer(&mut self, point: DataPoint) -> u32 {

@@ -25,13 +25,17 @@ impl Strategy for Probabilistic {
         true
     }
 
-    fn machine(&mut self, kernel: &Kernel) -> usize {
+    fn place(&mut self, kernel: &Kernel) -> usize {
         let stays = self.rng.next() >> (64 - self.n.max(1)) != 0 && self.n > 0;
         if !stays || !kernel.enabled_set().contains(self.present) {
             let n = self.rng.below(kernel.n_enabled() as u64);
             self.present = nth_place(kernel, n);
         }
         self.present
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.rng.below(n as u64) as u32
     }
 
     fn answer(&mut self, point: DataPoint) -> u32 {

@@ -23,12 +23,16 @@ impl Strategy for Random {
     }
 
     #[inline]
-    fn machine(&mut self, kernel: &Kernel) -> usize {
+    fn place(&mut self, kernel: &Kernel) -> usize {
         let n = match kernel.n_enabled() as u64 {
             1 => 0,
             n_enabled => self.rng.below(n_enabled),
         };
         nth_place(kernel, n)
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.rng.below(n as u64) as u32
     }
 
     fn answer(&mut self, point: DataPoint) -> u32 {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use allways_base::Sources;
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
 use allways_p::{Dialect, FileRole, Input, hir};
-use allways_run::{InstanceId, Limits, ViolationKind};
+use allways_run::{Choice, Limits, ViolationKind};
 
 /// Compiles one text.
 pub fn compile(name: &str, text: &str) -> Result<hir::Program, String> {
@@ -134,15 +134,16 @@ pub fn plain(exe: &Arc<Executable>, limits: Limits, max_configurations: usize) -
         }
         found.depth = found.depth.max(depth);
         kernel.restore(&snapshot);
-        let enabled: Vec<InstanceId> = kernel.enabled().collect();
-        for machine in enabled {
+        let choices: Vec<Choice> =
+            kernel.choices().chain(kernel.crashes().map(Choice::Crash)).collect();
+        for choice in choices {
             let mut script = Script::default();
             for n_resolutions in 0.. {
                 if n_resolutions > max_configurations {
                     return None;
                 }
                 kernel.restore(&snapshot);
-                kernel.step(machine, &mut script, &mut Silent).expect("it is enabled");
+                kernel.take(choice, &mut script, &mut Silent).expect("it is enabled");
                 let is_end = match kernel.outcome() {
                     Outcome::Running => false,
                     Outcome::Quiescent => true,

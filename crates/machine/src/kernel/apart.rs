@@ -81,16 +81,23 @@ impl Kernel {
         })
     }
 
-    /// Delivers a message to a machine that stands as `local`, which handles it if it can.
+    /// Stops a machine that stands as `local` for good.
+    pub fn crash_alone<R: Recorder>(&mut self, machine: InstanceId, local: &Local, recorder: &mut R) {
+        self.alone(machine, local, recorder, |stepping| stepping.crash(machine));
+    }
+
+    /// Delivers so many copies of a message to a machine that stands as `local`, which handles it if it can.
     pub fn deliver_alone<R: Recorder>(
         &mut self,
         target: InstanceId,
         local: &Local,
         message: Message,
+        n_copies: u32,
         recorder: &mut R,
     ) -> Alone {
         self.alone(target, local, recorder, |stepping| {
-            if let Some(input) = stepping.deliver(target, target, message) {
+            stepping.note_send(target, target, message);
+            if let Some(input) = stepping.arrive_often(target, target, message, n_copies) {
                 stepping.handle(target, message, input);
             }
         })
@@ -142,8 +149,7 @@ impl Kernel {
     }
 
     fn clear_configuration(&mut self) {
-        self.conf.roster.clear();
-        self.conf.enabled.clear();
+        self.conf.clear();
         self.outcome = Outcome::Running;
         self.schedule.choices.clear();
         self.n_steps = 0;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use allways_p::hir::{Action, EventId, ExprId, FunId, InterfaceId, MachineId, Program, StateId, StmtId};
 
+use super::network::Network;
 use super::value::{Path, Value};
 
 pub type Message = (EventId, Value);
@@ -135,6 +136,18 @@ impl Local {
         }
     }
 
+    /// Stops for good; nothing of it can be seen any more.
+    pub fn halt(&mut self) {
+        self.status = Status::Halted;
+        self.inbox.clear();
+        self.fields.clear();
+        self.control = StateId::from_u32(0);
+        self.n_children = 0;
+        self.frames.clear();
+        self.agenda.clear();
+        self.raised = None;
+    }
+
     pub fn action(&self, program: &Program, event: EventId) -> Option<Action> {
         program.machines[self.machine].states[self.control].action(event)
     }
@@ -170,4 +183,6 @@ pub struct Configuration {
     pub machines: BTreeMap<Path, Rc<Local>>,
     /// In order of attachment.
     pub monitors: Vec<Rc<Local>>,
+    /// What is on its way.
+    pub network: Network,
 }

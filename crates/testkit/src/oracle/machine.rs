@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use allways_base::Span;
-use allways_p::hir::{Action, EventId, FunId, InterfaceId, Program, StateId, StmtId, StmtKind, Test};
-use allways_run::ViolationKind;
+use allways_p::hir::{Action, EventId, FunId, InterfaceId, Program, StmtId, StmtKind, Test};
+use allways_run::{NetworkModel, ViolationKind};
 
 use super::configuration::{Configuration, Frame, Local, Message, Next, Raised, Status, Task};
+use super::network::Rules;
 use super::value::{Fault, Path, Value};
 use crate::script::Script;
 
@@ -67,6 +68,7 @@ impl Active {
 pub struct Segment<'a> {
     pub program: &'a Program,
     pub test: &'a Test,
+    pub rules: &'a Rules,
     pub conf: Configuration,
     pub script: &'a mut Script,
     /// Tasks left.
@@ -96,7 +98,7 @@ impl Segment<'_> {
         self.machine_mut(path).status = Status::Running;
         // The effect that the machine stands before concerns others: make it while all are in their places.
         match &status {
-            Status::Sending { target, message } => self.enqueue(target, message.clone()),
+            Status::Sending { target, message } => self.hand_over(path, target, message),
             Status::Creating { interface, payload } => self.create(path, *interface, payload.clone()),
             _ => {}
         }
@@ -129,8 +131,23 @@ impl Segment<'_> {
         Rc::make_mut(self.conf.machines.get_mut(path).expect("the machine exists"))
     }
 
+    /// A message leaves its sender. One to oneself is in the inbox at once.
+    fn hand_over(&mut self, sender: &Path, target: &Path, message: &Message) {
+        if sender == target {
+            return self.enqueue(target, message.clone());
+        }
+        let fates = self.rules.fates(message.0);
+        let fate = if fates.len() > 1 { self.script.ask(fates.len() as u32) } else { 0 };
+        for _ in 0..fates[fate as usize] {
+            match self.rules.model {
+                NetworkModel::Inbox => self.enqueue(target, message.clone()),
+                model => self.conf.network.send(model, sender, target, message),
+            }
+        }
+    }
+
     /// A message arrives (6.8).
-    fn enqueue(&mut self, target: &Path, message: Message) {
+    pub fn enqueue(&mut self, target: &Path, message: Message) {
         let program = self.program;
         let local = self.machine_mut(target);
         match local.status {
@@ -158,6 +175,7 @@ impl Segment<'_> {
         let frame = local.frames.last_mut().expect("new is in a frame");
         frame.values.push(Value::Machine(child.clone(), permits));
         let created = new_machine(program, self.test, interface, payload);
+        self.conf.network.create(creator, &child);
         self.conf.machines.insert(child, Rc::new(created));
     }
 
@@ -296,13 +314,7 @@ impl Segment<'_> {
                 }
             }
             Next::Unhandled(EventId::HALT) => {
-                let local = &mut active.local;
-                local.status = Status::Halted;
-                local.inbox.clear();
-                // Nothing of a halted machine can be seen any more.
-                local.fields.clear();
-                local.control = StateId::from_u32(0);
-                local.n_children = 0;
+                active.local.halt();
                 Ok(Flow::Stop)
             }
             Next::Unhandled(_) => Err(Trap::fault(ViolationKind::UnhandledEvent, state.span)),

@@ -7,13 +7,14 @@
 //! Reading order: [`value`], [`configuration`] (where everybody stands), [`machine`] (from one scheduling point to the
 //! next), [`statements`] and [`expressions`] (tasks).
 //!
-//! The network is P's inbox: a send puts its message into the inbox of the target ([`machine::Segment`] in one
-//! place). A weaker network model is one more part of the [`Configuration`] that this place fills instead, and
-//! one more kind of move in `explore`.
+//! Under P's own network a send puts its message into the inbox of the target ([`machine::Segment`] in one place). A
+//! weaker one is a part of the [`Configuration`] that this place fills instead, and one more kind of move here; see
+//! [`network`]. Crashes are moves too.
 
 pub mod configuration;
 pub mod expressions;
 pub mod machine;
+pub mod network;
 pub mod statements;
 pub mod text;
 pub mod value;
@@ -22,12 +23,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use allways_p::hir::{Action, Program, StateId, StmtKind, Temperature, Test};
-use allways_run::ViolationKind;
+use allways_run::{NetworkOptions, ViolationKind};
 
 use crate::script::Script;
 use crate::view::{At, LocalView, MonitorView, QuiescentView, Summary, shown};
 use configuration::{Configuration, Local, Status};
 use machine::{Segment, Trap, new_machine};
+use network::{Network, Rules};
 use value::{Path, Value};
 
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +47,21 @@ impl Default for OracleOptions {
 
 /// Enumerates one test of a program.
 pub fn explore(program: &Program, test_idx: usize, options: OracleOptions) -> Summary {
+    explore_over(program, test_idx, options, &NetworkOptions::default())
+}
+
+/// The same over some network.
+pub fn explore_over(
+    program: &Program,
+    test_idx: usize,
+    options: OracleOptions,
+    network: &NetworkOptions,
+) -> Summary {
     let test = &program.tests[test_idx];
     let mut search = Search {
         program,
         test,
+        rules: &Rules::new(program, network),
         options,
         summary: Summary::default(),
         seen: HashSet::new(),
@@ -62,6 +75,7 @@ pub fn explore(program: &Program, test_idx: usize, options: OracleOptions) -> Su
 struct Search<'a> {
     program: &'a Program,
     test: &'a Test,
+    rules: &'a Rules,
     options: OracleOptions,
     summary: Summary,
     seen: HashSet<Rc<Configuration>>,
@@ -85,7 +99,7 @@ impl Search<'_> {
     }
 
     fn initial(&mut self) -> Option<Configuration> {
-        let (program, test) = (self.program, self.test);
+        let (program, test, rules) = (self.program, self.test, self.rules);
         let main: Path = [].into();
         let machine = new_machine(program, test, test.main_interface, Value::Null);
         let monitors = test.system.monitors.iter().map(|&(monitor, _)| {
@@ -95,10 +109,12 @@ impl Search<'_> {
         let conf = Configuration {
             machines: BTreeMap::from([(main, Rc::new(machine))]),
             monitors: monitors.collect(),
+            network: Network::default(),
         };
         // Monitors make no choices.
         let mut script = Script::default();
-        let mut segment = Segment { program, test, conf, script: &mut script, fuel: self.options.max_tasks };
+        let fuel = self.options.max_tasks;
+        let mut segment = Segment { program, test, rules, conf, script: &mut script, fuel };
         match segment.start_monitors() {
             Ok(()) => Some(segment.conf),
             Err(trap) => {
@@ -110,7 +126,7 @@ impl Search<'_> {
 
     /// All successors of a configuration.
     fn expand(&mut self, conf: &Configuration, is_initial: bool) {
-        let (program, test) = (self.program, self.test);
+        let (program, test, rules) = (self.program, self.test, self.rules);
         let enabled: Vec<Path> = conf
             .machines
             .iter()
@@ -121,7 +137,7 @@ impl Search<'_> {
             let mut script = Script::default();
             loop {
                 let fuel = self.options.max_tasks;
-                let mut segment = Segment { program, test, conf: conf.clone(), script: &mut script, fuel };
+                let mut segment = Segment { program, test, rules, conf: conf.clone(), script: &mut script, fuel };
                 match segment.run(path) {
                     Ok(()) => {
                         let next_conf = segment.conf;
@@ -134,8 +150,27 @@ impl Search<'_> {
                 }
             }
         }
-        if enabled.is_empty() {
-            self.quiescent(conf);
+        for id in conf.network.arrivals(rules.model) {
+            let (mut script, fuel) = (Script::default(), self.options.max_tasks);
+            let mut segment = Segment { program, test, rules, conf: conf.clone(), script: &mut script, fuel };
+            let message = segment.conf.network.take(&id);
+            segment.enqueue(&id.0, message);
+            let next_conf = segment.conf;
+            self.visit(Some(conf), next_conf);
+        }
+        if enabled.is_empty() && conf.network.is_empty() {
+            return self.quiescent(conf);
+        }
+        // The first step starts the program; before that nothing can go wrong.
+        let crashing = conf.machines.iter().filter(|(_, local)| {
+            !is_initial && local.status != Status::Halted && rules.crash.contains(&local.machine)
+        });
+        for (path, local) in crashing {
+            let mut next_conf = conf.clone();
+            let mut local = (**local).clone();
+            local.halt();
+            next_conf.machines.insert(path.clone(), Rc::new(local));
+            self.visit(Some(conf), next_conf);
         }
     }
 

@@ -1,0 +1,406 @@
+//! The network between machines: what it may do, and what is on its way.
+//!
+//! Under P's own model a send reaches the inbox of its target in one step, and there is nothing here. Under the weaker
+//! ones a step hands its message over to a *channel*, sender to receiver, and a step of its own brings a message of a
+//! channel to the inbox ([`Choice::Deliver`](allways_run::Choice)). What a machine sends to itself does not pass here.
+//!
+//! *Causal* order: a machine knows of messages that are on their way, by channel a number of the oldest. It knows what
+//! it has sent, and when a message reaches its inbox it learns what the sender knew. A message carries what its sender
+//! knew, and waits for those of it that go to the same target. A channel keeps its order, so what anybody
+//! knows of it is always a first part, and a number is enough; when the oldest arrives, all numbers go down by one. A new
+//! machine knows what its creator knows.
+//!
+//! *Faults*: where a message is handed over, under every model, a data choice decides whether it goes its way, is lost,
+//! or goes twice, if that was asked for its event.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use allways_base::Idx;
+use allways_run::{InstanceId, NetworkModel, NetworkOptions};
+
+use crate::Executable;
+use crate::configuration::Message;
+
+/// The network of an executable, by number.
+#[derive(Clone, Default, Debug)]
+pub struct Network {
+    pub model: NetworkModel,
+    /// Bits by event; empty without faults of messages.
+    fates: Vec<u8>,
+    /// By machine; empty if none crashes.
+    crashable: Vec<bool>,
+    options: NetworkOptions,
+}
+
+const LOSSY: u8 = 1;
+const DUPLICATING: u8 = 2;
+
+/// A name that means nothing in the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownName {
+    /// `event` or `machine`.
+    pub what: &'static str,
+    pub name: String,
+    /// Names like it.
+    pub near: Vec<String>,
+}
+
+impl std::fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "there is no {} `{}`", self.what, self.name)?;
+        match self.near.as_slice() {
+            [] => Ok(()),
+            near => {
+                let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+                write!(f, "; did you mean {}?", near.join(" or "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+impl Network {
+    /// Looks up the names in the tables of an executable.
+    ///
+    /// # Errors
+    /// When a name is not that of an event or machine.
+    pub fn resolve(exe: &Executable, options: &NetworkOptions) -> Result<Network, UnknownName> {
+        let mut network = Network { model: options.model, options: options.clone(), ..Network::default() };
+        let events: Vec<&str> = (0..exe.n_events() as u32).map(|event| exe.event_name(event)).collect();
+        for (names, bit) in [(&options.lossy, LOSSY), (&options.duplicating, DUPLICATING)] {
+            for name in names {
+                let event = position("event", &events, name)?;
+                network.fates.resize(events.len(), 0);
+                network.fates[event] |= bit;
+            }
+        }
+        let machines: Vec<&str> = exe
+            .machines
+            .iter()
+            .map(|machine| if machine.is_monitor { "" } else { exe.symbols.text(machine.name) })
+            .collect();
+        for name in &options.crash {
+            let machine = position("machine", &machines, name)?;
+            network.crashable.resize(machines.len(), false);
+            network.crashable[machine] = true;
+        }
+        Ok(network)
+    }
+
+    pub fn options(&self) -> &NetworkOptions {
+        &self.options
+    }
+
+    /// P's own network, and nothing ever goes wrong.
+    pub fn is_default(&self) -> bool {
+        self.is_direct() && !self.has_crashes()
+    }
+
+    /// A send reaches the inbox of its target, once and at once.
+    #[inline]
+    pub fn is_direct(&self) -> bool {
+        self.model == NetworkModel::Inbox && self.fates.is_empty()
+    }
+
+    /// Messages are on their way for a while.
+    #[inline]
+    pub fn is_delayed(&self) -> bool {
+        self.model != NetworkModel::Inbox
+    }
+
+    #[inline]
+    pub fn has_crashes(&self) -> bool {
+        !self.crashable.is_empty()
+    }
+
+    /// Whether machines of this kind crash.
+    #[inline]
+    pub fn can_crash(&self, machine: u32) -> bool {
+        self.crashable.get(machine as usize).copied().unwrap_or(false)
+    }
+
+    /// How many copies of a message of this event arrive, by the answer to the choice; one if there is no choice.
+    #[inline]
+    pub fn fates(&self, event: u32) -> &'static [u32] {
+        match self.fates.get(event as usize).copied().unwrap_or(0) {
+            0 => &[1],
+            LOSSY => &[1, 0],
+            DUPLICATING => &[1, 2],
+            _ => &[1, 0, 2],
+        }
+    }
+}
+
+fn position(what: &'static str, names: &[&str], name: &str) -> Result<usize, UnknownName> {
+    if let Some(found) = names.iter().position(|known| *known == name && !known.is_empty()) {
+        return Ok(found);
+    }
+    let mut near: Vec<(usize, &str)> = names
+        .iter()
+        .filter(|known| !known.is_empty())
+        .map(|known| (distance(&known.to_lowercase(), &name.to_lowercase()), *known))
+        .filter(|(distance, known)| *distance <= 1 + known.len().min(name.len()) / 4)
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    let near = near.into_iter().take(3).map(|(_, name)| name.to_owned()).collect();
+    Err(UnknownName { what, name: name.to_owned(), near })
+}
+
+/// How many characters have to be put in, left out or changed.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, &y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// What is on its way.
+#[derive(Clone, Default, Debug)]
+pub struct InFlight {
+    /// In the order of their first use, empty ones included.
+    pub channels: Vec<Channel>,
+    /// Causal: by instance, what it knows of each channel.
+    known: Vec<Vec<u32>>,
+}
+
+/// From one machine to another.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    pub source: InstanceId,
+    pub target: InstanceId,
+    /// The oldest first; under `bag`, in the order of their bytes.
+    pub messages: VecDeque<Sent>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub message: Message,
+    /// Causal: what its sender knew of each channel.
+    before: Vec<u32>,
+}
+
+impl InFlight {
+    pub(crate) fn clear(&mut self) {
+        self.channels.clear();
+        self.known.clear();
+    }
+
+    /// Nothing is on its way.
+    pub fn is_empty(&self) -> bool {
+        self.channels.iter().all(|channel| channel.messages.is_empty())
+    }
+
+    pub fn n_messages(&self) -> usize {
+        self.channels.iter().map(|channel| channel.messages.len()).sum()
+    }
+
+    pub fn position(&self, source: InstanceId, target: InstanceId) -> Option<usize> {
+        self.channels.iter().position(|channel| channel.source == source && channel.target == target)
+    }
+
+    /// A message begins its way, so many times. `order` compares messages by content; only `bag` asks.
+    pub fn hand_over(
+        &mut self,
+        model: NetworkModel,
+        source: InstanceId,
+        target: InstanceId,
+        message: Message,
+        n_copies: u32,
+        mut order: impl FnMut(Message, Message) -> Ordering,
+    ) {
+        if n_copies == 0 {
+            return;
+        }
+        let at = self.position(source, target).unwrap_or_else(|| {
+            self.channels.push(Channel { source, target, messages: VecDeque::new() });
+            self.channels.len() - 1
+        });
+        for _ in 0..n_copies {
+            let place = match model {
+                NetworkModel::Bag => self.channels[at]
+                    .messages
+                    .iter()
+                    .position(|sent| order(sent.message, message) == Ordering::Greater)
+                    .unwrap_or(self.channels[at].messages.len()),
+                NetworkModel::Inbox | NetworkModel::Causal | NetworkModel::Fifo => {
+                    self.channels[at].messages.len()
+                }
+            };
+            let mut before = Vec::new();
+            if model == NetworkModel::Causal {
+                let known = self.known_mut(source);
+                before.clone_from(known);
+                raise(known, at, 1);
+            }
+            self.channels[at].messages.insert(place, Sent { message, before });
+        }
+    }
+
+    fn known_mut(&mut self, instance: InstanceId) -> &mut Vec<u32> {
+        if self.known.len() <= instance.index() {
+            self.known.resize_with(instance.index() + 1, Vec::new);
+        }
+        &mut self.known[instance.index()]
+    }
+
+    /// A new machine knows what its creator knows.
+    pub fn create(&mut self, model: NetworkModel, creator: InstanceId, created: InstanceId) {
+        if model == NetworkModel::Causal {
+            let known = self.known_mut(creator).clone();
+            *self.known_mut(created) = known;
+        }
+    }
+
+    /// How many different messages the channel at this place can bring now.
+    pub fn n_picks(&self, model: NetworkModel, at: usize) -> u32 {
+        let channel = &self.channels[at];
+        let Some(head) = channel.messages.front() else { return 0 };
+        match model {
+            NetworkModel::Inbox => 0,
+            NetworkModel::Fifo => 1,
+            NetworkModel::Causal => {
+                let waits = head.before.iter().zip(&self.channels).any(|(&n, other)| {
+                    n > 0 && other.target == channel.target
+                });
+                u32::from(!waits)
+            }
+            NetworkModel::Bag => {
+                let messages = channel.messages.iter();
+                let again = messages.clone().zip(messages.skip(1)).filter(|(a, b)| a.message == b.message);
+                (channel.messages.len() - again.count()) as u32
+            }
+        }
+    }
+
+    /// Takes out the message at a place among the different ones, if it can arrive now.
+    pub fn deliver(&mut self, model: NetworkModel, at: usize, place: u32) -> Option<Message> {
+        if place >= self.n_picks(model, at) {
+            return None;
+        }
+        let messages = &mut self.channels[at].messages;
+        let mut index = 0;
+        for _ in 0..place {
+            let same = messages[index].message;
+            while messages[index].message == same {
+                index += 1;
+            }
+        }
+        let mut sent = messages.remove(index)?;
+        if model == NetworkModel::Causal {
+            let later = self.channels.iter_mut().flat_map(|channel| &mut channel.messages);
+            let numbers = later.map(|sent| &mut sent.before).chain(&mut self.known).chain([&mut sent.before]);
+            for number in numbers.filter_map(|numbers| numbers.get_mut(at)) {
+                *number = number.saturating_sub(1);
+            }
+            let target = self.channels[at].target;
+            let known = self.known_mut(target);
+            for (channel, &n) in sent.before.iter().enumerate() {
+                let more = n.saturating_sub(known.get(channel).copied().unwrap_or(0));
+                raise(known, channel, more);
+            }
+        }
+        Some(sent.message)
+    }
+
+    /// What instances know of the channel at each place, without those that know nothing.
+    pub(crate) fn knowledge(&self) -> impl Iterator<Item = (InstanceId, &[u32])> {
+        let known = self.known.iter().enumerate().filter(|(_, known)| known.iter().any(|&n| n > 0));
+        known.map(|(instance, known)| (InstanceId::new(instance), known.as_slice()))
+    }
+}
+
+impl Sent {
+    pub(crate) fn before(&self) -> &[u32] {
+        &self.before
+    }
+}
+
+fn raise(numbers: &mut Vec<u32>, at: usize, by: u32) {
+    if by == 0 {
+        return;
+    }
+    if numbers.len() <= at {
+        numbers.resize(at + 1, 0);
+    }
+    numbers[at] += by;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Value;
+
+    fn message(event: u32) -> Message {
+        Message { event, payload: Value::NULL }
+    }
+
+    fn hand(flight: &mut InFlight, model: NetworkModel, way: [u32; 2], event: u32) {
+        let [source, target] = way.map(InstanceId::from_u32);
+        let order = |a: Message, b: Message| a.event.cmp(&b.event);
+        flight.hand_over(model, source, target, message(event), 1, order);
+    }
+
+    fn picks(flight: &InFlight, model: NetworkModel) -> Vec<u32> {
+        (0..flight.channels.len()).map(|at| flight.n_picks(model, at)).collect()
+    }
+
+    #[test]
+    fn fifo_keeps_the_order_of_a_channel() {
+        let (mut flight, model) = (InFlight::default(), NetworkModel::Fifo);
+        for (way, event) in [([0, 1], 5), ([0, 1], 3), ([2, 1], 7)] {
+            hand(&mut flight, model, way, event);
+        }
+        assert_eq!(picks(&flight, model), [1, 1]);
+        assert_eq!(flight.deliver(model, 0, 0), Some(message(5)));
+        assert_eq!(flight.deliver(model, 0, 1), None);
+        assert_eq!(flight.deliver(model, 0, 0), Some(message(3)));
+    }
+
+    #[test]
+    fn bag_tells_different_messages_apart() {
+        let (mut flight, model) = (InFlight::default(), NetworkModel::Bag);
+        for event in [5, 3, 5, 4] {
+            hand(&mut flight, model, [0, 1], event);
+        }
+        assert_eq!(picks(&flight, model), [3]);
+        assert_eq!(flight.deliver(model, 0, 2), Some(message(5)));
+        assert_eq!(flight.deliver(model, 0, 1), Some(message(4)));
+        assert_eq!(flight.deliver(model, 0, 0), Some(message(3)));
+        assert_eq!(flight.deliver(model, 0, 0), Some(message(5)));
+        assert!(flight.is_empty());
+    }
+
+    #[test]
+    fn causal_order_goes_through_third_machines() {
+        // 0 sends to 2, then to 1, which sends to 2: that has to wait for the first.
+        let (mut flight, model) = (InFlight::default(), NetworkModel::Causal);
+        hand(&mut flight, model, [0, 2], 5);
+        hand(&mut flight, model, [0, 1], 6);
+        assert_eq!(flight.deliver(model, 1, 0), Some(message(6)));
+        hand(&mut flight, model, [1, 2], 7);
+        hand(&mut flight, model, [3, 2], 8);
+        assert_eq!(picks(&flight, model), [1, 0, 0, 1]);
+        assert_eq!(flight.deliver(model, 2, 0), None);
+        assert_eq!(flight.deliver(model, 0, 0), Some(message(5)));
+        assert_eq!(picks(&flight, model), [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn near_names_are_found() {
+        let error = position("event", &["eRequest", "eReply", "halt"], "eRequst").unwrap_err();
+        assert_eq!(error.to_string(), "there is no event `eRequst`; did you mean `eRequest`?");
+        let error = position("event", &["eRequest"], "tick").unwrap_err();
+        assert_eq!(error.to_string(), "there is no event `tick`");
+        assert_eq!(position("event", &["eRequest"], "eRequest"), Ok(0));
+    }
+}
