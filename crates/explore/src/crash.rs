@@ -52,9 +52,10 @@ impl Crashes {
                 self.planned.push((machine, kernel.n_steps() + self.rng.below(length.max(1))));
             }
         }
-        let due = self.planned.iter().position(|&(machine, step)| {
-            step <= kernel.n_steps() && kernel.can_crash(machine)
-        })?;
+        let due = self
+            .planned
+            .iter()
+            .position(|&(machine, step)| step <= kernel.n_steps() && kernel.can_crash(machine))?;
         Some(self.planned.swap_remove(due).0)
     }
 }

@@ -3,11 +3,11 @@
 use allways_machine::{Kernel, Outcome};
 use allways_run::{Choice, StopReason, Violation, ViolationKind};
 
+use crate::crash::Crashes;
 use crate::liveness::graph::Allowance;
 use crate::liveness::{self, Search};
 use crate::options::{CheckOptions, Fairness};
 use crate::report::Statistics;
-use crate::crash::Crashes;
 use crate::strategy::{Asked, Strategy};
 use crate::watch::Watch;
 

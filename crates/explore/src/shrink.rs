@@ -112,10 +112,7 @@ pub(crate) fn shrink(
 pub(crate) fn schedule_of(steps: &[Step]) -> Schedule {
     steps
         .iter()
-        .flat_map(|step| {
-            std::iter::once(step.choice)
-                .chain(step.answers.iter().map(|&n| Choice::Data(n)))
-        })
+        .flat_map(|step| std::iter::once(step.choice).chain(step.answers.iter().map(|&n| Choice::Data(n))))
         .collect()
 }
 

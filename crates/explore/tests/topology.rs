@@ -191,7 +191,7 @@ fn watch_runs(name: &str, exe: &Arc<Executable>, n_runs: u64, problems: &mut Vec
             if !kernel.is_running() || kernel.n_enabled() == 0 {
                 break;
             }
-            let choice = kernel.nth_enabled(random.below(kernel.n_enabled())).expect("there are so many");
+            let machine = kernel.enabled().nth(random.below(kernel.n_enabled())).expect("there are so many");
             let mut newborn = None;
             if let Some(Pending::Create { .. }) = kernel.pending(machine) {
                 let local = kernel.configuration().local(machine);
@@ -202,7 +202,7 @@ fn watch_runs(name: &str, exe: &Arc<Executable>, n_runs: u64, problems: &mut Vec
             }
             let before = kernel.configuration().roster.len();
             let mut oracle = |point: DataPoint| random.below(point.n_answers as usize) as u32;
-            kernel.take(choice, &mut oracle, &mut watch).expect("it is enabled");
+            kernel.step(machine, &mut oracle, &mut watch).expect("it is enabled");
             for instance in kernel.configuration().roster.iter().skip(before) {
                 let at = instance.as_u32() as usize;
                 watch.sites.resize(watch.sites.len().max(at + 1), None);

@@ -99,9 +99,8 @@ impl Encoder<'_> {
         let exe = self.exe;
         let path = |instance| exe.instances.path(instance);
         let used = flight.channels.iter().enumerate().filter(|(_, channel)| !channel.messages.is_empty());
-        let mut used: Vec<(Vec<u32>, Vec<u32>, usize, &Channel)> = used
-            .map(|(at, channel)| (path(channel.target), path(channel.source), at, channel))
-            .collect();
+        let mut used: Vec<(Vec<u32>, Vec<u32>, usize, &Channel)> =
+            used.map(|(at, channel)| (path(channel.target), path(channel.source), at, channel)).collect();
         used.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
         let places: Vec<usize> = used.iter().map(|&(_, _, at, _)| at).collect();
         self.number(used.len() as u64);

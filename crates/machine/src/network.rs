@@ -269,9 +269,11 @@ impl InFlight {
             NetworkModel::Inbox => 0,
             NetworkModel::Fifo => 1,
             NetworkModel::Causal => {
-                let waits = head.before.iter().zip(&self.channels).any(|(&n, other)| {
-                    n > 0 && other.target == channel.target
-                });
+                let waits = head
+                    .before
+                    .iter()
+                    .zip(&self.channels)
+                    .any(|(&n, other)| n > 0 && other.target == channel.target);
                 u32::from(!waits)
             }
             NetworkModel::Bag => {

@@ -29,7 +29,11 @@ pub enum FileChoice {
     /// A machine by its path, `0.1`.
     Machine(String),
     /// A message arrives: the paths of target and source, and its place among the different ones.
-    Deliver { target: String, source: String, place: u32 },
+    Deliver {
+        target: String,
+        source: String,
+        place: u32,
+    },
     /// A machine stops for good.
     Crash(String),
     Data(u32),

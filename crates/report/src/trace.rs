@@ -125,9 +125,7 @@ fn cells<'a>(
             (machine, event, format!("to {target}{taken}{}", with(payload)))
         }
         Entry::Lose { machine, target, event } => (machine, event, format!("lost on its way to {target}")),
-        Entry::Duplicate { machine, target, event } => {
-            (machine, event, format!("arrives twice at {target}"))
-        }
+        Entry::Duplicate { machine, target, event } => (machine, event, format!("arrives twice at {target}")),
         Entry::Arrive { machine, source, event, payload } => {
             let taken = match next {
                 Some(Entry::Dequeue { machine: by, state, event: taken, .. })

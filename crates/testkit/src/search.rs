@@ -12,7 +12,7 @@ use allways_machine::value::{Kind, View};
 use allways_machine::{
     DataPoint, Executable, Kernel, Local, Oracle, Outcome, Pending, Silent, Snapshot, Status,
 };
-use allways_p::hir::{EventId, FunId, InterfaceId, MachineId, Program, StateId};
+use allways_p::hir::{EventId, FunId, InterfaceId, MachineId, Program, StateId, Temperature};
 use allways_run::{Choice, InstanceId, Limits, NetworkOptions, ViolationKind};
 
 use crate::oracle::value::{Path, Value};
@@ -34,7 +34,8 @@ pub fn explore_over(
     max_configurations: usize,
     network: &NetworkOptions,
 ) -> Summary {
-    let exe = Executable::new(program, test_idx).with_network(network).expect("names are those of the program");
+    let exe =
+        Executable::new(program, test_idx).with_network(network).expect("names are those of the program");
     let exe = Arc::new(exe);
     let limits = Limits { instructions: 20_000, call_depth: 500, ..Limits::default() };
     let mut search = Search {
@@ -135,12 +136,46 @@ impl Search<'_> {
             .map(|local| MonitorView { control: self.control(local), fields: self.fields(local) })
             .collect();
         if !self.kernel.is_running() {
-            let mut machines: Vec<LocalView> = views.iter().flatten().cloned().collect();
-            machines.sort();
-            self.summary.quiescent.insert(QuiescentView { machines, monitors: monitors.clone() });
+            let machines: Vec<LocalView> = views.iter().flatten().cloned().collect();
+            self.ended(machines, &monitors);
         }
         self.summary.locals.extend(views.drain(..).flatten());
         self.summary.monitors.insert(monitors);
+    }
+
+    /// Nobody can step. The kernel's runs end there, but who can crash still may, to no effect on others.
+    fn ended(&mut self, machines: Vec<LocalView>, monitors: &[MonitorView]) {
+        let network = &self.kernel.executable().network;
+        let can_crash = |view: &LocalView| view.at != At::Halted && network.can_crash(view.machine.as_u32());
+        let hot = (0..self.kernel.n_monitors()).find(|&m| self.kernel.temperature(m) == Temperature::Hot);
+        let hot_span = hot.map(|monitor| {
+            let control = self.kernel.configuration().monitors[monitor].control;
+            self.kernel.executable().states[control as usize].span
+        });
+        let mut ends = vec![machines];
+        for at in 0..ends[0].len() {
+            if !can_crash(&ends[0][at]) {
+                continue;
+            }
+            for mut machines in ends.clone() {
+                let view = &mut machines[at];
+                view.at = At::Halted;
+                view.control = StateId::from_u32(0);
+                view.fields.clear();
+                self.summary.locals.insert(view.clone());
+                ends.push(machines);
+            }
+        }
+        for mut machines in ends {
+            let is_blocked = machines.iter().any(|view| matches!(view.at, At::Blocked { .. }));
+            if is_blocked {
+                self.summary.violations.insert((ViolationKind::Deadlock, None));
+            } else if let Some(span) = hot_span {
+                self.summary.violations.insert((ViolationKind::HotAtEnd, Some(span)));
+            }
+            machines.sort();
+            self.summary.quiescent.insert(QuiescentView { machines, monitors: monitors.to_vec() });
+        }
     }
 
     /// The control state as the typed program numbers it.

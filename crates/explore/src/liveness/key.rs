@@ -29,9 +29,11 @@ pub(crate) fn write_key(kernel: &Kernel, instances: &mut Vec<InstanceId>, out: &
         let mut bytes = Vec::new();
         encode_in_flight(kernel.executable(), kernel.store(), &conf.network, &mut bytes);
         out.push(bytes.len() as u64);
-        out.extend(bytes.chunks(8).map(|chunk| {
-            chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-        }));
+        out.extend(
+            bytes
+                .chunks(8)
+                .map(|chunk| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))),
+        );
     }
 }
 

@@ -26,7 +26,8 @@ pub(crate) fn search(
     if standing(kernel).1 & bit != 0 {
         return Search::Cools;
     }
-    let (graph, end) = Graph::explore(kernel, heat, allowance, false, is_cancelled, |edge, _| edge.cold & bit != 0);
+    let (graph, end) =
+        Graph::explore(kernel, heat, allowance, false, is_cancelled, |edge, _| edge.cold & bit != 0);
     match end {
         End::Exhausted => {}
         End::Stopped => return Search::Cools,

@@ -151,7 +151,8 @@ fn missing(graph: &Graph, edges: &[u32], walk: &[u32]) -> Option<u32> {
         if can_always && !steps {
             // Either it steps somewhere in the component, or it cannot step somewhere: go there.
             return edges.iter().copied().find(|&edge| {
-                graph.edges[edge as usize].choice.mover() == *machine || !source(edge).enabled.contains(machine)
+                graph.edges[edge as usize].choice.mover() == *machine
+                    || !source(edge).enabled.contains(machine)
             });
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use allways_machine::Executable;
-use allways_run::{Bound, Counterexample, Guarantee, Observer, Verdict};
+use allways_run::{Bound, Counterexample, Guarantee, Observer, StopReason, Verdict};
 
 use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::cells::{Cells, Cut};
@@ -25,6 +25,19 @@ pub fn prove(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<ProveReport, InternalError> {
+    if !exe.network.is_default() {
+        let stopped = StopReason::Unsupported { what: "exhaustive search over such a network".to_owned() };
+        let verdict = Verdict::Unknown(stopped.clone());
+        let coverage = crate::Coverage::new(exe);
+        let statistics = ProveStatistics::default();
+        return Ok(ProveReport {
+            verdict,
+            statistics,
+            coverage,
+            dead_handlers: None,
+            stopped: Some(stopped),
+        });
+    }
     let keep_answers = options.fairness == Some(Fairness::Weak);
     let cells = Mutex::new(Cells::new(
         exe,

@@ -134,8 +134,7 @@ pub fn plain(exe: &Arc<Executable>, limits: Limits, max_configurations: usize) -
         }
         found.depth = found.depth.max(depth);
         kernel.restore(&snapshot);
-        let choices: Vec<Choice> =
-            kernel.choices().chain(kernel.crashes().map(Choice::Crash)).collect();
+        let choices: Vec<Choice> = kernel.choices().chain(kernel.crashes().map(Choice::Crash)).collect();
         for choice in choices {
             let mut script = Script::default();
             for n_resolutions in 0.. {

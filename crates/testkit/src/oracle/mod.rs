@@ -9,7 +9,8 @@
 //!
 //! Under P's own network a send puts its message into the inbox of the target ([`machine::Segment`] in one place). A
 //! weaker one is a part of the [`Configuration`] that this place fills instead, and one more kind of move here; see
-//! [`network`]. Crashes are moves too.
+//! [`network`]. Crashes are moves too, after the end as well: which local work is still left at a crash depends on how
+//! finely a model cuts, so a model that ends its runs where only crashes are left has to look at those by itself.
 
 pub mod configuration;
 pub mod expressions;
@@ -137,7 +138,8 @@ impl Search<'_> {
             let mut script = Script::default();
             loop {
                 let fuel = self.options.max_tasks;
-                let mut segment = Segment { program, test, rules, conf: conf.clone(), script: &mut script, fuel };
+                let mut segment =
+                    Segment { program, test, rules, conf: conf.clone(), script: &mut script, fuel };
                 match segment.run(path) {
                     Ok(()) => {
                         let next_conf = segment.conf;
@@ -159,9 +161,10 @@ impl Search<'_> {
             self.visit(Some(conf), next_conf);
         }
         if enabled.is_empty() && conf.network.is_empty() {
-            return self.quiescent(conf);
+            self.quiescent(conf);
         }
-        // The first step starts the program; before that nothing can go wrong.
+        // The first step starts the program; before that nothing can go wrong. Afterwards anything can, at any time, also
+        // when nobody else has anything left to do.
         let crashing = conf.machines.iter().filter(|(_, local)| {
             !is_initial && local.status != Status::Halted && rules.crash.contains(&local.machine)
         });

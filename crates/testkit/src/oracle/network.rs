@@ -24,7 +24,8 @@ impl Rules {
     /// Names that mean nothing are left out.
     pub fn new(program: &Program, options: &NetworkOptions) -> Self {
         let events = |names: &[String]| {
-            let is_named = |event: &EventId| names.iter().any(|name| program.name(program.events[*event].name) == name);
+            let is_named =
+                |event: &EventId| names.iter().any(|name| program.name(program.events[*event].name) == name);
             program.events.ids().filter(is_named).collect()
         };
         let crash = program.machines.ids().filter(|&machine| {
