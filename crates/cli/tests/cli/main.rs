@@ -6,3 +6,4 @@ mod check;
 mod common;
 mod models;
 mod snapshots;
+mod stop;

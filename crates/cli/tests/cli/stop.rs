@@ -1,0 +1,95 @@
+//! Searches that are stopped: what was seen is reported, and the exit status tells why.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use crate::common::{allways, assert_says, folder};
+
+/// It never ends, and every configuration is new.
+const ENDLESS: &str = "
+event eTick: int;
+machine Main {
+    start state Count {
+        entry { send this, eTick, 0; }
+        on eTick do (n: int) { if ($) { send this, eTick, n + 1; } else { send this, eTick, n + 2; } }
+    }
+}
+";
+
+fn endless(name: &str) -> PathBuf {
+    let folder = folder(name);
+    fs::write(folder.join("endless.p"), ENDLESS).unwrap();
+    folder
+}
+
+/// The number before a word of the report.
+#[track_caller]
+fn figure(text: &str, word: &str) -> u64 {
+    let before = text.split(word).next().unwrap_or("").trim_end();
+    let digits = before.rsplit(' ').next().unwrap_or("");
+    digits.parse().unwrap_or_else(|_| panic!("no number before `{word}` in:\n{text}"))
+}
+
+#[test]
+fn memory_limit_ends_with_what_was_seen() {
+    let folder = endless("stop-memory");
+    for order in ["breadth", "depth", "deepening"] {
+        for store in ["fingerprint", "wide", "exact"] {
+            let output = allways(&folder, &["prove", "--memory", "0.02", "--order", order, "--store", store]);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(output.status.code(), Some(3), "{order}, {store}: {text}");
+            assert_says(&text, &["DefaultImpl: unknown", "the memory limit of 20 MB was reached"]);
+            assert!(figure(&text, " configurations,") > 1000, "{order}, {store}: {text}");
+        }
+    }
+}
+
+#[test]
+fn time_limit_ends_with_what_was_seen() {
+    let folder = endless("stop-time");
+    let output = allways(&folder, &["prove", "--timeout", "1", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(3));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report = &report["reports"][0];
+    assert_eq!(report["verdict"], "unknown");
+    assert_says(report["explanation"].as_str().unwrap(), &["the time limit of 1 s was reached"]);
+    assert!(report["statistics"]["nConfigurations"].as_u64().unwrap() > 10, "{report}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn interrupt_ends_with_what_was_seen() {
+    let folder = endless("stop-interrupt");
+    for command in [&["prove"][..], &["prove", "--order", "depth"], &["check", "-s", "0"]] {
+        let child = Command::new(env!("CARGO_BIN_EXE_allways"))
+            .current_dir(&folder)
+            .args(command)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        await_handler(&child);
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(130), "{command:?}: {text}");
+        assert_says(&text, &["DefaultImpl", "interrupted"]);
+    }
+}
+
+/// Until the process catches the signal: before, it would just die of it.
+#[cfg(target_os = "linux")]
+fn await_handler(child: &Child) {
+    const INTERRUPT: u32 = 2;
+    let status = format!("/proc/{}/status", child.id());
+    loop {
+        let text = fs::read_to_string(&status).expect("it runs until it is told to stop");
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("").trim();
+        if u64::from_str_radix(caught, 16).is_ok_and(|mask| mask >> (INTERRUPT - 1) & 1 == 1) {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
