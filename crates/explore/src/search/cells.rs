@@ -5,7 +5,8 @@
 //! it does not depend on who was interned first.
 //!
 //! *Slots* are the places of a configuration vector: one for each monitor, then one for each instance, in the order in
-//! which the search meets them. Zero in a slot means that the machine does not exist.
+//! which the search meets them. Zero in a slot means that the machine does not exist. Over a network that delays
+//! messages, what is on its way has slots too, see `network`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,14 +14,15 @@ use std::sync::Arc;
 use allways_base::Idx;
 use allways_machine::encode::encode_local;
 use allways_machine::{
-    Actor, Alone, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Paused, Pending,
-    Recorder, Scene, Snapshot, Status,
+    Actor, Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Note, Oracle, Outcome, Paused,
+    Pending, Recorder, Scene, Snapshot, Status,
 };
 use allways_p::hir::Temperature;
-use allways_run::{InstanceId, Limits, StopReason};
+use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason};
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
+use super::network::{Arrival, NetworkOp, fate_answer};
 use super::options::SearchBounds;
 use crate::coverage::{Coverage, Sink};
 use crate::options::Cancel;
@@ -30,19 +32,23 @@ const MAX_RESOLUTIONS: usize = 100_000;
 
 pub(super) type CellId = u32;
 
-struct Cell {
-    local: Local,
-    owner: Owner,
-    hash: u64,
+pub(super) struct Cell {
+    pub local: Local,
+    /// Of a network.
+    pub flight: Option<Box<InFlight>>,
+    pub owner: Owner,
+    pub hash: u64,
     /// Where its bytes end; they begin where those of the one before end.
-    end: usize,
-    cut: Option<Cut>,
+    pub end: usize,
+    pub cut: Option<Cut>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Owner {
     Monitor(u32),
     Machine(InstanceId),
+    /// What is on its way to a machine; all that is on its way, if that of the main machine is the only one.
+    Network(InstanceId),
 }
 
 /// A bound that the search met.
@@ -63,11 +69,13 @@ pub(super) enum Act {
     },
     /// A step, with its outcomes in lexicographic order of data choices.
     Step {
-        /// The delivery that comes first: to the slot, of the message.
+        /// The delivery that comes first: to the slot, of the message; or to a network, by the operation.
         deliver: Option<(u32, u32)>,
         creates: bool,
         outcomes: Vec<Outcome1>,
     },
+    /// A network brings something.
+    Network(Vec<Arrival>),
     Fault,
     Unknown(StopReason),
 }
@@ -81,6 +89,8 @@ pub(super) struct Outcome1 {
     pub observed: Vec<(u32, u32)>,
     /// The machine that was made: slot and cell.
     pub created: Option<(u32, CellId)>,
+    /// What the creation means to the network: slot and operation.
+    pub birth: Option<(u32, u32)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -125,7 +135,7 @@ impl Way {
                 Ending::Cut(_) | Ending::Fault | Ending::Unknown(_) => self.end = birth.end.clone(),
             }
         }
-        Outcome1 { end: self.end, answers: self.answers, observed: self.observed, created }
+        Outcome1 { end: self.end, answers: self.answers, observed: self.observed, created, birth: None }
     }
 }
 
@@ -155,22 +165,26 @@ pub(super) struct Beginning {
 }
 
 pub(super) struct Cells<'c> {
-    exe: Arc<Executable>,
-    kernel: Kernel,
+    pub(super) exe: Arc<Executable>,
+    pub(super) kernel: Kernel,
     /// Before the first step.
     start: Snapshot,
-    bounds: SearchBounds,
+    pub(super) bounds: SearchBounds,
     /// Answers count, not only where they lead.
     keep_answers: bool,
-    cells: Vec<Cell>,
+    pub(super) cells: Vec<Cell>,
     bytes: Vec<u8>,
     index: HashTable<CellId>,
-    scratch: Vec<u8>,
-    messages: Vec<Message>,
+    pub(super) scratch: Vec<u8>,
+    pub(super) messages: Vec<Message>,
     message_index: FxHashMap<(u32, u64), u32>,
     /// By slot; monitors come first.
-    owners: Vec<Owner>,
+    pub(super) owners: Vec<Owner>,
     slot_of: Vec<u32>,
+    /// By target; see `network`.
+    pub(super) network_slot_of: Vec<u32>,
+    pub(super) network_ops: Vec<NetworkOp>,
+    pub(super) network_op_index: FxHashMap<NetworkOp, u32>,
     /// What was worked out, if more than one thread asks.
     is_shared: bool,
     acts: FxHashMap<CellId, Arc<Act>>,
@@ -179,7 +193,7 @@ pub(super) struct Cells<'c> {
     /// Asked in handlers with many choices, which may take long.
     cancel: &'c dyn Cancel,
     largest_inbox: usize,
-    local_bytes: usize,
+    pub(super) local_bytes: usize,
 }
 
 impl<'c> Cells<'c> {
@@ -194,6 +208,7 @@ impl<'c> Cells<'c> {
         let n_monitors = exe.monitors.len() as u32;
         let nobody = Cell {
             local: Local::default(),
+            flight: None,
             owner: Owner::Machine(InstanceId::MAIN),
             hash: 0,
             end: 0,
@@ -214,6 +229,9 @@ impl<'c> Cells<'c> {
             message_index: FxHashMap::default(),
             owners: (0..n_monitors).map(Owner::Monitor).collect(),
             slot_of: Vec::new(),
+            network_slot_of: Vec::new(),
+            network_ops: Vec::new(),
+            network_op_index: FxHashMap::default(),
             recorder: PartWatch {
                 coverage: Sink::new(exe),
                 temperatures: temperatures(exe),
@@ -249,9 +267,12 @@ impl<'c> Cells<'c> {
     pub fn rank(&self, slot: u32) -> u64 {
         match self.owners[slot as usize] {
             Owner::Monitor(monitor) => u64::from(monitor),
-            Owner::Machine(instance) => {
-                let bytes: Vec<u8> =
-                    self.exe.instances.path(instance).iter().flat_map(|place| place.to_le_bytes()).collect();
+            Owner::Machine(instance) | Owner::Network(instance) => {
+                let path = self.exe.instances.path(instance);
+                let mut bytes: Vec<u8> = path.iter().flat_map(|place| place.to_le_bytes()).collect();
+                if let Owner::Network(_) = self.owners[slot as usize] {
+                    bytes.push(1);
+                }
                 hash_bytes(&bytes)
             }
         }
@@ -297,19 +318,20 @@ impl<'c> Cells<'c> {
         coverage
     }
 
-    /// The slots of machines by their paths, which does not depend on who was met first.
+    /// The slots of machines by their paths, then those of networks, which does not depend on who was met first.
     pub fn slots_by_path(&self) -> Vec<u32> {
-        let mut slots: Vec<(Vec<u32>, u32)> = self
+        let mut slots: Vec<(bool, Vec<u32>, u32)> = self
             .owners
             .iter()
             .enumerate()
             .filter_map(|(slot, owner)| match owner {
-                Owner::Machine(instance) => Some((self.exe.instances.path(*instance), slot as u32)),
+                Owner::Machine(instance) => Some((false, self.exe.instances.path(*instance), slot as u32)),
+                Owner::Network(target) => Some((true, self.exe.instances.path(*target), slot as u32)),
                 Owner::Monitor(_) => None,
             })
             .collect();
         slots.sort();
-        slots.into_iter().map(|(_, slot)| slot).collect()
+        slots.into_iter().map(|(_, _, slot)| slot).collect()
     }
 
     pub fn temperature(&self, cell: CellId) -> Temperature {
@@ -317,22 +339,27 @@ impl<'c> Cells<'c> {
         self.recorder.temperatures[control as usize]
     }
 
-    fn slot(&mut self, owner: Owner) -> u32 {
-        let instance = match owner {
+    pub(super) fn slot(&mut self, owner: Owner) -> u32 {
+        let machine = match owner {
             Owner::Monitor(monitor) => return monitor,
-            Owner::Machine(instance) => instance.index(),
+            Owner::Network(target) => return self.network_slot(target),
+            Owner::Machine(machine) => machine,
         };
+        let instance = machine.index();
         if self.slot_of.len() <= instance {
             self.slot_of.resize(instance + 1, 0);
         }
         if self.slot_of[instance] == 0 {
+            if self.exe.network.is_delayed() {
+                self.network_slot(machine);
+            }
             self.owners.push(owner);
             self.slot_of[instance] = self.owners.len() as u32;
         }
         self.slot_of[instance] - 1
     }
 
-    fn message(&mut self, message: Message) -> u32 {
+    pub(super) fn message(&mut self, message: Message) -> u32 {
         let key = (message.event, message.payload.bits());
         *self.message_index.entry(key).or_insert_with(|| {
             self.messages.push(message);
@@ -344,13 +371,15 @@ impl<'c> Cells<'c> {
     fn intern(&mut self, owner: Owner) -> CellId {
         let local = match owner {
             Owner::Monitor(monitor) => &self.kernel.configuration().monitors[monitor as usize],
-            Owner::Machine(instance) => self.kernel.configuration().local(instance),
+            Owner::Machine(instance) | Owner::Network(instance) => {
+                self.kernel.configuration().local(instance)
+            }
         };
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
         match owner {
             Owner::Monitor(monitor) => bytes.extend_from_slice(&[0, monitor as u8, (monitor >> 8) as u8]),
-            Owner::Machine(instance) => {
+            Owner::Machine(instance) | Owner::Network(instance) => {
                 let path = self.exe.instances.path(instance);
                 bytes.push(1);
                 for place in path {
@@ -361,14 +390,10 @@ impl<'c> Cells<'c> {
         }
         encode_local(&self.exe, self.kernel.store(), local, &mut bytes);
         let hash = hash_bytes(&bytes);
-        let known = self
-            .index
-            .find(hash, |&cell| self.cells[cell as usize].hash == hash && self.content(cell) == bytes);
-        if let Some(&cell) = known {
+        if let Some(cell) = self.find(hash, &bytes) {
             self.scratch = bytes;
             return cell;
         }
-        let cell = self.cells.len() as CellId;
         let mut local = local.clone();
         local.inbox.shrink_to_fit();
         self.exe.liveness.clear_dead(&self.exe, &mut local);
@@ -379,12 +404,54 @@ impl<'c> Cells<'c> {
         if cut.is_none() {
             self.largest_inbox = self.largest_inbox.max(local.inbox.len());
         }
-        self.bytes.extend_from_slice(&bytes);
-        self.cells.push(Cell { local, owner, hash, end: self.bytes.len(), cut });
-        let cells = &self.cells;
-        self.index.insert_unique(hash, cell, |&cell| cells[cell as usize].hash);
+        let cell = self.add(&bytes, Cell { local, flight: None, owner, hash, end: 0, cut });
         self.scratch = bytes;
         cell
+    }
+
+    /// The cell with this content.
+    pub(super) fn find(&self, hash: u64, bytes: &[u8]) -> Option<CellId> {
+        let is_it = |cell: &CellId| self.cells[*cell as usize].hash == hash && self.content(*cell) == bytes;
+        self.index.find(hash, is_it).copied()
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8], cell: Cell) -> CellId {
+        let number = self.cells.len() as CellId;
+        let hash = cell.hash;
+        self.bytes.extend_from_slice(bytes);
+        self.cells.push(Cell { end: self.bytes.len(), ..cell });
+        let cells = &self.cells;
+        self.index.insert_unique(hash, number, |&cell| cells[cell as usize].hash);
+        number
+    }
+
+    pub(super) fn cover_sent(&mut self, event: u32) {
+        let layout = self.recorder.coverage.layout;
+        self.recorder.coverage.cover(layout.sent(event));
+    }
+
+    /// Where a machine stands after a crash, if it can crash where it stands.
+    pub fn crash(&mut self, cell: CellId) -> Option<CellId> {
+        let Cell { local, owner, .. } = &self.cells[cell as usize];
+        let Owner::Machine(machine) = *owner else { return None };
+        if !self.exe.network.can_crash(local.machine) || local.status == Status::Halted {
+            return None;
+        }
+        self.kernel.crash_alone(machine, local, &mut self.recorder);
+        Some(self.intern(Owner::Machine(machine)))
+    }
+
+    /// Who moves when the owner of a cell does: a machine, or the channels of a network.
+    pub fn movers(&mut self, cell: CellId) -> Vec<Choice> {
+        match (self.cells[cell as usize].owner, &*self.act(cell)) {
+            (Owner::Network(_), Act::Network(arrivals)) => {
+                let mut movers: Vec<Choice> = arrivals.iter().map(|arrival| arrival.choice.mover()).collect();
+                movers.dedup();
+                movers
+            }
+            (Owner::Machine(machine), _) => vec![Choice::Machine(machine)],
+            (Owner::Network(_) | Owner::Monitor(_), _) => Vec::new(),
+        }
     }
 
     fn content(&self, cell: CellId) -> &[u8] {
@@ -433,7 +500,11 @@ impl<'c> Cells<'c> {
 
     fn work_out_act(&mut self, cell: CellId) -> Act {
         let Cell { local, owner, .. } = &self.cells[cell as usize];
-        let Owner::Machine(machine) = *owner else { return Act::Rest { blocked: false } };
+        let machine = match *owner {
+            Owner::Machine(machine) => machine,
+            Owner::Network(_) => return Act::Network(self.arrivals(cell)),
+            Owner::Monitor(_) => return Act::Rest { blocked: false },
+        };
         let mut deliver = None;
         let mut creates = false;
         match local.status {
@@ -453,8 +524,17 @@ impl<'c> Cells<'c> {
             Status::Pending(Pending::Create { .. }) => creates = true,
             Status::Idle | Status::Pending(Pending::Deliver { .. } | Pending::Observe | Pending::Start) => {}
         }
-        let deliver =
-            deliver.map(|(target, message)| (self.slot(Owner::Machine(target)), self.message(message)));
+        let is_delayed = self.exe.network.is_delayed();
+        let deliver = deliver.map(|(target, message)| {
+            let message = self.message(message);
+            match is_delayed {
+                false => (self.slot(Owner::Machine(target)), message),
+                true => {
+                    let op = self.network_op(NetworkOp::Send { source: machine, target, message });
+                    (self.network_slot(target), op)
+                }
+            }
+        });
         let interface = self.cells[cell as usize].local.interface;
         let local = &self.cells[cell as usize].local;
         let birth = match local.status {
@@ -477,6 +557,10 @@ impl<'c> Cells<'c> {
             Err(reason) => return Act::Unknown(reason),
         };
         let slot = self.slot(Owner::Machine(child));
+        let birth = (self.exe.network.model == NetworkModel::Causal).then(|| {
+            let op = self.network_op(NetworkOp::Create { creator: machine, created: child });
+            (self.network_slot(child), op)
+        });
         let mut outcomes = Vec::new();
         for way in own {
             // After a fault of the creator nothing happens any more.
@@ -484,7 +568,9 @@ impl<'c> Cells<'c> {
                 outcomes.push(way.outcome(None));
                 continue;
             }
-            outcomes.extend(births.iter().map(|birth| way.clone().outcome(Some((slot, birth)))));
+            outcomes.extend(
+                births.iter().map(|child| Outcome1 { birth, ..way.clone().outcome(Some((slot, child))) }),
+            );
         }
         Act::Step { deliver, creates, outcomes }
     }
@@ -502,17 +588,30 @@ impl<'c> Cells<'c> {
     }
 
     fn work_out_delivery(&mut self, cell: CellId, message: u32) -> Vec<Delivered> {
-        let owner = self.cells[cell as usize].owner;
-        let Owner::Machine(machine) = owner else { return Vec::new() };
+        let machine = match self.cells[cell as usize].owner {
+            Owner::Machine(machine) => machine,
+            Owner::Network(_) => return self.work_out_network_op(cell, message),
+            Owner::Monitor(_) => return Vec::new(),
+        };
         let message = self.messages[message as usize];
-        let local = &self.cells[cell as usize].local;
-        let first = self.kernel.deliver_alone(machine, local, message, 1, &mut self.recorder);
-        match self.ways(machine, None, first) {
-            Ok(ways) => {
-                ways.into_iter().map(|way| Delivered { end: way.end, answers: way.answers }).collect()
+        // Over a network that delays, what becomes of a message was decided when it was handed over.
+        let fates = if self.exe.network.is_delayed() { &[1] } else { self.exe.network.fates(message.event) };
+        let mut delivered = Vec::new();
+        for (answer, &n_copies) in fates.iter().enumerate() {
+            let fate = fate_answer(machine, fates.len(), answer);
+            let local = &self.cells[cell as usize].local;
+            let first = self.kernel.deliver_alone(machine, local, message, n_copies, &mut self.recorder);
+            match self.ways(machine, None, first) {
+                Ok(ways) => delivered.extend(ways.into_iter().map(|way| {
+                    let answers = fate.into_iter().chain(way.answers).collect();
+                    Delivered { end: way.end, answers }
+                })),
+                Err(reason) => {
+                    return vec![Delivered { end: Ending::Unknown(reason), answers: Vec::new() }];
+                }
             }
-            Err(reason) => vec![Delivered { end: Ending::Unknown(reason), answers: Vec::new() }],
         }
+        delivered
     }
 
     /// Goes on from where the kernel has brought a machine, at each data choice with every answer, in lexicographic

@@ -3,7 +3,7 @@
 //! Keys are exact. With a bound on depth a configuration is remembered with the least depth at which it was seen, and
 //! looked at again when it is met with more depth left.
 
-use allways_run::{InstanceId, Progress, StopReason};
+use allways_run::{Progress, StopReason};
 use rustc_hash::FxHashMap;
 
 use super::breadth::{Context, Explored, SearchEnd, Tally};
@@ -92,14 +92,13 @@ impl<'a> Search<'a> {
             self.tally.cuts.add(Cut::Depth);
         } else if let Some(answers) = beginning.violations.first() {
             end = SearchEnd::Broken { depth: 1 };
-            way = Some(vec![StepName { machine: InstanceId::MAIN, answers: answers.clone() }]);
+            way = Some(vec![StepName::first(answers.clone())]);
         } else {
             for (answers, vector) in &beginning.vectors {
                 match self.from(vector.clone(), bound) {
                     Ok(None) => {}
                     Ok(Some((moves, length))) => {
-                        let mut steps =
-                            vec![StepName { machine: InstanceId::MAIN, answers: answers.clone() }];
+                        let mut steps = vec![StepName::first(answers.clone())];
                         steps.extend(names(self.cx, vector, &moves));
                         way = Some(steps);
                         end = SearchEnd::Broken { depth: length };

@@ -3,13 +3,17 @@
 use super::cells::{CellId, Cut};
 use super::memo::{ActKind, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out};
 
-/// Which step of a configuration: who, and by which outcomes of the receiver and of itself.
+/// Which step of a configuration: who, and by which outcomes of the receiver and of itself. Of a network, `own` is which of
+/// its messages arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Move {
     pub slot: u32,
     pub delivered: u32,
     pub own: u32,
 }
+
+/// In `Move::delivered`: the machine crashes.
+pub(super) const CRASH: u32 = u32::MAX;
 
 /// What a step makes of a configuration.
 #[derive(Clone, Copy)]
@@ -45,14 +49,16 @@ pub(super) struct Expander<'a> {
     pub memo: Memo<'a>,
     n_monitors: usize,
     max_machines: usize,
+    has_crashes: bool,
     changes: Vec<(u32, CellId)>,
 }
 
 impl<'a> Expander<'a> {
     pub fn new(memo: Memo<'a>, max_machines: Option<u32>) -> Self {
         let n_monitors = memo.cells().n_monitors();
+        let has_crashes = memo.cells().exe.network.has_crashes();
         let max_machines = max_machines.map_or(usize::MAX, |n| n as usize);
-        Expander { memo, n_monitors, max_machines, changes: Vec::new() }
+        Expander { memo, n_monitors, max_machines, has_crashes, changes: Vec::new() }
     }
 
     pub fn n_monitors(&self) -> usize {
@@ -65,6 +71,11 @@ impl<'a> Expander<'a> {
         let mut standing = Standing::default();
         for (slot, &cell) in vector.iter().enumerate().skip(self.n_monitors) {
             self.step(vector, slot as u32, cell, sink, &mut standing);
+        }
+        if self.has_crashes && standing.n_enabled > 0 {
+            for (slot, &cell) in vector.iter().enumerate().skip(self.n_monitors) {
+                self.crash(vector, slot as u32, cell, sink);
+            }
         }
         standing
     }
@@ -85,10 +96,34 @@ impl<'a> Expander<'a> {
                 self.step(vector, slot, cell, sink, &mut standing);
             }
         }
+        if self.has_crashes && standing.n_enabled > 0 {
+            for &slot in slots {
+                self.crash(vector, slot, vector.get(slot as usize).copied().unwrap_or(0), sink);
+            }
+        }
         standing
     }
 
-    /// The slots of the machines that can step.
+    /// Tells the sink of the crash of a machine, if it can crash.
+    fn crash<S: Sink>(&mut self, vector: &[CellId], slot: u32, cell: CellId, sink: &mut S) {
+        if cell == 0 {
+            return;
+        }
+        let act = self.memo.act(cell);
+        if act.can_crash {
+            let out = self.memo.outs[(act.first + act.n) as usize];
+            let changes = &[(slot, out.next)];
+            let by = Move { slot, delivered: CRASH, own: 0 };
+            sink.successor(vector, Successor { delta: out.delta, changes, by, hot: 0, cold: 0 });
+        }
+    }
+
+    fn n_machines(&mut self, vector: &[CellId]) -> usize {
+        let others = vector[self.n_monitors..].iter().filter(|&&cell| cell != 0);
+        others.filter(|&&cell| self.memo.act(cell).kind != ActKind::Network).count()
+    }
+
+    /// The slots of the machines that can step, and of networks that have something to bring.
     pub fn enabled_slots(&mut self, vector: &[CellId]) -> Vec<u32> {
         let machines = vector.iter().enumerate().skip(self.n_monitors).filter(|(_, cell)| **cell != 0);
         let is_enabled = |kind| !matches!(kind, ActKind::Unasked | ActKind::Rest | ActKind::Blocked);
@@ -105,7 +140,12 @@ impl<'a> Expander<'a> {
             match self.memo.act(cell).kind {
                 ActKind::Unasked | ActKind::Rest => {}
                 ActKind::Blocked => standing.is_blocked = true,
-                ActKind::Alone | ActKind::Deliver | ActKind::Create | ActKind::Fault | ActKind::Unknown => {
+                ActKind::Alone
+                | ActKind::Deliver
+                | ActKind::Create
+                | ActKind::Network
+                | ActKind::Fault
+                | ActKind::Unknown => {
                     standing.n_enabled += 1;
                 }
             }
@@ -137,7 +177,12 @@ impl<'a> Expander<'a> {
             ActKind::Unknown => {}
             ActKind::Deliver => {
                 let (target, message) = self.memo.deliveries[act.delivery as usize];
-                let (first, n) = self.memo.deliver(vector[target as usize], message);
+                let receiver = match vector[target as usize] {
+                    // Nobody sends to a machine that does not exist: the network is empty.
+                    0 => self.memo.empty_network(target),
+                    cell => cell,
+                };
+                let (first, n) = self.memo.deliver(receiver, message);
                 for delivered in 0..n {
                     let reaction = self.memo.outs[(first + delivered) as usize];
                     if reaction.extra != 0 {
@@ -161,9 +206,29 @@ impl<'a> Expander<'a> {
                     }
                 }
             }
+            ActKind::Network => {
+                standing.n_machines -= 1;
+                for own in 0..act.n {
+                    let out = self.memo.outs[(act.first + own) as usize];
+                    let (target, message) = self.memo.deliveries[out.extra as usize];
+                    let (first, n) = self.memo.deliver(vector[target as usize], message);
+                    for delivered in 0..n {
+                        let reaction = self.memo.outs[(first + delivered) as usize];
+                        if reaction.extra != 0 {
+                            if let End::Cut(cut) = self.memo.extras[reaction.extra as usize].end {
+                                sink.cut(cut);
+                            }
+                            continue;
+                        }
+                        let delta = reaction.delta.wrapping_add(out.delta);
+                        let changes = &[(target, reaction.next), (slot, out.next)];
+                        let by = Move { slot, delivered, own };
+                        sink.successor(vector, Successor { delta, changes, by, hot: 0, cold: 0 });
+                    }
+                }
+            }
             ActKind::Create
-                if vector[self.n_monitors..].iter().filter(|&&cell| cell != 0).count()
-                    >= self.max_machines =>
+                if self.max_machines != usize::MAX && self.n_machines(vector) >= self.max_machines =>
             {
                 sink.cut(Cut::Machines);
             }
@@ -220,9 +285,19 @@ impl<'a> Expander<'a> {
             End::Unknown => return,
             End::Stands => {}
         }
+        let birth = extra.birth;
         if let Some((slot, cell, hash)) = extra.created {
             self.changes.push((slot, cell));
             delta = delta.wrapping_add(hash);
+        }
+        // Of an empty network there is nothing to know.
+        if let Some((network, op)) = birth
+            && vector[network as usize] != 0
+        {
+            let (first, _) = self.memo.deliver(vector[network as usize], op);
+            let known = self.memo.outs[first as usize];
+            self.changes.push((network, known.next));
+            delta = delta.wrapping_add(known.delta);
         }
         self.changes.push((by.slot, out.next));
         sink.successor(vector, Successor { delta, changes: &self.changes, by, hot, cold });

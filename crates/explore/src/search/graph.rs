@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use allways_machine::{Executable, Kernel, Outcome, Tracer, replay};
 use allways_p::hir::Temperature;
-use allways_run::{Choice, Counterexample, Entry, InstanceId, StopReason};
-use rustc_hash::FxHashMap;
+use allways_run::{Choice, Counterexample, Entry, StopReason};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::breadth::Context;
-use super::cells::{CellId, Given, Owner};
+use super::cells::{CellId, Given};
 use super::component::components;
-use super::expand::Move;
+use super::expand::{CRASH, Move};
 use super::lock;
 use super::tree::ExactKeys;
-use super::witness::{Collect, Layer, Ordered, StepName, differs, moves_answers, name, run};
+use super::witness::{Collect, Layer, Ordered, StepName, choice, differs, moves_answers, name, run};
 use crate::liveness::{Search, graph as sampled, weak};
 use crate::options::Fairness;
 use crate::report::InternalError;
@@ -79,6 +79,8 @@ struct Graph<'a> {
     targets: Vec<u32>,
     /// Monitors that were hot or cold in a step, and are not so at its end.
     passing: FxHashMap<usize, (u64, u64)>,
+    /// Steps that are crashes.
+    crashes: FxHashSet<usize>,
     /// Monitors that are hot, that are cold, in a node.
     heat: Vec<(u64, u64)>,
     /// Something behind a node was cut off.
@@ -104,6 +106,7 @@ impl<'a> Graph<'a> {
             starts: vec![0],
             targets: Vec::new(),
             passing: FxHashMap::default(),
+            crashes: FxHashSet::default(),
             heat: Vec::new(),
             is_open: Vec::new(),
         };
@@ -150,6 +153,9 @@ impl<'a> Graph<'a> {
                     let passing = (hot & !hot_there, cold & !cold_there);
                     if passing != (0, 0) {
                         graph.passing.insert(graph.targets.len(), passing);
+                    }
+                    if sink.moves[place].delivered == CRASH {
+                        graph.crashes.insert(graph.targets.len());
                     }
                     graph.targets.push(target);
                 }
@@ -198,10 +204,12 @@ impl<'a> Graph<'a> {
         (hot | more_hot, cold | more_cold)
     }
 
-    /// A bottom component with a hot and no cold configuration, the one found first.
+    /// A bottom component with a hot and no cold configuration, the one found first. That nobody has to crash makes one
+    /// that only crashes lead out of a bottom too.
     fn random_lasso(&self) -> Option<Lasso> {
+        let is_step = |step: usize| !self.crashes.contains(&step);
         let found =
-            components(self.nodes.len(), &|node| self.steps(node), &self.targets, &|_| true, &|_| true);
+            components(self.nodes.len(), &|node| self.steps(node), &self.targets, &|_| true, &is_step);
         let mut component_of = vec![0u32; self.nodes.len()];
         for (number, component) in found.iter().enumerate() {
             for &node in component {
@@ -210,7 +218,7 @@ impl<'a> Graph<'a> {
         }
         let mut best: Option<(u32, usize, usize)> = None;
         for (number, component) in found.iter().enumerate() {
-            let steps = || component.iter().flat_map(|&node| self.steps(node));
+            let steps = || component.iter().flat_map(|&node| self.steps(node)).filter(|&step| is_step(step));
             let stays = |step: usize| component_of[self.targets[step] as usize] == number as u32;
             let is_bottom = steps().next().is_some()
                 && steps().all(stays)
@@ -317,16 +325,10 @@ impl<'a> Graph<'a> {
             let slots = self.ordered.expander.enabled_slots(&vector);
             let mut cells = lock(self.cx.cells);
             // Also those whose steps a bound cuts off: they starve in every loop.
-            let enabled: Vec<Choice> = slots
-                .into_iter()
-                .filter_map(|slot| match cells.owner(slot) {
-                    Owner::Machine(machine) => Some(Choice::Machine(machine)),
-                    Owner::Monitor(_) => None,
-                })
-                .collect();
+            let enabled: Vec<Choice> =
+                slots.into_iter().flat_map(|slot| cells.movers(vector[slot as usize])).collect();
             let first = part.edges.len() as u32;
             for (place, &by) in sink.moves.iter().enumerate() {
-                let Owner::Machine(machine) = cells.owner(by.slot) else { continue };
                 let step = self.starts[node as usize] + place;
                 let Some(&to) = self.targets.get(step).and_then(|target| inside.get(target)) else {
                     continue;
@@ -336,7 +338,7 @@ impl<'a> Graph<'a> {
                     .map(|answer| sampled::Answer { point: answer.point, answer: answer.answer })
                     .collect();
                 let (hot, cold) = self.heat_of(step);
-                let choice = Choice::Machine(machine);
+                let choice = choice(&mut cells, &vector, by);
                 part.edges.push(sampled::Edge { from: number as u32, to, hot, cold, choice, answers });
                 places.push((node, place as u32));
             }
@@ -385,7 +387,7 @@ impl<'a> Graph<'a> {
         }
         way.reverse();
         let first = self.beginnings[at as usize].clone();
-        let mut stem = vec![StepName { machine: InstanceId::MAIN, answers: first }];
+        let mut stem = vec![StepName::first(first)];
         stem.extend(self.names(&way));
         let lap = self.names(&lasso.lap);
         let limits = self.cx.options.limits;
@@ -398,7 +400,7 @@ impl<'a> Graph<'a> {
             let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
             for step in &lap {
                 let mut answers = Given { answers: &step.answers, at: 0 };
-                if kernel.step(step.machine, &mut answers, &mut passing).is_err() || !kernel.is_running() {
+                if kernel.take(step.choice, &mut answers, &mut passing).is_err() || !kernel.is_running() {
                     return Err(differs("a loop", kernel.outcome()));
                 }
             }

@@ -17,6 +17,8 @@ pub(super) struct ActEntry {
     pub is_unheard: bool,
     /// It rests for ever.
     pub is_halted: bool,
+    /// Behind its outcomes there is one more: it crashes.
+    pub can_crash: bool,
     /// Outcomes, in `outs`.
     pub n: u32,
     pub first: u32,
@@ -34,6 +36,8 @@ pub(super) enum ActKind {
     Alone,
     Deliver,
     Create,
+    /// Not a machine: the network brings something. The deliveries of the outcomes are in their `extra`.
+    Network,
     Fault,
     Unknown,
 }
@@ -54,6 +58,8 @@ pub(super) struct Extra {
     pub observed: Box<[(u32, u32)]>,
     /// Slot, cell and what it adds to the fingerprint.
     pub created: Option<(u32, CellId, u64)>,
+    /// What the creation does to the network: its slot and the operation.
+    pub birth: Option<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +85,8 @@ pub(super) struct Memo<'a> {
     pub deliveries: Vec<(u32, u32)>,
     delivered: PairTable,
     heard: PairTable,
+    /// By slot, the number of an empty network there; zero where it was not asked for.
+    empty: Vec<CellId>,
     /// Why some step cannot be known, the first such.
     pub unknown: Option<StopReason>,
     pub n_lookups: u64,
@@ -87,7 +95,7 @@ pub(super) struct Memo<'a> {
 
 impl<'a> Memo<'a> {
     pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
-        let nothing = Extra { end: End::Stands, observed: Box::default(), created: None };
+        let nothing = Extra { end: End::Stands, observed: Box::default(), created: None, birth: None };
         Memo {
             cells,
             acts: Vec::new(),
@@ -96,6 +104,7 @@ impl<'a> Memo<'a> {
             deliveries: vec![(0, 0)],
             delivered: PairTable::default(),
             heard: PairTable::default(),
+            empty: Vec::new(),
             unknown: None,
             n_lookups: 0,
             n_misses: 0,
@@ -144,6 +153,19 @@ impl<'a> Memo<'a> {
         self.outs[at as usize]
     }
 
+    /// The number of an empty network, which is zero in vectors.
+    #[cold]
+    pub fn empty_network(&mut self, slot: u32) -> CellId {
+        let at = slot as usize;
+        if self.empty.len() <= at {
+            self.empty.resize(at + 1, 0);
+        }
+        if self.empty[at] == 0 {
+            self.empty[at] = self.cells().empty_network(slot);
+        }
+        self.empty[at]
+    }
+
     #[cold]
     fn ask_act(&mut self, cell: CellId) -> ActEntry {
         self.n_misses += 1;
@@ -151,7 +173,7 @@ impl<'a> Memo<'a> {
         let act = cells.act(cell);
         let here = cells.hash(cell);
         let first = self.outs.len() as u32;
-        let entry = match &*act {
+        let mut entry = match &*act {
             Act::Rest { blocked: false } => {
                 ActEntry { kind: ActKind::Rest, is_halted: cells.is_halted(cell), ..Default::default() }
             }
@@ -160,6 +182,15 @@ impl<'a> Memo<'a> {
             Act::Unknown(reason) => {
                 self.unknown.get_or_insert_with(|| reason.clone());
                 ActEntry { kind: ActKind::Unknown, ..Default::default() }
+            }
+            Act::Network(arrivals) => {
+                for arrival in arrivals {
+                    self.deliveries.push(arrival.delivery);
+                    let extra = self.deliveries.len() as u32 - 1;
+                    let delta = cells.hash(arrival.next).wrapping_sub(here);
+                    self.outs.push(Out { delta, next: cells.in_vector(arrival.next), extra });
+                }
+                ActEntry { kind: ActKind::Network, n: arrivals.len() as u32, first, ..Default::default() }
             }
             Act::Step { deliver, creates, outcomes } => {
                 let n = outcomes.len() as u32;
@@ -174,7 +205,7 @@ impl<'a> Memo<'a> {
                         0
                     } else {
                         let observed = outcome.observed.as_slice().into();
-                        self.extras.push(Extra { end, observed, created });
+                        self.extras.push(Extra { end, observed, created, birth: outcome.birth });
                         self.extras.len() as u32 - 1
                     };
                     self.outs.push(Out { delta, next, extra });
@@ -188,9 +219,15 @@ impl<'a> Memo<'a> {
                     (0, true) => ActKind::Create,
                     _ => ActKind::Deliver,
                 };
-                ActEntry { kind, is_unheard, is_halted: false, n, first, delivery }
+                ActEntry { kind, is_unheard, is_halted: false, can_crash: false, n, first, delivery }
             }
         };
+        if let Some(next) = cells.crash(cell) {
+            let delta = cells.hash(next).wrapping_sub(here);
+            entry.can_crash = true;
+            entry.first = first;
+            self.outs.push(Out { delta, next, extra: 0 });
+        }
         if self.acts.len() <= cell as usize {
             self.acts.resize(cells.n_cells() + 1, ActEntry::default());
         }
@@ -208,10 +245,11 @@ impl<'a> Memo<'a> {
         for outcome in outcomes.iter() {
             let (end, next) = self.end(&outcome.end);
             let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
+            let next = cells.in_vector(next);
             let extra = if end == End::Stands {
                 0
             } else {
-                self.extras.push(Extra { end, observed: Box::default(), created: None });
+                self.extras.push(Extra { end, observed: Box::default(), created: None, birth: None });
                 self.extras.len() as u32 - 1
             };
             self.outs.push(Out { delta, next, extra });

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use allways_machine::Executable;
-use allways_run::{Bound, Counterexample, Guarantee, Observer, StopReason, Verdict};
+use allways_run::{Bound, Counterexample, Guarantee, Observer, Verdict};
 
 use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::cells::{Cells, Cut};
 use super::depth;
 use super::graph;
-use super::options::{Order, ProveOptions, StoreKind};
+use super::options::{Order, ProveOptions, Reductions, StoreKind};
 use super::report::{ProveReport, ProveStatistics};
 use super::witness::{self, Found};
 use crate::options::{Cancel, Fairness};
@@ -25,19 +25,15 @@ pub fn prove(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<ProveReport, InternalError> {
-    if !exe.network.is_default() {
-        let stopped = StopReason::Unsupported { what: "exhaustive search over such a network".to_owned() };
-        let verdict = Verdict::Unknown(stopped.clone());
-        let coverage = crate::Coverage::new(exe);
-        let statistics = ProveStatistics::default();
-        return Ok(ProveReport {
-            verdict,
-            statistics,
-            coverage,
-            dead_handlers: None,
-            stopped: Some(stopped),
-        });
-    }
+    // Reductions are made for P's own network without faults: a crash is in conflict with every step of its machine.
+    let whole;
+    let options = match exe.network.is_default() {
+        true => options,
+        false => {
+            whole = ProveOptions { reductions: Reductions::NONE, ..options.clone() };
+            &whole
+        }
+    };
     let keep_answers = options.fairness == Some(Fairness::Weak);
     let cells = Mutex::new(Cells::new(
         exe,

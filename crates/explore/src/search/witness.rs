@@ -8,20 +8,27 @@ use std::sync::Arc;
 
 use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
 use allways_p::hir::Temperature;
-use allways_run::{Counterexample, InstanceId, Limits, Schedule, StopReason, Violation};
+use allways_run::{Choice, Counterexample, InstanceId, Limits, Schedule, StopReason, Violation};
 
 use super::breadth::{Context, Tally};
 use super::cells::{Act, CellId, Cells, Cut, Given, Owner};
-use super::expand::{Expander, Move, Sink, Standing, Successor, write_successor};
+use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor, write_successor};
 use super::table::Table;
 use super::tree::ExactKeys;
 use crate::report::InternalError;
 
-/// A step by name: who, and the answers to the data choices met.
+/// A step by name: who moves, and the answers to the data choices met.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct StepName {
-    pub machine: InstanceId,
+    pub choice: Choice,
     pub answers: Vec<u32>,
+}
+
+impl StepName {
+    /// The first step, which starts monitors and main machine.
+    pub fn first(answers: Vec<u32>) -> Self {
+        StepName { choice: Choice::Machine(InstanceId::MAIN), answers }
+    }
 }
 
 /// What the search for a way says.
@@ -49,7 +56,7 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Found {
     let beginning = super::lock(cx.cells).begin();
     tally.n_transitions += beginning.n_transitions;
     if let Some(answers) = beginning.violations.into_iter().next() {
-        let steps = vec![StepName { machine: InstanceId::MAIN, answers }];
+        let steps = vec![StepName::first(answers)];
         return Found::Way { steps, tally, depth: 1 };
     }
     let no_memory =
@@ -143,7 +150,7 @@ fn way(
     }
     moves.reverse();
     let (answers, start) = &beginnings[at.by.own as usize];
-    let mut steps = vec![StepName { machine: InstanceId::MAIN, answers: answers.clone() }];
+    let mut steps = vec![StepName::first(answers.clone())];
     steps.extend(names(cx, start, &moves));
     steps
 }
@@ -166,22 +173,54 @@ pub(super) fn names(cx: Context<'_>, start: &[CellId], moves: &[Move]) -> Vec<St
 
 /// What a move of a vector is called.
 pub(super) fn name(cells: &mut Cells, vector: &[CellId], by: Move) -> StepName {
-    let Owner::Machine(machine) = cells.owner(by.slot) else {
-        return StepName { machine: InstanceId::MAIN, answers: Vec::new() };
-    };
+    let choice = choice(cells, vector, by);
     let answers = moves_answers(cells, vector, by).iter().map(|answer| answer.answer).collect();
-    StepName { machine, answers }
+    StepName { choice, answers }
 }
 
-/// The data choices of a move, the receiver's last.
+/// Who moves.
+pub(super) fn choice(cells: &mut Cells, vector: &[CellId], by: Move) -> Choice {
+    match (cells.owner(by.slot), &*cells.act(vector[by.slot as usize])) {
+        (Owner::Machine(machine), _) if by.delivered == CRASH => Choice::Crash(machine),
+        (Owner::Machine(machine), _) => Choice::Machine(machine),
+        (Owner::Network(_), Act::Network(arrivals)) => arrivals[by.own as usize].choice,
+        // These never move.
+        (Owner::Network(_) | Owner::Monitor(_), _) => Choice::Machine(InstanceId::MAIN),
+    }
+}
+
+/// The data choices of a move: what becomes of a message comes first, what its receiver chooses last.
 pub(super) fn moves_answers(cells: &mut Cells, vector: &[CellId], by: Move) -> Vec<super::cells::Answer> {
     let mut answers = Vec::new();
-    if let Act::Step { deliver, outcomes, .. } = &*cells.act(vector[by.slot as usize]) {
-        answers.extend_from_slice(&outcomes[by.own as usize].answers);
-        if let Some((target, message)) = *deliver {
+    if by.delivered == CRASH {
+        return answers;
+    }
+    match &*cells.act(vector[by.slot as usize]) {
+        Act::Step { deliver, outcomes, .. } => {
+            let own = &outcomes[by.own as usize].answers;
+            match *deliver {
+                None => answers.extend_from_slice(own),
+                Some((target, message)) => {
+                    let has_fate = cells.has_fate(target, message);
+                    let receiver = match vector[target as usize] {
+                        0 => cells.empty_network(target),
+                        cell => cell,
+                    };
+                    let reactions = cells.deliver(receiver, message);
+                    let (fate, rest) =
+                        reactions[by.delivered as usize].answers.split_at(usize::from(has_fate));
+                    answers.extend_from_slice(fate);
+                    answers.extend_from_slice(own);
+                    answers.extend_from_slice(rest);
+                }
+            }
+        }
+        Act::Network(arrivals) => {
+            let (target, message) = arrivals[by.own as usize].delivery;
             let reactions = cells.deliver(vector[target as usize], message);
             answers.extend_from_slice(&reactions[by.delivered as usize].answers);
         }
+        Act::Rest { .. } | Act::Fault | Act::Unknown(_) => {}
     }
     answers
 }
@@ -307,7 +346,7 @@ pub(super) fn run(
             return Err(differs("a longer run", kernel.outcome()));
         }
         let mut answers = Given { answers: &step.answers, at: 0 };
-        if kernel.step(step.machine, &mut answers, &mut Silent).is_err() {
+        if kernel.take(step.choice, &mut answers, &mut Silent).is_err() {
             return Err(differs("a step", kernel.outcome()));
         }
     }

@@ -56,6 +56,7 @@ impl<'a> PrivateSteps<'a> {
                 | ActKind::Rest
                 | ActKind::Blocked
                 | ActKind::Alone
+                | ActKind::Network
                 | ActKind::Fault
                 | ActKind::Unknown => false,
             };

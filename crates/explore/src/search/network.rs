@@ -1,0 +1,210 @@
+//! What is on its way, as cells: one for each target, or, since causal order goes through everybody, one for all.
+//!
+//! Handing a message over and taking one out are functions of what is on its way alone, so they are remembered like the
+//! parts of machines. An empty network is a zero in the vector, as if it did not exist, and adds nothing to the
+//! fingerprint; only where its outcomes are remembered does it have a number.
+//!
+//! A network slot comes before the slot of its target. So no vector ends with one, and vectors have one form only.
+
+use allways_base::Idx;
+use allways_machine::encode::{compare_messages, encode_in_flight};
+use allways_machine::{DataPoint, InFlight, Local, Message};
+use allways_run::{Choice, InstanceId, NetworkModel};
+
+use super::cells::{Answer, Cell, CellId, Cells, Cut, Delivered, Ending, Owner, hash_bytes};
+
+/// What happens to a network.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum NetworkOp {
+    Send {
+        source: InstanceId,
+        target: InstanceId,
+        message: u32,
+    },
+    /// A machine is made, and knows what its creator knows.
+    Create {
+        creator: InstanceId,
+        created: InstanceId,
+    },
+}
+
+/// One message that can arrive.
+#[derive(Clone, Debug)]
+pub(super) struct Arrival {
+    pub choice: Choice,
+    /// Slot of the target, and the message.
+    pub delivery: (u32, u32),
+    /// The network without it.
+    pub next: CellId,
+}
+
+impl Cells<'_> {
+    /// Whose network carries messages to a machine.
+    pub(super) fn network_of(&self, target: InstanceId) -> Owner {
+        match self.exe.network.model {
+            NetworkModel::Causal => Owner::Network(InstanceId::MAIN),
+            NetworkModel::Inbox | NetworkModel::Fifo | NetworkModel::Bag => Owner::Network(target),
+        }
+    }
+
+    /// The slot of a network, which is made before that of its target.
+    pub(super) fn network_slot(&mut self, target: InstanceId) -> u32 {
+        let owner = self.network_of(target);
+        let at = match owner {
+            Owner::Network(instance) => instance.index(),
+            Owner::Machine(_) | Owner::Monitor(_) => 0,
+        };
+        if self.network_slot_of.len() <= at {
+            self.network_slot_of.resize(at + 1, 0);
+        }
+        if self.network_slot_of[at] == 0 {
+            self.owners.push(owner);
+            self.network_slot_of[at] = self.owners.len() as u32;
+        }
+        self.network_slot_of[at] - 1
+    }
+
+    pub(super) fn network_op(&mut self, op: NetworkOp) -> u32 {
+        *self.network_op_index.entry(op).or_insert_with(|| {
+            self.network_ops.push(op);
+            self.network_ops.len() as u32 - 1
+        })
+    }
+
+    /// The number under which an empty network is remembered.
+    pub fn empty_network(&mut self, slot: u32) -> CellId {
+        self.intern_network(self.owners[slot as usize], InFlight::default())
+    }
+
+    /// The cell as it stands in a vector.
+    pub fn in_vector(&self, cell: CellId) -> CellId {
+        match &self.cells[cell as usize].flight {
+            Some(flight) if flight.is_empty() => 0,
+            _ => cell,
+        }
+    }
+
+    fn intern_network(&mut self, owner: Owner, flight: InFlight) -> CellId {
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
+        bytes.push(2);
+        if let Owner::Network(target) = owner {
+            for place in self.exe.instances.path(target) {
+                bytes.extend_from_slice(&(place + 1).to_le_bytes());
+            }
+            bytes.extend_from_slice(&0u32.to_le_bytes());
+        }
+        encode_in_flight(&self.exe, self.kernel.store(), &flight, &mut bytes);
+        let hash = if flight.is_empty() { 0 } else { hash_bytes(&bytes) };
+        if let Some(cell) = self.find(hash, &bytes) {
+            self.scratch = bytes;
+            return cell;
+        }
+        let cut = self.network_cut(&flight);
+        self.local_bytes += flight.n_messages() * 64 + flight.channels.len() * 64;
+        let local = Local::default();
+        let cell = self.add(&bytes, Cell { local, flight: Some(Box::new(flight)), owner, hash, end: 0, cut });
+        self.scratch = bytes;
+        cell
+    }
+
+    /// Bounds on inboxes count what is on its way to a machine likewise.
+    fn network_cut(&self, flight: &InFlight) -> Option<Cut> {
+        let targets: Vec<InstanceId> = flight.channels.iter().map(|channel| channel.target).collect();
+        let to = |target: InstanceId| {
+            let channels = flight.channels.iter().filter(move |channel| channel.target == target);
+            channels.flat_map(|channel| channel.messages.iter().map(|sent| sent.message.event))
+        };
+        if let Some(bound) = self.bounds.inbox
+            && targets.iter().any(|&target| to(target).count() > bound as usize)
+        {
+            return Some(Cut::Inbox);
+        }
+        let bound = self.bounds.occurrences? as usize;
+        let is_over = |target: InstanceId| {
+            to(target).any(|event| to(target).filter(|&other| other == event).count() > bound)
+        };
+        targets.into_iter().any(is_over).then_some(Cut::Occurrences)
+    }
+
+    fn network_ending(&mut self, owner: Owner, flight: InFlight) -> Ending {
+        let cell = self.intern_network(owner, flight);
+        match self.cells[cell as usize].cut {
+            None => Ending::Stands(cell),
+            Some(cut) => Ending::Cut(cut),
+        }
+    }
+
+    fn flight(&self, cell: CellId) -> InFlight {
+        self.cells[cell as usize].flight.as_deref().cloned().unwrap_or_default()
+    }
+
+    /// What becomes of a network.
+    pub(super) fn work_out_network_op(&mut self, cell: CellId, op: u32) -> Vec<Delivered> {
+        let owner = self.cells[cell as usize].owner;
+        let model = self.exe.network.model;
+        match self.network_ops[op as usize] {
+            NetworkOp::Create { creator, created } => {
+                let mut flight = self.flight(cell);
+                flight.create(model, creator, created);
+                vec![Delivered { end: self.network_ending(owner, flight), answers: Vec::new() }]
+            }
+            NetworkOp::Send { source, target, message } => {
+                let message = self.messages[message as usize];
+                self.cover_sent(message.event);
+                let fates = self.exe.network.fates(message.event);
+                let mut delivered = Vec::new();
+                for (answer, &n_copies) in fates.iter().enumerate() {
+                    let mut flight = self.flight(cell);
+                    let order =
+                        |a: Message, b: Message| compare_messages(&self.exe, self.kernel.store(), a, b);
+                    flight.hand_over(model, source, target, message, n_copies, order);
+                    let answers = fate_answer(source, fates.len(), answer).into_iter().collect();
+                    delivered.push(Delivered { end: self.network_ending(owner, flight), answers });
+                }
+                delivered
+            }
+        }
+    }
+
+    /// Whether what becomes of a message is a choice: of one that goes to a machine, or of an operation on a network.
+    pub fn has_fate(&self, slot: u32, delivery: u32) -> bool {
+        let message = match (self.owners[slot as usize], self.network_ops.get(delivery as usize)) {
+            (Owner::Network(_), Some(NetworkOp::Send { message, .. })) => *message,
+            (Owner::Network(_), _) => return false,
+            (Owner::Machine(_) | Owner::Monitor(_), _) => delivery,
+        };
+        self.exe.network.fates(self.messages[message as usize].event).len() > 1
+    }
+
+    /// What can arrive, by the paths of target and source.
+    pub(super) fn arrivals(&mut self, cell: CellId) -> Vec<Arrival> {
+        let owner = self.cells[cell as usize].owner;
+        let model = self.exe.network.model;
+        let flight = self.flight(cell);
+        let mut channels: Vec<usize> =
+            (0..flight.channels.len()).filter(|&at| flight.n_picks(model, at) > 0).collect();
+        channels.sort_by_cached_key(|&at| {
+            let channel = &flight.channels[at];
+            (self.exe.instances.path(channel.target), self.exe.instances.path(channel.source))
+        });
+        let mut arrivals = Vec::new();
+        for at in channels {
+            let (source, target) = (flight.channels[at].source, flight.channels[at].target);
+            for place in 0..flight.n_picks(model, at) {
+                let mut rest = flight.clone();
+                let Some(message) = rest.deliver(model, at, place) else { continue };
+                let delivery = (self.slot(Owner::Machine(target)), self.message(message));
+                let next = self.intern_network(owner, rest);
+                arrivals.push(Arrival { choice: Choice::Deliver { target, source, place }, delivery, next });
+            }
+        }
+        arrivals
+    }
+}
+
+/// The data choice of what becomes of a message, if there is one.
+pub(super) fn fate_answer(sender: InstanceId, n_fates: usize, answer: usize) -> Option<Answer> {
+    let point = DataPoint { machine: sender, n_answers: n_fates as u32, is_fair: false, pc: 0 };
+    (n_fates > 1).then_some(Answer { point, answer: answer as u32 })
+}
