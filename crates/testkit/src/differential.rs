@@ -6,6 +6,7 @@ use allways_machine::Executable;
 use allways_p::hir::{EventId, MachineKind, Program};
 use allways_run::{NetworkModel, NetworkOptions};
 
+use crate::generate::circle::circle;
 use crate::generate::generate_any;
 use crate::oracle::{self, OracleOptions};
 use crate::random::Random;
@@ -120,9 +121,17 @@ pub struct Over {
     pub faults: bool,
 }
 
+/// The program of a seed. Where messages can overtake each other, every third is made to show it.
+pub fn program_of(seed: u64, over: Over) -> String {
+    match over.model != NetworkModel::Inbox && seed.is_multiple_of(3) {
+        true => circle(seed),
+        false => generate_any(seed).0,
+    }
+}
+
 /// Compares a random program.
 pub fn compare_seed(seed: u64, over: Over, options: OracleOptions) -> (String, Compared) {
-    let (text, _) = generate_any(seed);
+    let text = program_of(seed, over);
     let loaded = Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
     let compared = compare_over(&loaded, 0, options, &network_of(&loaded.program, seed, over));
     (text, compared)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use allways_explore::Never;
 use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, prove};
 use allways_machine::Executable;
-use allways_run::{Limits, Quiet, Verdict};
+use allways_run::{Limits, NetworkOptions, Quiet, Verdict};
 
 use super::{Plain, compile, plain};
 
@@ -66,6 +66,16 @@ pub fn agree(exe: &Arc<Executable>, options: &ProveOptions, plain: &Plain) -> Re
 }
 
 pub fn compare_all(name: &str, text: &str, problems: &mut Vec<String>) -> usize {
+    compare_over(name, text, problems, |_| NetworkOptions::default())
+}
+
+/// The same over a network.
+pub fn compare_over(
+    name: &str,
+    text: &str,
+    problems: &mut Vec<String>,
+    network: impl Fn(&allways_p::hir::Program) -> NetworkOptions,
+) -> usize {
     let program = match compile(name, text) {
         Ok(program) => program,
         Err(error) => {
@@ -75,7 +85,8 @@ pub fn compare_all(name: &str, text: &str, problems: &mut Vec<String>) -> usize 
     };
     let mut n_compared = 0;
     for test in 0..program.tests.len() {
-        let exe = Arc::new(Executable::new(&program, test));
+        let exe = Executable::new(&program, test).with_network(&network(&program));
+        let exe = Arc::new(exe.expect("names are those of the program"));
         let Some(plain) = plain(&exe, limits(), 3_000) else { continue };
         n_compared += 1;
         for (variant, options) in variants() {

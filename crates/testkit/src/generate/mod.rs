@@ -8,6 +8,7 @@
 //! One statement stands on one line, and a block ends on a line of its own: the shrinker works on lines.
 
 mod body;
+pub mod circle;
 pub mod profile;
 
 use std::fmt::Write as _;
