@@ -16,7 +16,7 @@ fn main() -> ExitCode {
                 "cargo xtask conformance --p-repo DIR [--static]   compare with a checkout of the P repository"
             );
             println!(
-                "cargo xtask differential [--programs N] [--seed S]   oracle against kernel on random programs"
+                "cargo xtask differential [--programs N] [--seed S] [--network MODEL|all] [--faults]   oracle against kernel on random programs"
             );
             if words.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) }
         }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use allways_explore::StrategyKind;
+use allways_run::NetworkModel;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit::ExitStatus;
@@ -127,11 +128,54 @@ pub struct CheckArgs {
     pub format: Format,
 
     #[command(flatten)]
+    pub network: NetworkArgs,
+
+    #[command(flatten)]
     pub boogie: BoogieArgs,
 
     /// Accepted for compatibility: everything is shown on request
     #[arg(short, long, hide = true)]
     pub verbose: bool,
+}
+
+/// What may happen to messages and machines. All of it is part of the schedule, so that runs replay.
+#[derive(clap::Args)]
+pub struct NetworkArgs {
+    /// Which order messages keep on their way [default: inbox]
+    #[arg(long, value_enum, value_name = "MODEL", help_heading = "Network and faults")]
+    pub network: Option<NetworkArg>,
+    /// Messages of this event can be lost; can be given again
+    #[arg(long, value_name = "EVENT", help_heading = "Network and faults")]
+    pub lossy: Vec<String>,
+    /// Messages of this event can arrive twice; can be given again
+    #[arg(long, value_name = "EVENT", help_heading = "Network and faults")]
+    pub duplicating: Vec<String>,
+    /// Machines of this kind can crash at any time; can be given again
+    #[arg(long, value_name = "MACHINE", help_heading = "Network and faults")]
+    pub crash: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NetworkArg {
+    /// One queue for each receiver, as P has it
+    Inbox,
+    /// Messages to one receiver arrive in causal order
+    Causal,
+    /// Messages between two machines stay in order
+    Fifo,
+    /// No order at all
+    Bag,
+}
+
+impl From<NetworkArg> for NetworkModel {
+    fn from(arg: NetworkArg) -> NetworkModel {
+        match arg {
+            NetworkArg::Inbox => NetworkModel::Inbox,
+            NetworkArg::Causal => NetworkModel::Causal,
+            NetworkArg::Fifo => NetworkModel::Fifo,
+            NetworkArg::Bag => NetworkModel::Bag,
+        }
+    }
 }
 
 /// For `.bpl` files.
@@ -343,6 +387,9 @@ pub struct ProveArgs {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub network: NetworkArgs,
+
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -428,6 +475,9 @@ pub struct ReplayArgs {
 
     #[command(flatten)]
     pub input: InputArgs,
+
+    #[command(flatten)]
+    pub network: NetworkArgs,
 
     /// Show all steps
     #[arg(long)]

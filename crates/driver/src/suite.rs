@@ -49,6 +49,13 @@ pub struct Budget {
     pub strategy: Option<String>,
     /// The number that some strategies take.
     pub strategy_bound: Option<u32>,
+    /// `inbox`, `causal`, `fifo` or `bag`.
+    pub network: Option<String>,
+    /// Events whose messages can be lost, or arrive twice.
+    pub lossy: Option<Vec<String>>,
+    pub duplicating: Option<Vec<String>>,
+    /// Machines that can crash.
+    pub crash: Option<Vec<String>>,
 }
 
 impl Budget {
@@ -61,6 +68,10 @@ impl Budget {
             seed: self.seed.or(defaults.seed),
             strategy: self.strategy.clone().or_else(|| defaults.strategy.clone()),
             strategy_bound: self.strategy_bound.or(defaults.strategy_bound),
+            network: self.network.clone().or_else(|| defaults.network.clone()),
+            lossy: self.lossy.clone().or_else(|| defaults.lossy.clone()),
+            duplicating: self.duplicating.clone().or_else(|| defaults.duplicating.clone()),
+            crash: self.crash.clone().or_else(|| defaults.crash.clone()),
         }
     }
 }
@@ -122,13 +133,15 @@ mod tests {
     fn a_suite_is_read() {
         let suite = parse(
             "foreign = ['b.p']\n[defaults]\nschedules = 5\n\n[[test]]\nname = 'a'\n\n[[test]]\nname = 'b'\n\
-             expect = 'violated'\nby = 'assertion'\nschedules = 7\n",
+             expect = 'violated'\nby = 'assertion'\nschedules = 7\nnetwork = 'fifo'\nlossy = ['eA']\n",
         )
         .unwrap();
         assert_eq!(suite.tests[0].expect, Expectation::Holds);
         assert_eq!(suite.tests[0].budget.or(&suite.defaults).schedules, Some(5));
         assert_eq!(suite.tests[1].by.as_deref(), Some("assertion"));
-        assert_eq!(suite.tests[1].budget.or(&suite.defaults).schedules, Some(7));
+        let budget = suite.tests[1].budget.or(&suite.defaults);
+        assert_eq!((budget.schedules, budget.network.as_deref()), (Some(7), Some("fifo")));
+        assert_eq!(budget.lossy, Some(vec!["eA".to_owned()]));
     }
 
     #[test]

@@ -22,9 +22,28 @@ pub struct CheckReport {
     pub explanation: String,
     pub seed: u64,
     pub strategy: String,
+    /// Absent for P's own network without faults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Present when the violation depends on the order of messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order_note: Option<String>,
     pub statistics: Statistics,
     pub coverage: Coverage,
     pub violations: Vec<Violation>,
+}
+
+/// What carried messages, and what could go wrong.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Network {
+    pub model: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lossy: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicating: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub crash: Vec<String>,
 }
 
 #[derive(Clone, Copy, Default, Serialize)]

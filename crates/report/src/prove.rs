@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::check::Violation;
+use crate::check::{Network, Violation};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -19,6 +19,12 @@ pub struct ProveReport {
     pub explanation: String,
     pub engine: &'static str,
     pub store: &'static str,
+    /// Absent for P's own network without faults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Present when the violation depends on the order of messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order_note: Option<String>,
     pub statistics: Statistics,
     /// Handlers that no run reaches. Absent when the search did not see everything.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,10 +9,11 @@ use allways_explore::coverage::{Share, Trigger, UnusedHandler};
 use allways_explore::{CheckOptions, Fairness, Report, StrategyKind};
 use allways_machine::Executable;
 use allways_report::{check as check_report, json, junit};
-use allways_run::{StopReason, Verdict};
+use allways_run::{NetworkOptions, StopReason, Verdict};
 
 use super::compile;
 use super::files;
+use super::network;
 use crate::args::{CheckArgs, FairnessArg, Format};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
@@ -24,15 +25,21 @@ pub struct Checked {
     pub name: String,
     pub executable: Arc<Executable>,
     pub report: Report,
+    /// What was broken depends on the order of messages.
+    pub order_note: Option<String>,
     pub seconds: f64,
 }
 
 pub fn check(args: &CheckArgs) -> ExitStatus {
     if super::boogie::is_boogie(&args.input.paths) {
+        if args.network.is_given() {
+            printer::err("tasks of a Boogie file share memory: there is no network between them\n");
+            return ExitStatus::Rejected;
+        }
         return super::boogie::check(&args.input.paths[0], args);
     }
     if let Some(file) = &args.replay {
-        return super::replay::replay_file(&args.input, file, args.format, args.full_trace);
+        return super::replay::replay_file(&args.input, file, args.format, args.full_trace, &args.network);
     }
     let compilation = match compile_project(args) {
         Ok(compilation) => compilation,
@@ -67,8 +74,9 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
     let mut cases = Vec::new();
     let mut reports = Vec::new();
     for test in tests {
-        let checked = match run_test(&compilation, test, &options, timeout(args), args.format == Format::Text)
-        {
+        let network = args.network.options();
+        let is_text = args.format == Format::Text;
+        let checked = match run_test(&compilation, test, &options, &network, timeout(args), is_text) {
             Ok(checked) => checked,
             Err(status) => return status,
         };
@@ -200,18 +208,26 @@ pub fn run_test(
     compilation: &Compilation,
     test: usize,
     options: &CheckOptions,
+    network: &NetworkOptions,
     timeout: Option<Duration>,
     show_progress: bool,
 ) -> Result<Checked, ExitStatus> {
     let Some(program) = &compilation.program else { return Err(ExitStatus::Rejected) };
     let name = program.tests[test].name.clone();
-    let executable = Arc::new(Executable::new(program, test));
+    let executable = network::executable(program, test, network)?;
     let progress = ProgressLine::new(&name, show_progress);
     let start = Instant::now();
-    let report = allways_explore::check(&executable, options, &progress, &Stop::after(timeout));
+    let stop = Stop::after(timeout);
+    let report = allways_explore::check(&executable, options, &progress, &stop);
     progress.finish();
     match report {
-        Ok(report) => Ok(Checked { name, executable, report, seconds: start.elapsed().as_secs_f64() }),
+        Ok(report) => {
+            let order = report.findings.first().and_then(|finding| {
+                network::check_in_order(program, test, network, options, finding.index, &stop)
+            });
+            let seconds = start.elapsed().as_secs_f64();
+            Ok(Checked { name, executable, report, order_note: order.map(network::order_note), seconds })
+        }
         Err(error) => {
             printer::err(&format!("internal error in test case `{name}`: {error}\nplease report this\n"));
             Err(ExitStatus::Internal)
@@ -246,6 +262,8 @@ pub fn report_of(
         explanation: explanation(checked, sources),
         seed: options.seed,
         strategy: options.strategy.to_string(),
+        network: network::report_of(exe.network.options()),
+        order_note: checked.order_note.clone(),
         statistics: check_report::Statistics {
             n_schedules: statistics.n_schedules,
             n_steps: statistics.n_steps,
@@ -303,7 +321,8 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
     let sources = compilation.sources();
     printer::out(&format!("... Checker is using '{}' strategy (seed:{}).\n", report.strategy, report.seed));
     show_default_test(compilation, &report.test);
-    printer::out(&format!("{}: {}\n", report.test, report.verdict));
+    let words = network::words(checked.executable.network.options());
+    printer::out(&format!("{}: {}{words}\n", report.test, report.verdict));
     let n_last = if args.full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
     for (finding, violation) in checked.report.findings.iter().zip(&report.violations) {
         let text = check_report::render_counterexample(&finding.counterexample, sources, n_last, true);
@@ -318,6 +337,9 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
             "\nfound by {} in schedule {}: {} steps{shrunk}\n",
             violation.strategy, violation.schedule_index, violation.n_steps
         ));
+    }
+    if let Some(note) = &checked.order_note {
+        printer::out(&format!("{note}\n"));
     }
     if checked.report.findings.is_empty() {
         printer::out(&format!("{}\n", report.explanation));

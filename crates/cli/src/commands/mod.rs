@@ -6,6 +6,7 @@ mod compile;
 mod explain;
 mod files;
 mod graph;
+mod network;
 mod prove;
 mod replay;
 mod suite;

@@ -1,6 +1,5 @@
 //! `allways prove`: exhaustive search that ends with a proof or a shortest counterexample.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allways_driver::{Compilation, select};
@@ -12,6 +11,7 @@ use allways_run::{Guarantee, StopReason, Verdict};
 
 use super::check::{add_up, finish, handler_text, junit_case, load, show_default_test};
 use super::files;
+use super::network;
 use crate::args::{Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
@@ -38,12 +38,16 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
     };
     interrupt::listen();
     let options = options(args);
+    let network = args.network.options();
     let mut total = ExitStatus::Success;
     let mut reports = Vec::new();
     let mut cases = Vec::new();
     for test in tests {
         let name = program.tests[test].name.clone();
-        let executable = Arc::new(Executable::new(program, test));
+        let executable = match network::executable(program, test, &network) {
+            Ok(executable) => executable,
+            Err(status) => return status,
+        };
         let progress = ProgressLine::new(&name, args.format == Format::Text);
         let start = Instant::now();
         let stop = Stop::after(args.timeout.map(Duration::from_secs));
@@ -57,7 +61,11 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        let report = report_of(&compilation, &executable, &name, &found);
+        let mut report = report_of(&compilation, &executable, &name, &found);
+        if let Verdict::Violated(counterexample) = &found.verdict {
+            report.order_note =
+                network::prove_in_order(program, test, &network, &options, counterexample, &stop);
+        }
         match args.format {
             Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
             Format::Text => show(&compilation, &found, &report, args, seconds),
@@ -150,6 +158,8 @@ fn report_of(
             StoreKind::Wide => "wide",
             StoreKind::Exact => "exact",
         },
+        network: network::report_of(exe.network.options()),
+        order_note: None,
         statistics: prove_report::Statistics {
             n_configurations: statistics.n_configurations,
             n_transitions: statistics.n_transitions,
@@ -185,13 +195,16 @@ fn show(
         _ => report.verdict,
     };
     show_default_test(compilation, &report.test);
-    printer::out(&format!("{}: {word}\n", report.test));
+    printer::out(&format!("{}: {word}{}\n", report.test, network::words(&args.network.options())));
     match &found.verdict {
         Verdict::Violated(counterexample) => {
             let n_last = if args.full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
             let text =
                 check_report::render_counterexample(counterexample, compilation.sources(), n_last, true);
             printer::out(&format!("\n{text}\n"));
+            if let Some(note) = &report.order_note {
+                printer::out(&format!("{note}\n"));
+            }
         }
         Verdict::Holds(_) | Verdict::Unknown(_) => printer::out(&format!("{}\n", report.explanation)),
     }

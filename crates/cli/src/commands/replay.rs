@@ -12,15 +12,22 @@ use allways_run::{Choice, Counterexample, Limits, Schedule};
 
 use super::check::load;
 use super::files::program_fingerprint;
-use crate::args::{Format, InputArgs, ReplayArgs};
+use super::network;
+use crate::args::{Format, InputArgs, NetworkArgs, ReplayArgs};
 use crate::exit::ExitStatus;
 use crate::printer;
 
 pub fn replay(args: &ReplayArgs) -> ExitStatus {
-    replay_file(&args.input, &args.file, args.format, args.full_trace)
+    replay_file(&args.input, &args.file, args.format, args.full_trace, &args.network)
 }
 
-pub fn replay_file(input: &InputArgs, path: &Path, format: Format, full_trace: bool) -> ExitStatus {
+pub fn replay_file(
+    input: &InputArgs,
+    path: &Path,
+    format: Format,
+    full_trace: bool,
+    asked: &NetworkArgs,
+) -> ExitStatus {
     let rejected = |problem: String| {
         printer::err(&format!("`{}`: {problem}\n", path.display()));
         ExitStatus::Rejected
@@ -33,6 +40,10 @@ pub fn replay_file(input: &InputArgs, path: &Path, format: Format, full_trace: b
         Ok(file) => file,
         Err(problem) => return rejected(problem),
     };
+    if asked.is_given() && asked.options() != file.network {
+        let words = file.network.describe().unwrap_or_else(|| "network inbox, no faults".to_owned());
+        return rejected(format!("the schedule was written with {words}; leave the options out"));
+    }
     let compilation = match load(input, format, "replay") {
         Ok(compilation) => compilation,
         Err(status) => return status,
@@ -71,7 +82,7 @@ pub fn replay_file(input: &InputArgs, path: &Path, format: Format, full_trace: b
         }
         Format::Text => {
             let n_last = if full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
-            printer::out(&format!("{}: violated\n\n", file.test));
+            printer::out(&format!("{}: violated{}\n\n", file.test, network::words(&file.network)));
             printer::out(&check_report::render_counterexample(&counterexample, sources, n_last, true));
         }
     }

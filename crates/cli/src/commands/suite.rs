@@ -6,7 +6,7 @@ use allways_driver::suite::{self, Expectation, SuiteTest};
 use allways_driver::{Compilation, select};
 use allways_explore::CheckOptions;
 use allways_report::{check as check_report, json, junit};
-use allways_run::Verdict;
+use allways_run::{NetworkModel, NetworkOptions, Verdict};
 
 use super::check::{self, Checked};
 use super::files;
@@ -46,11 +46,15 @@ pub fn run(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
             Ok(budget) => budget,
             Err(problem) => return rejected(&problem),
         };
-        let checked =
-            match check::run_test(compilation, index, &options, timeout, args.format == Format::Text) {
-                Ok(checked) => checked,
-                Err(status) => return status,
-            };
+        let network = match network(args, &suite, &test) {
+            Ok(network) => network,
+            Err(problem) => return rejected(&problem),
+        };
+        let is_text = args.format == Format::Text;
+        let checked = match check::run_test(compilation, index, &options, &network, timeout, is_text) {
+            Ok(checked) => checked,
+            Err(status) => return status,
+        };
         if interrupt::is_interrupted() {
             break;
         }
@@ -135,6 +139,26 @@ fn budget(
             .ok_or_else(|| format!("{}: there is no strategy `{name}`", suite::FILE_NAME))?;
     }
     Ok((options, timeout))
+}
+
+/// The network of a test: that of the command line, if one is given there.
+fn network(args: &CheckArgs, suite: &suite::Suite, test: &SuiteTest) -> Result<NetworkOptions, String> {
+    if args.network.is_given() {
+        return Ok(args.network.options());
+    }
+    let budget = test.budget.or(&suite.defaults);
+    let model = match &budget.network {
+        None => NetworkModel::Inbox,
+        Some(name) => NetworkModel::named(name).ok_or_else(|| {
+            format!("{}: there is no network `{name}`; inbox, causal, fifo and bag are", suite::FILE_NAME)
+        })?,
+    };
+    Ok(NetworkOptions {
+        model,
+        lossy: budget.lossy.unwrap_or_default(),
+        duplicating: budget.duplicating.unwrap_or_default(),
+        crash: budget.crash.unwrap_or_default(),
+    })
 }
 
 /// Compares what came out with what was expected.
