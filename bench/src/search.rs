@@ -229,7 +229,7 @@ fn plain(exe: &Arc<Executable>) -> usize {
                 kernel.restore(&snapshot);
                 kernel.step(machine, &mut script, &mut Silent).expect("it is enabled");
                 let mut bytes = Vec::new();
-                kernel.encode(&mut bytes);
+                kernel.encode_whole(&mut bytes);
                 if seen.insert(bytes) && matches!(kernel.outcome(), Outcome::Running) {
                     open.push_back(kernel.save());
                 }

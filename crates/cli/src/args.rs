@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use allways_explore::StrategyKind;
+use allways_explore::search::Reductions;
 use allways_run::NetworkModel;
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -351,6 +352,15 @@ pub struct ProveArgs {
     #[arg(long, value_enum, default_value_t = ProveFairnessArg::Random)]
     pub fairness: ProveFairnessArg,
 
+    /// The reductions to use: `all`, `none`, `default`, or names: dead-variables, unread-payloads,
+    /// collection-order, symmetry, private-steps. None changes a verdict
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = reduction)]
+    pub reductions: Vec<String>,
+
+    /// A reduction not to use; may come several times
+    #[arg(long, value_name = "NAME", value_parser = reduction)]
+    pub no_reduction: Vec<String>,
+
     /// Bound the number of steps
     #[arg(long, value_name = "N")]
     pub max_depth: Option<u64>,
@@ -393,6 +403,11 @@ pub struct ProveArgs {
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+fn reduction(text: &str) -> Result<String, String> {
+    let is_known = Reductions::NAMES.contains(&text) || matches!(text, "all" | "none" | "default");
+    if is_known { Ok(text.to_owned()) } else { Err(format!("known are {}", Reductions::NAMES.join(", "))) }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -18,30 +18,22 @@ impl Kernel {
     pub fn encode(&self, out: &mut Vec<u8>) {
         encode_configuration(self.executable(), self.store(), self.configuration(), out);
     }
+
+    /// Appends the present configuration with every register as it is.
+    pub fn encode_whole(&self, out: &mut Vec<u8>) {
+        let (exe, store) = (self.executable(), self.store());
+        Encoder { exe, store, out, hides_dead: false, mentions: None }.configuration(self.configuration());
+    }
 }
 
 /// Appends a configuration whose values are in `store`.
 pub fn encode_configuration(exe: &Executable, store: &Store, conf: &Configuration, out: &mut Vec<u8>) {
-    let mut encoder = Encoder { exe, store, out };
-    let mut instances: Vec<(Vec<u32>, InstanceId)> =
-        conf.roster.iter().map(|instance| (exe.instances.path(instance), instance)).collect();
-    instances.sort();
-    encoder.number(instances.len() as u64);
-    for (path, instance) in &instances {
-        encoder.path(path);
-        encoder.local(&conf.locals[instance.index()]);
-    }
-    for monitor in &conf.monitors {
-        encoder.local(monitor);
-    }
-    if exe.network.is_delayed() {
-        encoder.in_flight(&conf.network);
-    }
+    Encoder { exe, store, out, hides_dead: true, mentions: None }.configuration(conf);
 }
 
 /// Appends what is on its way.
 pub fn encode_in_flight(exe: &Executable, store: &Store, flight: &InFlight, out: &mut Vec<u8>) {
-    Encoder { exe, store, out }.in_flight(flight);
+    Encoder { exe, store, out, hides_dead: true, mentions: None }.in_flight(flight);
 }
 
 /// Compares messages by their bytes, in the order of which a network without order keeps them.
@@ -51,7 +43,7 @@ pub fn compare_messages(exe: &Executable, store: &Store, a: Message, b: Message)
     }
     let bytes = [a, b].map(|message| {
         let mut bytes = Vec::new();
-        Encoder { exe, store, out: &mut bytes }.message(message);
+        Encoder { exe, store, out: &mut bytes, hides_dead: true, mentions: None }.message(message);
         bytes
     });
     bytes[0].cmp(&bytes[1])
@@ -59,16 +51,69 @@ pub fn compare_messages(exe: &Executable, store: &Store, a: Message, b: Message)
 
 /// Appends where one machine stands; of the machine itself, that is, not of who it is.
 pub fn encode_local(exe: &Executable, store: &Store, local: &Local, out: &mut Vec<u8>) {
-    Encoder { exe, store, out }.local(local);
+    Encoder { exe, store, out, hides_dead: true, mentions: None }.local(local);
+}
+
+/// The same with every register as it is.
+pub fn encode_whole(exe: &Executable, store: &Store, local: &Local, out: &mut Vec<u8>) {
+    Encoder { exe, store, out, hides_dead: false, mentions: None }.local(local);
+}
+
+/// Appends one value.
+pub(crate) fn encode_element(exe: &Executable, store: &Store, value: Value, out: &mut Vec<u8>) {
+    Encoder { exe, store, out, hides_dead: false, mentions: None }.value(value);
+}
+
+/// Appends where one machine stands but for the machines that it mentions, and tells these: locals that differ by a
+/// renaming of machines have equal bytes. `unordered` are registers, in order, of which the order of elements is of no meaning.
+pub fn encode_skeleton(
+    exe: &Executable,
+    store: &Store,
+    local: &Local,
+    unordered: &[usize],
+    out: &mut Vec<u8>,
+    mentions: &mut Vec<Mention>,
+) {
+    let mut encoder = Encoder { exe, store, out, hides_dead: false, mentions: Some((unordered, mentions)) };
+    encoder.local(local);
+}
+
+/// One place at which a machine is mentioned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mention {
+    pub instance: InstanceId,
+    /// Differs from place to place, but not within a collection without order.
+    pub place: u64,
 }
 
 struct Encoder<'a> {
     exe: &'a Executable,
     store: &'a Store,
     out: &'a mut Vec<u8>,
+    /// Registers that will not be read are written as null.
+    hides_dead: bool,
+    /// Instances go there instead; with the registers that have no order.
+    mentions: Option<(&'a [usize], &'a mut Vec<Mention>)>,
 }
 
 impl Encoder<'_> {
+    fn configuration(&mut self, conf: &Configuration) {
+        let mut instances: Vec<(Vec<u32>, InstanceId)> =
+            conf.roster.iter().map(|instance| (self.exe.instances.path(instance), instance)).collect();
+        instances.sort();
+        self.number(instances.len() as u64);
+        for (path, instance) in &instances {
+            self.path(path);
+            self.local(&conf.locals[instance.index()]);
+        }
+        for monitor in &conf.monitors {
+            self.local(monitor);
+        }
+        if self.exe.network.is_delayed() {
+            self.in_flight(&conf.network);
+        }
+    }
+
     fn number(&mut self, mut n: u64) {
         while n >= 0x80 {
             self.out.push(n as u8 | 0x80);
@@ -85,6 +130,11 @@ impl Encoder<'_> {
     }
 
     fn instance(&mut self, instance: InstanceId) {
+        if let Some((_, mentions)) = &mut self.mentions {
+            let place = mentions.len() as u64;
+            mentions.push(Mention { instance, place });
+            return;
+        }
         let path = self.exe.instances.path(instance);
         self.path(&path);
     }
@@ -192,16 +242,63 @@ impl Encoder<'_> {
                 self.number(part as u64);
             }
         }
-        let mut dead = self.exe.liveness.dead(self.exe, local).peekable();
-        for (place, &value) in local.registers.iter().enumerate() {
-            match dead.next_if_eq(&place) {
-                Some(_) => self.value(Value::NULL),
-                None => self.value(value),
+        if self.hides_dead {
+            let mut dead = self.exe.liveness.dead(self.exe, local).peekable();
+            for (place, &value) in local.registers.iter().enumerate() {
+                match dead.next_if_eq(&place) {
+                    Some(_) => self.value(Value::NULL),
+                    None => self.value(value),
+                }
+            }
+        } else {
+            for (place, &value) in local.registers.iter().enumerate() {
+                let is_unordered =
+                    self.mentions.as_ref().is_some_and(|(unordered, _)| unordered.contains(&place));
+                if is_unordered { self.unordered(value) } else { self.value(value) }
             }
         }
         self.number(local.inbox.len() as u64);
         for &message in &local.inbox {
             self.message(message);
+        }
+    }
+
+    /// A collection without order, machines left out: elements in order of what is left.
+    fn unordered(&mut self, value: Value) {
+        let View::Node(kind @ (Kind::Seq | Kind::Set | Kind::Map), _) = value.view() else {
+            return self.value(value);
+        };
+        let mut elements: Vec<(Vec<u8>, Vec<Mention>)> = self
+            .store
+            .elements(value)
+            .map(|element| {
+                let (mut bytes, mut mentions) = (Vec::new(), Vec::new());
+                let mut encoder = Encoder {
+                    exe: self.exe,
+                    store: self.store,
+                    out: &mut bytes,
+                    hides_dead: false,
+                    mentions: Some((&[], &mut mentions)),
+                };
+                for &part in element {
+                    encoder.value(part);
+                }
+                (bytes, mentions)
+            })
+            .collect();
+        elements.sort_by(|a, b| a.0.cmp(&b.0));
+        self.out.push(9 + kind as u8);
+        self.number(elements.len() as u64);
+        let Some((_, mentions)) = &mut self.mentions else { return };
+        let place = (mentions.len() as u64) << 32;
+        let mut at = place;
+        for (i, (bytes, own)) in elements.iter().enumerate() {
+            if i > 0 && elements[i - 1].0 != *bytes {
+                at = place + i as u64;
+            }
+            self.out.extend_from_slice(bytes);
+            mentions
+                .extend(own.iter().map(|mention| Mention { place: at << 16 | mention.place, ..*mention }));
         }
     }
 

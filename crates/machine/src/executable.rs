@@ -1,5 +1,7 @@
 //! One test of a program, ready to run.
 
+use std::sync::OnceLock;
+
 use allways_base::{Idx, IndexVec, Interner, Span, Symbol};
 use allways_p::hir;
 use allways_run::{InstanceId, NetworkOptions};
@@ -10,6 +12,7 @@ use crate::ir::{
 };
 use crate::liveness::Liveness;
 use crate::network::{Network, UnknownName};
+use crate::usage::Usage;
 use crate::value::{PermissionId, Shapes, Store, Value};
 
 /// Code and tables of one test. It never changes, except that new instance names are added, and is shared by
@@ -44,6 +47,8 @@ pub struct Executable {
     pub liveness: Liveness,
     /// What carries messages, and what can go wrong.
     pub network: Network,
+    /// What code still looks at; see [`Executable::usage`].
+    pub(crate) usage: OnceLock<Usage>,
     /// Names of instances, the same in all runs.
     pub instances: InstanceTable,
     /// Holds the constants; kernels begin with a copy.
@@ -73,6 +78,11 @@ impl Executable {
     pub fn with_network(mut self, options: &NetworkOptions) -> Result<Self, UnknownName> {
         self.network = Network::resolve(&self, options)?;
         Ok(self)
+    }
+
+    /// What code may still look at, worked out at the first call.
+    pub fn usage(&self) -> &Usage {
+        self.usage.get_or_init(|| Usage::new(self))
     }
 
     pub fn n_events(&self) -> usize {

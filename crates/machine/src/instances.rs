@@ -58,6 +58,11 @@ impl InstanceTable {
         path
     }
 
+    /// The creator and the place there; the main machine has none.
+    pub fn origin(&self, instance: InstanceId) -> Option<(InstanceId, u32)> {
+        self.lock().parents[instance.index()]
+    }
+
     /// The instance with this path.
     pub fn at_path(&self, path: &[u32]) -> InstanceId {
         path.iter().fold(InstanceId::MAIN, |creator, &place| self.child(creator, place))

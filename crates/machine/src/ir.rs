@@ -423,6 +423,8 @@ pub struct ReceiveCase {
 pub struct Template {
     pub pieces: Vec<TemplatePiece>,
     pub n_args: u32,
+    /// Some argument may be a machine or hold one.
+    pub has_machines: bool,
 }
 
 #[derive(Clone, Debug)]

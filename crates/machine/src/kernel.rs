@@ -177,6 +177,10 @@ impl Kernel {
         &self.store
     }
 
+    pub(crate) fn store_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
     pub fn scene(&self) -> Scene<'_> {
         Scene { exe: &self.exe, store: &self.store, roster: &self.conf.roster }
     }

@@ -24,8 +24,10 @@ pub mod network;
 pub mod record;
 pub mod replay;
 pub mod show;
+pub mod simplify;
 pub mod topology;
 pub mod trace;
+pub mod usage;
 pub mod value;
 pub mod verify;
 
@@ -35,6 +37,7 @@ pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, 
 pub use network::{InFlight, Network, UnknownName};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
+pub use simplify::{Simplified, Simplify};
 pub use topology::Topology;
 pub use trace::{Tracer, trace};
 pub use value::{Store, Value};

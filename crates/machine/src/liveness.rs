@@ -115,32 +115,38 @@ fn solve(exe: &Executable, fun: &FunDef, width: usize) -> Vec<u64> {
 
 /// From what is live after an op to what is live before it.
 fn transfer(exe: &Executable, op: &Op, live: &mut [u64]) {
-    let set = |live: &mut [u64], register: u32, is_live: bool| {
-        let bit = 1 << (register % 64);
-        match is_live {
-            true => live[register as usize / 64] |= bit,
-            false => live[register as usize / 64] &= !bit,
-        }
-    };
-    let write = |live: &mut [u64], operand: Operand| {
+    accesses(exe, op, &mut |operand, access| {
         if let OperandView::Register(n) = operand.view() {
-            set(live, n, false);
+            let bit = 1 << (n % 64);
+            match access {
+                Access::Read => live[n as usize / 64] |= bit,
+                Access::Write => live[n as usize / 64] &= !bit,
+            }
         }
-    };
-    let read = |live: &mut [u64], operand: Operand| {
-        if let OperandView::Register(n) = operand.view() {
-            set(live, n, true);
-        }
-    };
-    let row = |live: &mut [u64], first: u32, n: usize| {
+    });
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    Read,
+    /// On every way through the op.
+    Write,
+}
+
+/// Tells what an op writes, then what it reads. Jumps, and what a called function does, are not in it; nor is what is
+/// only printed, since that does not tell configurations apart.
+pub(crate) fn accesses(exe: &Executable, op: &Op, tell: &mut dyn FnMut(Operand, Access)) {
+    let write = |tell: &mut dyn FnMut(Operand, Access), operand: Operand| tell(operand, Access::Write);
+    let read = |tell: &mut dyn FnMut(Operand, Access), operand: Operand| tell(operand, Access::Read);
+    let row = |tell: &mut dyn FnMut(Operand, Access), first: u32, n: usize| {
         for register in first..first + n as u32 {
-            set(live, register, true);
+            tell(Operand::register(register), Access::Read);
         }
     };
-    let path = |live: &mut [u64], path: u32| {
+    let path = |tell: &mut dyn FnMut(Operand, Access), path: u32| {
         for step in &exe.paths[path as usize] {
             if let Step::Index(index) = *step {
-                read(live, index);
+                tell(index, Access::Read);
             }
         }
     };
@@ -159,59 +165,59 @@ fn transfer(exe: &Executable, op: &Op, live: &mut [u64]) {
         | Op::ToPermission { dst, src, .. }
         | Op::Choose { dst, src }
         | Op::New { dst, payload: src, .. } => {
-            write(live, dst);
-            read(live, src);
+            write(tell, dst);
+            read(tell, src);
         }
         Op::Binary { dst, a, b, .. } | Op::Index { dst, src: a, index: b } => {
-            write(live, dst);
-            read(live, a);
-            read(live, b);
+            write(tell, dst);
+            read(tell, a);
+            read(tell, b);
         }
         Op::Tuple { dst, first, n } => {
-            write(live, dst);
-            row(live, first, n as usize);
+            write(tell, dst);
+            row(tell, first, n as usize);
         }
         Op::Named { dst, first, shape } => {
-            write(live, dst);
-            row(live, first, exe.shapes[shape].len());
+            write(tell, dst);
+            row(tell, first, exe.shapes[shape].len());
         }
         Op::Format { dst, template, first } => {
-            write(live, dst);
-            row(live, first, exe.templates[template as usize].n_args as usize);
+            write(tell, dst);
+            row(tell, first, exe.templates[template as usize].n_args as usize);
         }
-        Op::This { dst } | Op::Flip { dst, .. } => write(live, dst),
-        Op::JumpIf { cond, .. } | Op::JumpIfNot { cond, .. } => read(live, cond),
+        Op::This { dst } | Op::Flip { dst, .. } => write(tell, dst),
+        Op::JumpIf { cond, .. } | Op::JumpIfNot { cond, .. } => read(tell, cond),
         // The destination keeps its value when the loop ends, so it is not written on all ways.
-        Op::Next { iter, .. } => row(live, iter, 2),
+        Op::Next { iter, .. } => row(tell, iter, 2),
         Op::Call { dst, fun, first } => {
-            write(live, dst);
-            row(live, first, exe.funs[fun as usize].params.len());
+            write(tell, dst);
+            row(tell, first, exe.funs[fun as usize].params.len());
         }
-        Op::Return { src } | Op::Fail { message: src } => read(live, src),
+        Op::Return { src } | Op::Fail { message: src } => read(tell, src),
         // What is only printed does not tell configurations apart.
-        Op::FormatForPrint { dst, .. } => write(live, dst),
+        Op::FormatForPrint { dst, .. } => write(tell, dst),
         Op::Print { .. } | Op::PrintFormat { .. } => {}
         Op::Store { root, path: steps, src }
         | Op::Insert { root, path: steps, src }
         | Op::Add { root, path: steps, src } => {
-            read(live, root);
-            read(live, src);
-            path(live, steps);
+            read(tell, root);
+            read(tell, src);
+            path(tell, steps);
         }
         Op::Remove { root, path: steps } => {
-            read(live, root);
-            path(live, steps);
+            read(tell, root);
+            path(tell, steps);
         }
         Op::Send { target, event, payload } => {
-            read(live, target);
-            read(live, event);
-            read(live, payload);
+            read(tell, target);
+            read(tell, event);
+            read(tell, payload);
         }
         Op::Announce { event, payload } | Op::Raise { event, payload } => {
-            read(live, event);
-            read(live, payload);
+            read(tell, event);
+            read(tell, payload);
         }
-        Op::Goto { payload, .. } => read(live, payload),
+        Op::Goto { payload, .. } => read(tell, payload),
         Op::Jump { .. } | Op::Receive { .. } | Op::Foreign { .. } => {}
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             main: number(test.main_interface),
             network: crate::network::Network::default(),
             liveness: Liveness::default(),
+            usage: std::sync::OnceLock::new(),
             instances: InstanceTable::new(),
             store: Store::default(),
             links: Vec::new(),

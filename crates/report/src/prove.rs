@@ -43,6 +43,21 @@ pub struct Statistics {
     pub n_ends: u64,
     pub largest_inbox: u32,
     pub n_machines: u32,
+    pub reductions: Saved,
+}
+
+/// What each reduction did; zero when it was off, or had nothing to do.
+#[derive(Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Saved {
+    /// Local states simplified.
+    pub dead_variables: u64,
+    pub unread_payloads: u64,
+    pub collection_order: u64,
+    /// Steps to a configuration for which another stands.
+    pub symmetry: u64,
+    /// Steps put off.
+    pub private_steps: u64,
 }
 
 pub fn render_statistics(report: &ProveReport) -> String {
@@ -56,6 +71,21 @@ pub fn render_statistics(report: &ProveReport) -> String {
         "..... largest inbox {}, at most {} machines, {} store",
         s.largest_inbox, s.n_machines, report.store
     );
+    let r = &s.reductions;
+    let saved: Vec<String> = [
+        (r.dead_variables, "local states with dead variables"),
+        (r.unread_payloads, "with unread payloads"),
+        (r.collection_order, "with collections without order"),
+        (r.symmetry, "configurations for which a symmetric one stands"),
+        (r.private_steps, "steps put off"),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, what)| format!("{n} {what}"))
+    .collect();
+    if !saved.is_empty() {
+        let _ = writeln!(out, "..... reduced: {}", saved.join(", "));
+    }
     if let Some(dead) = &report.dead_handlers
         && !dead.is_empty()
     {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use allways_driver::{Compilation, select};
 use allways_explore::Fairness;
-use allways_explore::search::{self, Order, ProveOptions, ProveReport, StoreKind};
+use allways_explore::search::{self, Order, ProveOptions, ProveReport, Reductions, StoreKind};
 use allways_machine::Executable;
 use allways_report::{check as check_report, json, prove as prove_report};
 use allways_run::{Guarantee, StopReason, Verdict};
@@ -116,12 +116,30 @@ fn options(args: &ProveArgs) -> ProveOptions {
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         ..ProveOptions::default()
     };
+    options.reductions = reductions(args);
     options.bounds.depth = args.max_depth;
     options.bounds.inbox = args.max_inbox;
     options.bounds.occurrences = args.max_occurrences;
     options.limits.memory_bytes =
         args.memory.map(|gigabytes| (gigabytes * (1u64 << 30) as f64) as u64).or_else(available_memory);
     options
+}
+
+fn reductions(args: &ProveArgs) -> Reductions {
+    let mut reductions = if args.reductions.is_empty() { Reductions::default() } else { Reductions::NONE };
+    let named = args.reductions.iter().map(|name| (name, true));
+    for (name, is_on) in named.chain(args.no_reduction.iter().map(|name| (name, false))) {
+        match name.as_str() {
+            "all" => reductions = if is_on { Reductions::ALL } else { Reductions::NONE },
+            "default" if is_on => reductions = Reductions::default(),
+            name => {
+                if let Some(reduction) = reductions.by_name(name) {
+                    *reduction = is_on;
+                }
+            }
+        }
+    }
+    reductions
 }
 
 /// Four fifths of the memory that is free now, where the system tells.
@@ -167,6 +185,13 @@ fn report_of(
             n_ends: statistics.n_ends,
             largest_inbox: statistics.largest_inbox,
             n_machines: statistics.n_machines,
+            reductions: prove_report::Saved {
+                dead_variables: statistics.saved.n_dead,
+                unread_payloads: statistics.saved.n_unread,
+                collection_order: statistics.saved.n_unordered,
+                symmetry: statistics.saved.n_renamed,
+                private_steps: statistics.saved.n_put_off,
+            },
         },
         dead_handlers: found
             .dead_handlers

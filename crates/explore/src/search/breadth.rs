@@ -20,6 +20,7 @@ use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
 use super::reduce::private::PrivateSteps;
+use super::reduce::symmetry::Symmetry;
 use super::table::{Full, Table};
 use super::tree::{Pairs, Tree};
 use crate::options::Cancel;
@@ -38,6 +39,8 @@ const FIRST_BITS: u32 = 16;
 pub(super) struct Context<'a> {
     pub options: &'a ProveOptions,
     pub cells: &'a Mutex<Cells<'a>>,
+    /// Names of machines are pure, and the options ask for symmetry.
+    pub is_symmetric: bool,
     pub observer: &'a dyn Observer,
     pub cancel: &'a dyn Cancel,
 }
@@ -45,6 +48,10 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     pub fn expander(&self) -> Expander<'a> {
         Expander::new(Memo::new(self.cells), self.options.bounds.machines)
+    }
+
+    pub fn symmetry(&self) -> Option<Symmetry<'a>> {
+        self.is_symmetric.then(|| Symmetry::new(self.cells))
     }
 
     pub fn stop_reason(&self) -> Option<StopReason> {
@@ -92,6 +99,7 @@ pub(super) struct Tally {
     /// See `ProveStatistics`.
     pub n_private: u64,
     pub n_put_off: u64,
+    pub n_renamed: u64,
     pub cuts: Cuts,
     /// A step breaks a property; a configuration in which nobody can step does.
     pub breaks: bool,
@@ -127,6 +135,7 @@ impl Tally {
         self.n_ends += other.n_ends;
         self.n_private += other.n_private;
         self.n_put_off += other.n_put_off;
+        self.n_renamed += other.n_renamed;
         self.n_machines = self.n_machines.max(other.n_machines);
         self.cuts.join(other.cuts);
         self.breaks |= other.breaks;
@@ -524,6 +533,8 @@ struct Worker<'a, 's> {
     table: Arc<Table>,
     batch: Batch,
     private_steps: Option<PrivateSteps<'a>>,
+    symmetry: Option<Symmetry<'a>>,
+    differences: Vec<(u32, CellId)>,
     memo_bytes: u64,
 }
 
@@ -544,6 +555,8 @@ impl<'a, 's> Worker<'a, 's> {
             private_steps: (cx.options.reductions.private_steps
                 && cx.options.bounds == SearchBounds::default())
             .then(|| PrivateSteps::new(cx.cells)),
+            symmetry: cx.symmetry(),
+            differences: Vec::new(),
             memo_bytes: 0,
         }
     }
@@ -586,12 +599,9 @@ impl<'a, 's> Worker<'a, 's> {
                 shared.pause.store(true, Ordering::Relaxed);
             }
         }
-        if let Some(steps) = &mut self.private_steps {
-            output.tally.n_private = std::mem::take(&mut steps.n_applied);
-            output.tally.n_put_off = std::mem::take(&mut steps.n_put_off);
-        }
         output.chunks = writer.finish();
-        let bytes = self.expander.memo.n_bytes() as u64;
+        let symmetry = self.symmetry.as_ref().map_or(0, Symmetry::n_bytes);
+        let bytes = (self.expander.memo.n_bytes() + symmetry) as u64;
         shared.memo_bytes.fetch_add(bytes - self.memo_bytes, Ordering::Relaxed);
         self.memo_bytes = bytes;
         lock(&shared.outputs).push(output);
@@ -614,6 +624,8 @@ impl<'a, 's> Worker<'a, 's> {
             table: &self.table,
             keys: &mut self.keys,
             batch: &mut self.batch,
+            symmetry: self.symmetry.as_mut(),
+            differences: &mut self.differences,
             writer,
             tally,
             from: 0,
@@ -624,7 +636,7 @@ impl<'a, 's> Worker<'a, 's> {
             full_from: None,
         };
         // Of each vector: the figures before it, for when it has to be expanded again.
-        let mut before: Vec<(u64, u64)> = Vec::with_capacity(chunk.len() - task.from);
+        let mut before: Vec<Tally> = Vec::with_capacity(chunk.len() - task.from);
         for from in task.from..chunk.len() {
             let seen = self.shared.n_seen.load(Ordering::Relaxed) + sink.n_new;
             let is_full = seen > room || pairs.len() > pairs.room();
@@ -635,7 +647,7 @@ impl<'a, 's> Worker<'a, 's> {
             if sink.n_new > 256 {
                 self.shared.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
             }
-            before.push((sink.tally.n_transitions, sink.tally.n_ends));
+            before.push(*sink.tally);
             let n_threads = self.cx.options.n_threads.max(1) as u64;
             sink.n_free = (self.table.capacity() as u64).saturating_sub(seen) / n_threads + sink.n_new;
             let vector = &chunk.vectors[from * chunk.stride..(from + 1) * chunk.stride];
@@ -664,8 +676,12 @@ impl<'a, 's> Worker<'a, 's> {
                     .private_steps
                     .as_mut()
                     .and_then(|steps| steps.find(&mut self.expander.memo, vector, n_monitors));
+                if let Some((_, n_put_off @ 1..)) = private {
+                    sink.tally.n_private += 1;
+                    sink.tally.n_put_off += n_put_off;
+                }
                 match private {
-                    Some(slot) => self.expander.expand_one(vector, slot, &mut sink),
+                    Some((slot, _)) => self.expander.expand_one(vector, slot, &mut sink),
                     None => self.expander.expand(vector, &mut sink),
                 }
             };
@@ -692,14 +708,15 @@ impl<'a, 's> Worker<'a, 's> {
 
 impl Shared {
     /// Stops the round for want of room; says from which vector on the chunk has to be expanded later.
-    fn pause_at(&self, sink: &mut Inserter<'_, '_>, at: usize, first: usize, before: &[(u64, u64)]) -> usize {
+    fn pause_at(&self, sink: &mut Inserter<'_, '_>, at: usize, first: usize, before: &[Tally]) -> usize {
         self.pause.store(true, Ordering::Relaxed);
         self.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
         let Some(from) = sink.full_from else { return at };
         self.is_full.store(true, Ordering::Relaxed);
-        if let Some(&(n_transitions, n_ends)) = before.get(from - first) {
-            sink.tally.n_transitions = n_transitions;
-            sink.tally.n_ends = n_ends;
+        if let Some(known) = before.get(from - first) {
+            // What was found stays found.
+            let Tally { n_configurations, n_machines, cuts, breaks, ends_badly, .. } = *sink.tally;
+            *sink.tally = Tally { n_configurations, n_machines, cuts, breaks, ends_badly, ..*known };
         }
         from
     }
@@ -729,6 +746,8 @@ struct Inserter<'b, 'a> {
     table: &'b Table,
     keys: &'b mut Keys<'a>,
     batch: &'b mut Batch,
+    symmetry: Option<&'b mut Symmetry<'a>>,
+    differences: &'b mut Vec<(u32, CellId)>,
     writer: &'b mut Writer,
     tally: &'b mut Tally,
     from: usize,
@@ -745,15 +764,23 @@ impl Sink for Inserter<'_, '_> {
     #[inline]
     fn successor(&mut self, from: &[CellId], successor: Successor<'_>) {
         self.tally.n_transitions += 1;
-        let fingerprint = self.fingerprint.wrapping_add(successor.delta);
+        let (delta, changes) = match &mut self.symmetry {
+            None => (successor.delta, successor.changes),
+            Some(symmetry) => {
+                let delta = symmetry.successor(from, successor.changes, self.differences);
+                self.tally.n_renamed += u64::from(symmetry.has_renamed);
+                (delta, &self.differences[..])
+            }
+        };
+        let fingerprint = self.fingerprint.wrapping_add(delta);
         let mut second = 0;
         let key = match self.keys {
             Keys::Fingerprint => key_of(fingerprint),
             Keys::Wide(seconds) => {
-                second = key_of(self.second.wrapping_add(seconds.delta(from, successor.changes)));
+                second = key_of(self.second.wrapping_add(seconds.delta(from, changes)));
                 key_of(fingerprint)
             }
-            Keys::Exact(tree) => match tree.key(from, successor.changes) {
+            Keys::Exact(tree) => match tree.key(from, changes) {
                 Ok(key) => key,
                 Err(_) => {
                     self.full_from.get_or_insert(self.from);
@@ -763,8 +790,8 @@ impl Sink for Inserter<'_, '_> {
         };
         self.table.prefetch(key);
         let first = self.batch.changes.len() as u32;
-        self.batch.changes.extend_from_slice(successor.changes);
-        let n = successor.changes.len() as u32;
+        self.batch.changes.extend_from_slice(changes);
+        let n = changes.len() as u32;
         self.batch.entries.push(Entry { key, second, fingerprint, from: self.from as u32, first, n });
         if self.batch.entries.len() == BATCH {
             self.flush();

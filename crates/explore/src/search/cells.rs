@@ -1,8 +1,8 @@
 //! Cells: everything about one machine or monitor, interned; and their local steps, by the kernel.
 //!
 //! A cell knows whose it is, so its number says both who and how. Its content is compared as bytes (see
-//! `allways_machine::encode`), in which registers that will not be read count as null. Its hash is of those bytes, so
-//! it does not depend on who was interned first.
+//! `allways_machine::encode`) after what is never looked at was left out (`allways_machine::simplify`). Its hash is of
+//! those bytes, so it does not depend on who was interned first.
 //!
 //! *Slots* are the places of a configuration vector: one for each monitor, then one for each instance, in the order in
 //! which the search meets them. Zero in a slot means that the machine does not exist. Over a network that delays
@@ -12,10 +12,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use allways_base::Idx;
-use allways_machine::encode::encode_local;
+use allways_machine::configuration::After;
+use allways_machine::encode::{encode_local, encode_skeleton, encode_whole};
 use allways_machine::{
     Actor, Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Note, Oracle, Outcome, Paused,
-    Pending, Recorder, Scene, Snapshot, Status,
+    Pending, Recorder, Scene, Silent, Simplify, Snapshot, Status, Value,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason};
@@ -172,6 +173,10 @@ pub(super) struct Cells<'c> {
     pub(super) bounds: SearchBounds,
     /// Answers count, not only where they lead.
     keep_answers: bool,
+    simplify: Simplify,
+    /// Locals that differ before they are simplified, by hash: those with dead variables, with unread payloads,
+    /// with collections out of order.
+    simplified: [HashSet<u64, rustc_hash::FxBuildHasher>; 3],
     pub(super) cells: Vec<Cell>,
     bytes: Vec<u8>,
     index: HashTable<CellId>,
@@ -202,6 +207,7 @@ impl<'c> Cells<'c> {
         limits: Limits,
         bounds: SearchBounds,
         keep_answers: bool,
+        simplify: Simplify,
         is_shared: bool,
         cancel: &'c dyn Cancel,
     ) -> Self {
@@ -221,6 +227,8 @@ impl<'c> Cells<'c> {
             kernel,
             bounds,
             keep_answers,
+            simplify,
+            simplified: Default::default(),
             cells: vec![nobody],
             bytes: Vec::new(),
             index: HashTable::new(),
@@ -375,6 +383,18 @@ impl<'c> Cells<'c> {
                 self.kernel.configuration().local(instance)
             }
         };
+        self.intern_local(owner, local.clone(), true)
+    }
+
+    fn intern_local(&mut self, owner: Owner, mut local: Local, counts: bool) -> CellId {
+        if let Status::Pending(Pending::Fault(fault)) = &mut local.status {
+            // It will fail, and that is all. People see how in a run that was replayed.
+            fault.text = Value::NULL;
+            local.after = After::Handler;
+            local.frames.clear();
+            local.registers.clear();
+            local.inbox.clear();
+        }
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
         match owner {
@@ -388,15 +408,31 @@ impl<'c> Cells<'c> {
                 bytes.extend_from_slice(&0u32.to_le_bytes());
             }
         }
-        encode_local(&self.exe, self.kernel.store(), local, &mut bytes);
+        let n_name = bytes.len();
+        if self.simplify != Simplify::default() {
+            let before = local.clone();
+            let done = self.kernel.simplify(&mut local, self.simplify);
+            if counts && done != Default::default() {
+                encode_whole(&self.exe, self.kernel.store(), &before, &mut bytes);
+                let raw = hash_bytes(&bytes);
+                bytes.truncate(n_name);
+                for (is_done, known) in [done.dead_variables, done.unread_payloads, done.order]
+                    .into_iter()
+                    .zip(&mut self.simplified)
+                {
+                    if is_done {
+                        known.insert(raw);
+                    }
+                }
+            }
+        }
+        encode_whole(&self.exe, self.kernel.store(), &local, &mut bytes);
         let hash = hash_bytes(&bytes);
         if let Some(cell) = self.find(hash, &bytes) {
             self.scratch = bytes;
             return cell;
         }
-        let mut local = local.clone();
         local.inbox.shrink_to_fit();
-        self.exe.liveness.clear_dead(&self.exe, &mut local);
         self.local_bytes += local.inbox.capacity() * size_of::<Message>()
             + local.registers.capacity() * 8
             + local.frames.capacity() * 16;
@@ -452,6 +488,68 @@ impl<'c> Cells<'c> {
             (Owner::Machine(machine), _) => vec![Choice::Machine(machine)],
             (Owner::Network(_) | Owner::Monitor(_), _) => Vec::new(),
         }
+    }
+
+    /// Different locals that were simplified: dead variables, unread payloads, order.
+    pub fn n_simplified(&self) -> [u64; 3] {
+        self.simplified.each_ref().map(|known| known.len() as u64)
+    }
+
+    /// What a cell looks like with the names of machines left out, as a hash; its slot and interface. The slots of the
+    /// machines that it mentions are appended, each with a number for where.
+    pub fn form(&mut self, cell: CellId, mentions: &mut Vec<(u32, u64)>) -> (u64, u32, u32) {
+        let Cell { local, owner, .. } = &self.cells[cell as usize];
+        let (owner, interface) = (*owner, local.interface);
+        let unordered = if self.simplify.order {
+            self.exe.usage().unordered(local, self.simplify.choose_counts).collect()
+        } else {
+            Vec::new()
+        };
+        let (mut bytes, mut found) = (Vec::new(), Vec::new());
+        encode_skeleton(&self.exe, self.kernel.store(), local, &unordered, &mut bytes, &mut found);
+        for mention in found {
+            let slot = self.slot(Owner::Machine(mention.instance));
+            mentions.push((slot, mention.place));
+        }
+        (hash_bytes(&bytes), self.slot(owner), interface)
+    }
+
+    /// The slot of the creator, and the place there.
+    pub fn origin(&mut self, slot: u32) -> Option<(u32, u32)> {
+        match self.owners[slot as usize] {
+            Owner::Monitor(_) | Owner::Network(_) => None,
+            Owner::Machine(instance) => {
+                let (creator, place) = self.exe.instances.origin(instance)?;
+                Some((self.slot(Owner::Machine(creator)), place))
+            }
+        }
+    }
+
+    /// The slot of what the machine of a slot makes as its `place`-th.
+    pub fn child_slot(&mut self, parent: u32, place: u32) -> u32 {
+        match self.owners[parent as usize] {
+            Owner::Monitor(_) | Owner::Network(_) => parent,
+            Owner::Machine(creator) => {
+                let child = self.exe.instances.child(creator, place);
+                self.slot(Owner::Machine(child))
+            }
+        }
+    }
+
+    /// The cell with other machines in it, at another slot; `to` says for each slot which it becomes.
+    pub fn rename(&mut self, cell: CellId, owner: u32, to: &[u32]) -> CellId {
+        let mut local = self.cells[cell as usize].local.clone();
+        let (owners, slot_of) = (&self.owners, &self.slot_of);
+        self.kernel.rename(&mut local, &|instance| {
+            let slot = slot_of.get(instance.index()).copied().unwrap_or(0);
+            let to = slot.checked_sub(1).and_then(|slot| to.get(slot as usize));
+            match to.map(|&to| owners[to as usize]) {
+                Some(Owner::Machine(renamed)) => renamed,
+                Some(Owner::Monitor(_) | Owner::Network(_)) | None => instance,
+            }
+        });
+        let owner = self.owners[owner as usize];
+        self.intern_local(owner, local, false)
     }
 
     fn content(&self, cell: CellId) -> &[u8] {
@@ -692,7 +790,9 @@ impl<'c> Cells<'c> {
             bytes.extend_from_slice(&slot.to_le_bytes());
             bytes.extend_from_slice(&message.to_le_bytes());
         }
-        encode_local(&self.exe, self.kernel.store(), self.kernel.configuration().local(machine), &mut bytes);
+        let local = self.kernel.configuration().local(machine);
+        let encode = if self.simplify.dead_variables { encode_local } else { encode_whole };
+        encode(&self.exe, self.kernel.store(), local, &mut bytes);
         bytes.into()
     }
 
@@ -775,6 +875,93 @@ impl<'c> Cells<'c> {
             }
         }
         beginning
+    }
+}
+
+/// A run of whole steps, on the kernel of the cells.
+pub(super) struct Walk {
+    at: Snapshot,
+}
+
+/// Where a step of a walk leads.
+pub(super) struct Walked {
+    pub answers: Vec<u32>,
+    pub outcome: Outcome,
+    pub walk: Walk,
+}
+
+impl Cells<'_> {
+    /// Before the first step.
+    pub fn walk(&self) -> Walk {
+        Walk { at: self.start.clone() }
+    }
+
+    /// The first step of a machine, answers in lexicographic order, that leads where `is_it` says: to an outcome, with
+    /// everybody standing like that.
+    pub fn walk_on(
+        &mut self,
+        walk: &Walk,
+        machine: InstanceId,
+        is_it: impl Fn(&Outcome, &[CellId]) -> bool,
+    ) -> Option<Walked> {
+        let mut script = Script::default();
+        loop {
+            self.kernel.restore(&walk.at);
+            script.at = 0;
+            self.kernel.step(machine, &mut script, &mut Silent).ok()?;
+            let at = self.kernel.save();
+            let outcome = self.kernel.outcome().clone();
+            let mut vector = vec![0; self.n_monitors()];
+            for monitor in 0..self.n_monitors() as u32 {
+                vector[monitor as usize] = self.intern(Owner::Monitor(monitor));
+            }
+            let machines: Vec<InstanceId> = self.kernel.configuration().roster.iter().collect();
+            for instance in machines {
+                let slot = self.slot(Owner::Machine(instance)) as usize;
+                if vector.len() <= slot {
+                    vector.resize(slot + 1, 0);
+                }
+                vector[slot] = self.intern(Owner::Machine(instance));
+            }
+            if is_it(&outcome, &vector) {
+                let answers = script.answers.iter().map(|&(answer, _)| answer).collect();
+                return Some(Walked { answers, outcome, walk: Walk { at } });
+            }
+            if !script.advance() {
+                return None;
+            }
+        }
+    }
+}
+
+/// All answers, one after the other.
+#[derive(Default)]
+struct Script {
+    /// Each with how many there are.
+    answers: Vec<(u32, u32)>,
+    at: usize,
+}
+
+impl Script {
+    fn advance(&mut self) -> bool {
+        self.answers.truncate(self.at);
+        while let Some((answer, n)) = self.answers.pop() {
+            if answer + 1 < n {
+                self.answers.push((answer + 1, n));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Oracle for Script {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        if self.at == self.answers.len() {
+            self.answers.push((0, point.n_answers));
+        }
+        self.at += 1;
+        self.answers[self.at - 1].0
     }
 }
 

@@ -37,7 +37,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
-pub use report::{ProveReport, ProveStatistics};
+pub use report::{ProveReport, ProveStatistics, Saved};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

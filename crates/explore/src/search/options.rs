@@ -41,17 +41,65 @@ pub struct SearchBounds {
     pub machines: Option<u32>,
 }
 
-/// What need not be looked at; see `search/reduce`. None changes a verdict.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+/// What need not be looked at or told apart; see `search/reduce`. None changes a verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reductions {
+    /// Registers and fields that are not read again count as null.
+    pub dead_variables: bool,
+    /// Payloads of waiting messages that nobody will take count as null.
+    pub unread_payloads: bool,
+    /// Collections whose order nobody sees have none.
+    pub collection_order: bool,
+    /// Configurations that differ by a permutation of machines made alike are one.
+    pub symmetry: bool,
     /// Steps that touch nobody else go first, alone. Off by default: looking for them costs a fifth of the time, and
-    /// only programs that make machines all the time have many.
+    /// only programs that make machines all the time have many. For breadth-first searches without bounds.
     pub private_steps: bool,
 }
 
 impl Reductions {
-    pub const NONE: Reductions = Reductions { private_steps: false };
-    pub const ALL: Reductions = Reductions { private_steps: true };
+    pub const NONE: Reductions = Reductions {
+        dead_variables: false,
+        unread_payloads: false,
+        collection_order: false,
+        symmetry: false,
+        private_steps: false,
+    };
+    pub const ALL: Reductions = Reductions {
+        dead_variables: true,
+        unread_payloads: true,
+        collection_order: true,
+        symmetry: true,
+        private_steps: true,
+    };
+    /// What they are called.
+    pub const NAMES: [&'static str; 5] =
+        ["dead-variables", "unread-payloads", "collection-order", "symmetry", "private-steps"];
+
+    /// The reduction of a name.
+    pub fn by_name(&mut self, name: &str) -> Option<&mut bool> {
+        match name {
+            "dead-variables" => Some(&mut self.dead_variables),
+            "unread-payloads" => Some(&mut self.unread_payloads),
+            "collection-order" => Some(&mut self.collection_order),
+            "symmetry" => Some(&mut self.symmetry),
+            "private-steps" => Some(&mut self.private_steps),
+            _ => None,
+        }
+    }
+
+    /// One alone.
+    pub fn only(name: &str) -> Option<Reductions> {
+        let mut reductions = Reductions::NONE;
+        *reductions.by_name(name)? = true;
+        Some(reductions)
+    }
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Reductions { private_steps: false, ..Reductions::ALL }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +107,6 @@ pub struct ProveOptions {
     pub order: Order,
     pub store: StoreKind,
     pub bounds: SearchBounds,
-    /// Used by breadth-first searches without bounds.
     pub reductions: Reductions,
     /// Which infinite runs count for liveness; `None` leaves liveness of infinite runs out.
     pub fairness: Option<Fairness>,

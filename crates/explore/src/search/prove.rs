@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use allways_machine::Executable;
+use allways_machine::{Executable, Simplify};
 use allways_run::{Bound, Counterexample, Guarantee, Observer, Verdict};
 
 use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
@@ -10,7 +10,7 @@ use super::cells::{Cells, Cut};
 use super::depth;
 use super::graph;
 use super::options::{Order, ProveOptions, Reductions, StoreKind};
-use super::report::{ProveReport, ProveStatistics};
+use super::report::{ProveReport, ProveStatistics, Saved};
 use super::witness::{self, Found};
 use crate::options::{Cancel, Fairness};
 use crate::report::InternalError;
@@ -25,27 +25,47 @@ pub fn prove(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<ProveReport, InternalError> {
-    // Reductions are made for P's own network without faults: a crash is in conflict with every step of its machine.
+    // Some reductions are made for P's own network without faults: a crash is in conflict with every step of its machine,
+    // and what is on its way cannot be renamed.
     let whole;
-    let options = match exe.network.is_default() {
-        true => options,
-        false => {
-            whole = ProveOptions { reductions: Reductions::NONE, ..options.clone() };
+    let has_network = !exe.network.is_default();
+    let options = match has_network {
+        false => options,
+        true => {
+            let reductions = Reductions { symmetry: false, private_steps: false, ..options.reductions };
+            whole = ProveOptions { reductions, ..options.clone() };
             &whole
         }
     };
     let keep_answers = options.fairness == Some(Fairness::Weak);
-    let cells = Mutex::new(Cells::new(
-        exe,
-        options.limits,
-        options.bounds,
-        keep_answers,
-        options.n_threads > 1,
-        cancel,
-    ));
-    let cx = Context { options, cells: &cells, observer, cancel };
+    // Only the breadth-first search finds its witness by walking; others go by the answers of cells.
+    let reductions = options.reductions;
+    let has_graph = options.fairness.is_some() && graph::has_liveness(exe);
+    let simplify = Simplify {
+        dead_variables: reductions.dead_variables,
+        unread_payloads: reductions.unread_payloads,
+        order: reductions.collection_order,
+        choose_counts: options.order != Order::Breadth || has_graph || has_network,
+    };
+    let new_cells = |is_shared| {
+        let (limits, bounds) = (options.limits, options.bounds);
+        Mutex::new(Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel))
+    };
+    let cells = new_cells(options.n_threads > 1);
+    let is_symmetric = reductions.symmetry && !exe.usage().names_in_texts();
+    let cx = Context { options, cells: &cells, is_symmetric, observer, cancel };
     let (mut explored, counterexample) = match options.order {
-        Order::Breadth => breadth_first(cx, exe)?,
+        Order::Breadth => {
+            let explored = breadth::search(cx);
+            if let SearchEnd::Broken { depth } = explored.end {
+                // How far threads came before they stopped is chance; what is told is of the second look alone.
+                let cells = new_cells(false);
+                let cx = Context { cells: &cells, ..cx };
+                let (explored, counterexample) = witness(cx, exe, explored, depth)?;
+                return Ok(report(exe, options, &cells, explored, counterexample));
+            }
+            (explored, None)
+        }
         Order::Depth => depth_first(depth::search(cx), cx, exe)?,
         Order::Deepening => depth_first(depth::deepening(cx), cx, exe)?,
     };
@@ -64,13 +84,14 @@ pub fn prove(
     Ok(report(exe, options, &cells, explored, counterexample))
 }
 
-fn breadth_first(
+/// The way to a violation that is so deep.
+fn witness(
     cx: Context<'_>,
     exe: &Arc<Executable>,
+    mut explored: Explored,
+    depth: u64,
 ) -> Result<(Explored, Option<Counterexample>), InternalError> {
-    let mut explored = breadth::search(cx);
-    let SearchEnd::Broken { depth } = explored.end else { return Ok((explored, None)) };
-    match witness::shortest(cx, depth) {
+    match witness::shortest(cx, depth)? {
         Found::Way { steps, tally, depth } => {
             // Its figures do not depend on threads.
             explored.tally = tally;
@@ -139,8 +160,14 @@ fn report(
         store,
         bytes_per_configuration: explored.store_bytes as f64 / tally.n_configurations.max(1) as f64,
         peak_bytes: explored.peak_bytes,
-        n_private: tally.n_private,
-        n_put_off: tally.n_put_off,
+        saved: Saved {
+            n_dead: cells.n_simplified()[0],
+            n_unread: cells.n_simplified()[1],
+            n_unordered: cells.n_simplified()[2],
+            n_renamed: tally.n_renamed,
+            n_private: tally.n_private,
+            n_put_off: tally.n_put_off,
+        },
         omission,
     };
     let verdict = match (counterexample, &stopped, explored.unknown) {

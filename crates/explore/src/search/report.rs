@@ -43,11 +43,25 @@ pub struct ProveStatistics {
     pub bytes_per_configuration: f64,
     /// Of everything: store, frontier, memo, cells.
     pub peak_bytes: u64,
+    pub saved: Saved,
+    /// The chance that a fingerprint stood for two configurations.
+    pub omission: f64,
+}
+
+/// What each reduction did; zero when it was off, or had nothing to do.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Saved {
+    /// Different local states with variables that are not read again.
+    pub n_dead: u64,
+    /// Different local states with payloads that nobody takes.
+    pub n_unread: u64,
+    /// Different local states with collections out of order, where there is none.
+    pub n_unordered: u64,
+    /// Steps to a configuration for which another stands.
+    pub n_renamed: u64,
     /// Configurations at which a private step went first, and machines whose steps were put off there.
     pub n_private: u64,
     pub n_put_off: u64,
-    /// The chance that a fingerprint stood for two configurations.
-    pub omission: f64,
 }
 
 impl ProveStatistics {

@@ -172,7 +172,8 @@ impl Tree {
     /// The key of the vector at hand with some leaves changed.
     pub fn key(&mut self, vector: &[CellId], changes: &[(u32, CellId)]) -> Result<u64, Full> {
         let size = self.nodes.len() / 2;
-        if changes.iter().any(|&(slot, _)| slot as usize >= size) {
+        // Where a machine goes away, the vector may be shorter than its size says.
+        if changes.iter().any(|&(slot, cell)| slot as usize >= size || cell == 0) {
             return self.key_from_scratch(vector, changes);
         }
         self.stamp += 1;

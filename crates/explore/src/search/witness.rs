@@ -1,8 +1,12 @@
 //! From "a way of so many steps breaks a property" to that way: in a fixed order, by one thread, exact.
 //!
 //! The search is breadth first again, machines in order of their paths and outcomes in order of their answers, so the
-//! way is a shortest one and the same whatever the threads did before. The memo is full by now, so this is fast. What
-//! comes out is choices, which the kernel replays.
+//! way is a shortest one and the same whatever the threads did before. It tells apart what the search proper does, so it needs no more room; only reductions that change lengths are left out.
+//!
+//! The way found goes by configurations that stand for others: what is never looked at is left out of them, and
+//! machines may have changed places. So it is *walked*: the kernel makes whole steps from the beginning, and at each the
+//! machine and the answers are those that lead to the next configuration of the way, renamed as the ones before were.
+//! What comes out is choices, which the kernel replays.
 
 use std::sync::Arc;
 
@@ -13,6 +17,7 @@ use allways_run::{Choice, Counterexample, InstanceId, Limits, Schedule, StopReas
 use super::breadth::{Context, Tally};
 use super::cells::{Act, CellId, Cells, Cut, Given, Owner};
 use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor, write_successor};
+use super::reduce::symmetry::{NOBODY, Symmetry};
 use super::table::Table;
 use super::tree::ExactKeys;
 use crate::report::InternalError;
@@ -51,24 +56,27 @@ struct Origin {
 }
 
 /// Finds a shortest way to a violation, of at most `depth` steps.
-pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Found {
+pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Result<Found, InternalError> {
     let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
     let beginning = super::lock(cx.cells).begin();
     tally.n_transitions += beginning.n_transitions;
     if let Some(answers) = beginning.violations.into_iter().next() {
         let steps = vec![StepName::first(answers)];
-        return Found::Way { steps, tally, depth: 1 };
+        return Ok(Found::Way { steps, tally, depth: 1 });
     }
     let no_memory =
         || Found::Stopped(StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) });
-    let (Some(mut keys), Some(mut table)) = (ExactKeys::new(), Table::new(12)) else { return no_memory() };
+    let (Some(mut keys), Some(mut table)) = (ExactKeys::new(), Table::new(12)) else {
+        return Ok(no_memory());
+    };
     let mut ordered = Ordered::new(cx);
+    let mut symmetry = cx.symmetry();
     let mut origins: Vec<Origin> = Vec::new();
     let mut layer = Layer::default();
     for (number, (_, vector)) in beginning.vectors.iter().enumerate() {
         origins.push(Origin { parent: u32::MAX, by: Move { own: number as u32, ..Move::default() } });
         layer.push(vector);
-        let Some(key) = keys.key(vector) else { return no_memory() };
+        let Some(key) = keys.key(vector) else { return Ok(no_memory()) };
         let _ = table.insert(key);
     }
     tally.n_configurations += origins.len() as u64;
@@ -81,7 +89,7 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Found {
                 let bytes =
                     (table.n_bytes() + keys.n_bytes() + origins.capacity() * 16 + next.n_bytes()) as u64;
                 if let Some(reason) = cx.stop_reason().or_else(|| cx.is_over(bytes)) {
-                    return Found::Stopped(reason);
+                    return Ok(Found::Stopped(reason));
                 }
             }
             let number = first_of_layer + at as u32;
@@ -93,8 +101,8 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Found {
             if standing.n_enabled == 0 {
                 tally.n_ends += 1;
                 if is_bad_end(&super::lock(cx.cells), &vector, standing) {
-                    let steps = way(cx, &beginning.vectors, &origins, number, None);
-                    return Found::Way { steps, tally, depth: at_depth };
+                    let steps = way(cx, &beginning.vectors, &origins, number, None)?;
+                    return Ok(Found::Way { steps, tally, depth: at_depth });
                 }
             }
             if broken.is_none() {
@@ -105,12 +113,19 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Found {
                 continue;
             }
             for (i, by) in sink.moves.iter().enumerate() {
-                let successor = sink.vectors.get(i);
+                let successor = match &mut symmetry {
+                    Some(symmetry) => {
+                        symmetry.canonical(sink.vectors.get(i));
+                        tally.n_renamed += u64::from(symmetry.has_renamed);
+                        symmetry.last()
+                    }
+                    None => sink.vectors.get(i),
+                };
                 if origins.len() > table.room() {
-                    let Some(grown) = table.grown() else { return no_memory() };
+                    let Some(grown) = table.grown() else { return Ok(no_memory()) };
                     table = grown;
                 }
-                let Some(key) = keys.key(successor) else { return no_memory() };
+                let Some(key) = keys.key(successor) else { return Ok(no_memory()) };
                 if table.insert(key) == Ok(true) {
                     origins.push(Origin { parent: number, by: *by });
                     next.push(successor);
@@ -119,13 +134,13 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Found {
             }
         }
         if let Some((number, by)) = broken {
-            let steps = way(cx, &beginning.vectors, &origins, number, Some(by));
-            return Found::Way { steps, tally, depth: at_depth + 1 };
+            let steps = way(cx, &beginning.vectors, &origins, number, Some(by))?;
+            return Ok(Found::Way { steps, tally, depth: at_depth + 1 });
         }
         first_of_layer += layer.len() as u32;
         layer = next;
     }
-    Found::Nothing
+    Ok(Found::Nothing)
 }
 
 /// Nobody can step, and that breaks a property.
@@ -141,7 +156,7 @@ fn way(
     origins: &[Origin],
     number: u32,
     last: Option<Move>,
-) -> Vec<StepName> {
+) -> Result<Vec<StepName>, InternalError> {
     let mut moves: Vec<Move> = last.into_iter().collect();
     let mut at = origins[number as usize];
     while at.parent != u32::MAX {
@@ -150,9 +165,90 @@ fn way(
     }
     moves.reverse();
     let (answers, start) = &beginnings[at.by.own as usize];
-    let mut steps = vec![StepName::first(answers.clone())];
-    steps.extend(names(cx, start, &moves));
-    steps
+    if !super::lock(cx.cells).exe.network.is_default() {
+        // No machine changes places there, and answers mean the same.
+        let mut steps = vec![StepName::first(answers.clone())];
+        steps.extend(names(cx, start, &moves));
+        return Ok(steps);
+    }
+    walk(cx, start, &moves, last.is_some())
+}
+
+/// Makes the moves of a way from its first configuration on, on the kernel. The last move `breaks` a property, or
+/// nobody can step after it.
+fn walk(
+    cx: Context<'_>,
+    first: &[CellId],
+    moves: &[Move],
+    breaks: bool,
+) -> Result<Vec<StepName>, InternalError> {
+    let lost = |outcome: Option<&Outcome>| differs("a step of the way", outcome.unwrap_or(&Outcome::Running));
+    let mut expander = cx.expander();
+    let mut symmetry = Symmetry::new(cx.cells);
+    let start = super::lock(cx.cells).walk();
+    let begun = super::lock(cx.cells).walk_on(&start, InstanceId::MAIN, |_, vector| vector == first);
+    let mut here = begun.ok_or_else(|| lost(None))?;
+    let mut steps = vec![StepName::first(here.answers)];
+    // The configuration of the way, and which machine of the run each of its machines is.
+    let mut vector = first.to_vec();
+    let mut names = Naming::default();
+    for (number, &by) in moves.iter().enumerate() {
+        let is_last = breaks && number + 1 == moves.len();
+        let machine = match super::lock(cx.cells).owner(names.of(by.slot)) {
+            Owner::Machine(machine) => machine,
+            Owner::Monitor(_) | Owner::Network(_) => return Err(lost(None)),
+        };
+        let next = if is_last {
+            let is_broken = |outcome: &Outcome, _: &[CellId]| matches!(outcome, Outcome::Violated(_));
+            super::lock(cx.cells).walk_on(&here.walk, machine, is_broken)
+        } else {
+            let mut sink = Follow { by, next: None };
+            expander.expand(&vector, &mut sink);
+            let successor = sink.next.ok_or_else(|| lost(None))?;
+            let expected = symmetry.renamed(&successor, &mut names.0);
+            let is_there = |_: &Outcome, vector: &[CellId]| same(vector, &expected);
+            let next = super::lock(cx.cells).walk_on(&here.walk, machine, is_there);
+            if cx.is_symmetric {
+                vector = symmetry.canonical(&successor).to_vec();
+                names = names.after(&successor, symmetry.permutation());
+            } else {
+                vector = successor;
+            }
+            next
+        };
+        here = next.ok_or_else(|| lost(None))?;
+        steps.push(StepName { choice: Choice::Machine(machine), answers: here.answers });
+    }
+    match here.outcome {
+        Outcome::Violated(_) => Ok(steps),
+        other => Err(lost(Some(&other))),
+    }
+}
+
+/// Whether two vectors differ in free slots at the end at most.
+fn same(a: &[CellId], b: &[CellId]) -> bool {
+    let n = a.len().min(b.len());
+    a[..n] == b[..n] && a[n..].iter().chain(&b[n..]).all(|&cell| cell == 0)
+}
+
+/// By slot of the way: the slot of the run, if the machine exists; else `NOBODY`.
+#[derive(Default)]
+struct Naming(Vec<u32>);
+
+impl Naming {
+    fn of(&self, slot: u32) -> u32 {
+        self.0.get(slot as usize).copied().filter(|&name| name != NOBODY).unwrap_or(slot)
+    }
+
+    /// When the machines of a configuration have changed places as `to` says.
+    fn after(&self, vector: &[CellId], to: &[u32]) -> Naming {
+        let mut names = vec![NOBODY; to.len().max(self.0.len())];
+        for slot in vector.iter().enumerate().filter(|(_, cell)| **cell != 0).map(|(slot, _)| slot as u32) {
+            let there = to.get(slot as usize).copied().unwrap_or(slot);
+            names[there as usize] = self.of(slot);
+        }
+        Naming(names)
+    }
 }
 
 /// The names of moves that follow each other from a vector.

@@ -120,7 +120,7 @@ pub fn plain(exe: &Arc<Executable>, limits: Limits, max_configurations: usize) -
     let mut found = Plain { n_configurations: 0, n_ends: 0, depth: 0, broken: None, is_unknown: false };
     let bytes_of = |kernel: &Kernel| {
         let mut bytes = Vec::new();
-        kernel.encode(&mut bytes);
+        kernel.encode_whole(&mut bytes);
         bytes
     };
     seen.insert(bytes_of(&kernel));

@@ -263,7 +263,7 @@ impl<'a> FunctionLowering<'a, '_> {
             ExprKind::Format(pieces, args) => match self.bare(id) {
                 Some(src) => self.emit(Op::Move { dst, src }),
                 None => {
-                    let template = self.template(pieces, args.len());
+                    let template = self.template(pieces, args);
                     let first = self.in_a_row(args.iter().copied());
                     self.emit(Op::Format { dst, template, first });
                 }
@@ -318,7 +318,7 @@ impl<'a> FunctionLowering<'a, '_> {
                             if !args.is_empty() && self.lowering.print_only[fun.index()][param] =>
                         {
                             let n_temps = self.n_temps;
-                            let template = self.template(pieces, args.len());
+                            let template = self.template(pieces, args);
                             let first = self.in_a_row(args.iter().copied());
                             self.emit(Op::FormatForPrint { dst, template, first });
                             self.n_temps = n_temps;
@@ -400,12 +400,14 @@ impl<'a> FunctionLowering<'a, '_> {
         }
     }
 
-    fn template(&mut self, pieces: &[hir::FormatPiece], n_args: usize) -> u32 {
+    fn template(&mut self, pieces: &[hir::FormatPiece], args: &[ExprId]) -> u32 {
         let pieces = pieces.iter().map(|piece| match piece {
             hir::FormatPiece::Text(text) => TemplatePiece::Text(text.clone()),
             hir::FormatPiece::Arg(n) => TemplatePiece::Arg(*n as u32),
         });
-        let template = Template { pieces: pieces.collect(), n_args: n_args as u32 };
+        let program = self.lowering.program;
+        let has_machines = args.iter().any(|&arg| has_machines(program, self.body.exprs[arg].ty));
+        let template = Template { pieces: pieces.collect(), n_args: args.len() as u32, has_machines };
         self.lowering.exe.templates.push(template);
         self.lowering.exe.templates.len() as u32 - 1
     }
@@ -496,7 +498,7 @@ impl<'a> FunctionLowering<'a, '_> {
             }
             StmtKind::Print(e) => match &body.exprs[*e].kind {
                 ExprKind::Format(pieces, args) => {
-                    let template = self.template(pieces, args.len());
+                    let template = self.template(pieces, args);
                     let first = self.in_a_row(args.iter().copied());
                     self.emit(Op::PrintFormat { template, first });
                 }
@@ -670,5 +672,30 @@ impl<'a> FunctionLowering<'a, '_> {
         self.jumps.pop();
         self.place_label(end);
         self.lowering.exe.receives[table as usize].cases = by_event;
+    }
+}
+
+/// Whether values of a type may hold references to machines.
+fn has_machines(program: &hir::Program, ty: hir::TypeId) -> bool {
+    let inner = |&ty: &hir::TypeId| has_machines(program, ty);
+    match program.types.get(ty) {
+        hir::Type::Null
+        | hir::Type::Bool
+        | hir::Type::Int
+        | hir::Type::Float
+        | hir::Type::String
+        | hir::Type::Event
+        | hir::Type::Data
+        | hir::Type::Enum(_)
+        | hir::Type::Foreign(_) => false,
+        hir::Type::Error
+        | hir::Type::Machine
+        | hir::Type::Any
+        | hir::Type::Permission(..)
+        | hir::Type::Alias(_) => true,
+        hir::Type::Seq(element) | hir::Type::Set(element) => inner(element),
+        hir::Type::Map(key, value) => inner(key) || inner(value),
+        hir::Type::Tuple(parts) => parts.iter().any(inner),
+        hir::Type::NamedTuple(fields) => fields.iter().any(|(_, ty)| inner(ty)),
     }
 }

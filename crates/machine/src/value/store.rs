@@ -9,6 +9,7 @@
 //! node number. Nothing outside this file depends on how a number is made.
 
 use allways_base::{Idx, IndexVec, Symbol};
+use allways_run::InstanceId;
 
 use super::{Flags, Kind, ShapeId, Value, View};
 
@@ -222,6 +223,47 @@ impl Store {
     #[inline]
     pub fn parts(&self, id: u32) -> &[Value] {
         self.raw(id)
+    }
+
+    /// The value with other machines in it.
+    pub fn rename(&mut self, value: Value, to: &dyn Fn(InstanceId) -> InstanceId) -> Value {
+        if !value.flags().has(Flags::REFS) {
+            return value;
+        }
+        match value.view() {
+            View::Ref(instance, permission) => Value::reference(to(instance), permission),
+            View::Node(kind, id) => {
+                let mut content = self.raw(id).to_vec();
+                for part in &mut content {
+                    *part = self.rename(*part, to);
+                }
+                // What flags say does not depend on which machines these are.
+                self.intern(kind, value.flags(), &content)
+            }
+            View::Null | View::Bool(_) | View::Int(_) | View::Event(_) | View::Hole(_) => value,
+        }
+    }
+
+    /// The elements of a collection in order of enumeration; an entry of a map has two parts.
+    pub(crate) fn elements(&self, value: Value) -> impl Iterator<Item = &[Value]> {
+        let (slots, width) = match value.view() {
+            View::Node(Kind::Seq, id) => (self.raw(id), 1),
+            View::Node(Kind::Set, id) => (self.slots_of(id).0, 1),
+            View::Node(Kind::Map, id) => (self.slots_of(id).0, 2),
+            _ => (&[][..], 1),
+        };
+        slots.chunks_exact(width).filter(|element| !element[0].is_hole())
+    }
+
+    /// The collection with its elements in another order, without freed slots.
+    pub(crate) fn reordered(&mut self, value: Value, order: &[usize]) -> Value {
+        let elements: Vec<&[Value]> = self.elements(value).collect();
+        let content: Vec<Value> = order.iter().flat_map(|&at| elements[at].iter().copied()).collect();
+        match value.view() {
+            View::Node(kind @ (Kind::Set | Kind::Map), _) => self.slots(kind, &content, None),
+            View::Node(kind, _) => self.intern_parts(kind, &content),
+            _ => value,
+        }
     }
 
     /// What a node holds, as it is stored: the shape before the fields, freed slots among the others.

@@ -312,7 +312,8 @@ impl<'a> BodyWriter<'a> {
     // Data.
 
     fn assignable(&self) -> Vec<(String, Ty)> {
-        self.visible.iter().filter(|(name, _)| name != "fuel").cloned().collect()
+        let kept = |name: &str, ty: Ty| name != "fuel" && ty != Ty::Friends;
+        self.visible.iter().filter(|(name, ty)| kept(name, *ty)).cloned().collect()
     }
 
     fn assign(&mut self) {
@@ -336,6 +337,8 @@ impl<'a> BodyWriter<'a> {
                 self.line(format!("{name} = {value};"));
             }
             Ty::Seq | Ty::Set | Ty::Map => self.change(&name, ty),
+            // Made once, and used.
+            Ty::Friends => {}
         }
     }
 
@@ -569,6 +572,10 @@ impl<'a> BodyWriter<'a> {
                 }
             },
             Ty::Color => self.simple(Ty::Color),
+            Ty::Machine if self.has_friends() && self.random.chance(40) => {
+                let seen = if self.random.chance(4) { "friends[0]" } else { "choose(friends)" };
+                seen.to_owned()
+            }
             Ty::Machine => match self.random.below(4) {
                 0 if !self.is_monitor() => "this".into(),
                 _ => self.simple(Ty::Machine),
@@ -579,8 +586,12 @@ impl<'a> BodyWriter<'a> {
             Ty::Named if self.random.chance(60) => {
                 format!("(n = ({}) % 3, who = {})", self.expr(Ty::Int, d), self.expr(Ty::Machine, d))
             }
-            Ty::Pair | Ty::Named | Ty::Seq | Ty::Set | Ty::Map => self.simple(ty),
+            Ty::Pair | Ty::Named | Ty::Seq | Ty::Set | Ty::Map | Ty::Friends => self.simple(ty),
         }
+    }
+
+    fn has_friends(&self) -> bool {
+        self.visible.iter().any(|(_, ty)| *ty == Ty::Friends)
     }
 
     /// A number out of something larger.
@@ -611,5 +622,6 @@ pub(super) fn constant(random: &mut Random, ty: Ty) -> String {
         Ty::Seq => "default(seq[int])".into(),
         Ty::Set => "default(set[int])".into(),
         Ty::Map => "default(map[int, int])".into(),
+        Ty::Friends => "default(seq[machine])".into(),
     }
 }

@@ -30,6 +30,8 @@ enum Ty {
     Seq,
     Set,
     Map,
+    /// The machines that the main one has made, when it makes several alike; never empty after its opening.
+    Friends,
 }
 
 impl Ty {
@@ -47,6 +49,7 @@ impl Ty {
             Ty::Seq => "seq[int]",
             Ty::Set => "set[int]",
             Ty::Map => "map[int, int]",
+            Ty::Friends => "seq[machine]",
         }
     }
 }
@@ -115,6 +118,9 @@ impl MachinePlan {
         for k in 0..random.between(1, 3) {
             let ty = if k == 0 && random.chance(60) { Ty::Int } else { *random.pick(&Ty::FIELDS) };
             fields.push((format!("v{k}"), ty));
+        }
+        if at == 0 && profile.copies.1 > 1 {
+            fields.push(("friends".to_owned(), Ty::Friends));
         }
         let n_states = random.between(profile.states.0, profile.states.1);
         // The start state is entered once, before any event.
@@ -340,7 +346,7 @@ impl ProgramWriter<'_> {
             }
             3 => {}
             _ => {
-                let param = self.plan.events[event].filter(|_| self.random.chance(85));
+                let param = self.plan.events[event].filter(|_| self.random.chance(profile.reads));
                 let context = Context {
                     param,
                     rank: Some(event + 1),
@@ -377,6 +383,15 @@ impl ProgramWriter<'_> {
                     Some(_) => format!("(n = {n}, who = {reference})"),
                 };
                 let name = &self.plan.machines[other].name;
+                if at == 0 && self.profile.copies.1 > 1 {
+                    // Some programs see the order of their friends, some do not.
+                    for _ in 0..self.random.between(self.profile.copies.0, self.profile.copies.1) {
+                        let place = *self.random.pick(&["sizeof(friends)", "0"]);
+                        lines.push(format!("friends += ({place}, new {name}({argument}));"));
+                    }
+                    lines.push("peer = choose(friends);".to_owned());
+                    continue;
+                }
                 lines.push(match is_first || self.random.chance(70) {
                     true => format!("peer = new {name}({argument});"),
                     false => format!("new {name}({argument});"),

@@ -6,6 +6,8 @@ pub struct Profile {
     pub name: &'static str,
     /// Machine declarations besides the main one.
     pub machines: (usize, usize),
+    /// How many of each of these the main machine makes.
+    pub copies: (usize, usize),
     /// Control states of a machine.
     pub states: (usize, usize),
     /// Events that machines send each other.
@@ -20,6 +22,8 @@ pub struct Profile {
     pub ignore: u32,
     pub on_goto: u32,
     pub unhandled: u32,
+    /// Handlers of `do` that take the payload.
+    pub reads: u32,
     /// Weights of statements.
     pub send: u32,
     pub announce: u32,
@@ -50,6 +54,7 @@ pub struct Profile {
 const MIXED: Profile = Profile {
     name: "mixed",
     machines: (1, 3),
+    copies: (1, 1),
     states: (1, 3),
     events: (3, 5),
     monitors: (0, 2),
@@ -59,6 +64,7 @@ const MIXED: Profile = Profile {
     ignore: 10,
     on_goto: 14,
     unhandled: 2,
+    reads: 85,
     send: 40,
     announce: 9,
     assign: 24,
@@ -121,4 +127,20 @@ pub const ALL: &[Profile] = &[
         opening_sends: (0, 2),
         ..MIXED
     },
+    // What reductions live on: machines made alike whose references go round, payloads that nobody takes.
+    Profile {
+        name: "alike",
+        machines: (1, 2),
+        copies: (2, 3),
+        states: (1, 2),
+        events: (2, 4),
+        statements: (1, 2),
+        opening_sends: (0, 1),
+        defer: 8,
+        unhandled: 1,
+        announce: 14,
+        assert: 3,
+        ..MIXED
+    },
+    Profile { name: "unread", reads: 30, defer: 30, on_goto: 24, receive: 10, unhandled: 1, ..MIXED },
 ];

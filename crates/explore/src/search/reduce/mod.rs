@@ -1,9 +1,11 @@
 //! Reductions: what need not be looked at because something else that is looked at shows the same. None changes a
 //! verdict; each can be turned off; how much each saved is told.
 //!
-//! They apply to breadth-first searches without bounds. Under a bound, what is looked at first decides what the bound
-//! cuts off, and the verdict would no longer say what it says.
-//!
-//! One is always on: registers that are not read again count as null (`allways_machine::liveness`).
+//! Two kinds. *Quotients* take for one what behaves alike step by step: dead variables, unread payloads and collections
+//! without order, which cells leave out when they are interned (`allways_machine::simplify`), and [`symmetry`]. They keep
+//! the lengths of runs, so bounds mean the same with them, and the witness is looked for with them on. *Orders* leave out
+//! steps that can as well come later: [`private`]. They apply to breadth-first searches without bounds: under a bound, what
+//! is looked at first decides what the bound cuts off, and the verdict would no longer say what it says.
 
 pub(super) mod private;
+pub(super) mod symmetry;

@@ -22,19 +22,16 @@ pub(in super::super) struct PrivateSteps<'a> {
     cells: &'a Mutex<Cells<'a>>,
     /// By slot: a number that depends on the path of the machine alone.
     ranks: Vec<u64>,
-    /// Configurations at which others were put off, and how many of them.
-    pub n_applied: u64,
-    pub n_put_off: u64,
 }
 
 impl<'a> PrivateSteps<'a> {
     pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
-        PrivateSteps { cells, ranks: Vec::new(), n_applied: 0, n_put_off: 0 }
+        PrivateSteps { cells, ranks: Vec::new() }
     }
 
-    /// The slot of a machine whose step is private, if there is one.
+    /// The slot of a machine whose step is private, if there is one, and how many others are put off.
     #[inline]
-    pub fn find(&mut self, memo: &mut Memo<'_>, vector: &[CellId], n_monitors: usize) -> Option<u32> {
+    pub fn find(&mut self, memo: &mut Memo<'_>, vector: &[CellId], n_monitors: usize) -> Option<(u32, u64)> {
         let mut found: Option<u32> = None;
         let mut n_enabled = 0;
         for (slot, &cell) in vector.iter().enumerate().skip(n_monitors) {
@@ -64,11 +61,7 @@ impl<'a> PrivateSteps<'a> {
                 found = Some(slot as u32);
             }
         }
-        if found.is_some() && n_enabled > 1 {
-            self.n_applied += 1;
-            self.n_put_off += n_enabled - 1;
-        }
-        found
+        found.map(|slot| (slot, n_enabled - 1))
     }
 
     fn rank(&mut self, slot: u32) -> u64 {

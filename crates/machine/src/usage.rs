@@ -1,0 +1,463 @@
+//! What code may still look at: fields, payloads, the order of collections, the names of machines.
+//!
+//! The counterpart of [`crate::liveness`] for what outlives a handler. All of it errs on the side of "may". Found at the
+//! first use, since only searches that compare configurations ask ([`Executable::usage`]).
+//!
+//! *Fields*: backwards through all code, functions by what is live when any caller goes on; a transition leads from the
+//! exit function over the `with` function to the entry, and from there to rest in the control state, where any handler may
+//! be next. *Payloads*: whether some handler of a machine takes the payload of an event. *Order*: whether a field that
+//! holds a collection is used in ways only that do not depend on the order of its elements. *Names*: whether a text is
+//! made of machines, other than for a message; such texts tell machines apart by more than equality.
+
+use allways_p::hir::BinaryOp;
+
+use crate::Executable;
+use crate::configuration::{After, Local, Pending, Status};
+use crate::interpret::HALT_EVENT;
+use crate::ir::{Action, FunDef, Op, Operand, OperandView, Step};
+use crate::liveness::{Access, accesses};
+use crate::value::Kind;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Usage {
+    /// By op: fields that may be read from there on before they are written, as bits. Fields beyond 64 always are.
+    live: Vec<u64>,
+    /// The same by control state, for a machine at rest there.
+    rest: Vec<u64>,
+    n_events: usize,
+    /// By machine and event.
+    reads_payload: Vec<bool>,
+    /// By control state: its entry takes a payload.
+    entry_reads: Vec<bool>,
+    /// By function: it takes a payload.
+    fun_reads: Vec<bool>,
+    /// By machine: fields whose order nobody sees, and those where only `choose` does.
+    unordered_fields: Vec<(u64, u64)>,
+    /// The same of the registers of each function.
+    unordered_registers: Vec<(u64, u64)>,
+    names_in_texts: bool,
+}
+
+impl Usage {
+    pub(crate) fn new(exe: &Executable) -> Self {
+        let runs_in = runs_in(exe);
+        let (live, rest) = Fields::new(exe, &runs_in).solve();
+        let has_param = |fun: Option<u32>| fun.is_some_and(|fun| !exe.funs[fun as usize].params.is_empty());
+        let mut usage = Usage {
+            live,
+            rest,
+            n_events: exe.n_events(),
+            reads_payload: vec![false; exe.machines.len() * exe.n_events()],
+            entry_reads: exe.states.iter().map(|state| has_param(state.entry)).collect(),
+            fun_reads: exe.funs.iter().map(|fun| !fun.params.is_empty()).collect(),
+            unordered_fields: unordered_fields(exe, &runs_in),
+            unordered_registers: unordered_registers(exe),
+            names_in_texts: names_in_texts(exe),
+        };
+        for (at, state) in exe.states.iter().enumerate() {
+            let row = state.machine as usize * exe.n_events();
+            for (event, action) in state.actions.iter().enumerate() {
+                usage.reads_payload[row + event] |= match *action {
+                    Action::None | Action::Defer | Action::Ignore => false,
+                    Action::Do(fun) => has_param(Some(fun)),
+                    Action::Goto(target, with) => has_param(with) || usage.entry_reads[target as usize],
+                };
+            }
+            for (fun, states) in runs_in.iter().enumerate() {
+                if !states.contains(&(at as u32)) {
+                    continue;
+                }
+                let fun = &exe.funs[fun];
+                for op in &exe.code[fun.entry as usize..fun.end as usize] {
+                    if let Op::Receive { table } = *op {
+                        for (event, case) in exe.receives[table as usize].cases.iter().enumerate() {
+                            usage.reads_payload[row + event] |= case.is_some_and(|case| case.param.is_some());
+                        }
+                    }
+                }
+            }
+        }
+        usage
+    }
+
+    /// Fields that may be read before they are written, as bits; those beyond 64 are not in it, and may be.
+    pub fn live_fields(&self, local: &Local) -> u64 {
+        match (local.status, local.frames.last()) {
+            (Status::Pending(Pending::Start), _) => u64::MAX,
+            (Status::Pending(Pending::Create { dst, .. }), Some(frame)) => {
+                // What the reference is about to overwrite is dead.
+                let written = match dst.view() {
+                    OperandView::Field(n) => bit(n),
+                    OperandView::Register(_) | OperandView::Const(_) => 0,
+                };
+                self.live[frame.pc as usize] & !written
+            }
+            (_, Some(frame)) => self.live[frame.pc as usize],
+            (_, None) => self.rest[local.control as usize],
+        }
+    }
+
+    /// The same for a machine at rest in a control state.
+    pub fn live_at_rest(&self, control: u32) -> u64 {
+        self.rest[control as usize]
+    }
+
+    /// Whether some handler of the machine takes the payload of an event.
+    pub fn reads_payload(&self, machine: u32, event: u32) -> bool {
+        self.reads_payload[machine as usize * self.n_events + event as usize]
+    }
+
+    /// Whether what comes after the present function takes the payload that is kept for it.
+    pub(crate) fn keeps_payload(&self, after: After) -> bool {
+        match after {
+            After::Handler | After::Unhandled { .. } => true,
+            After::Exit { target, with, .. } => {
+                self.entry_reads[target as usize] || with.is_some_and(|fun| self.fun_reads[fun as usize])
+            }
+            After::With { target, .. } => self.entry_reads[target as usize],
+        }
+    }
+
+    /// The places in `local.registers` that may hold collections whose order nobody sees.
+    pub fn unordered(&self, local: &Local, choose_counts: bool) -> impl Iterator<Item = usize> {
+        let pick =
+            move |(always, but_for_choose): (u64, u64)| if choose_counts { always } else { but_for_choose };
+        let bits = |bits: u64| (0..64usize).filter(move |at| bits >> at & 1 == 1);
+        // A halted machine has no registers.
+        let is_there = |place: &usize| *place < local.registers.len();
+        let fields = bits(pick(self.unordered_fields[local.machine as usize]));
+        let frames = local.frames.iter().enumerate().flat_map(move |(depth, frame)| {
+            // A callee's window begins inside its caller's.
+            let end =
+                local.frames.get(depth + 1).map_or(local.registers.len(), |callee| callee.base as usize);
+            let registers = bits(pick(self.unordered_registers[frame.fun as usize]));
+            registers.map(|register| frame.base as usize + register).filter(move |&place| place < end)
+        });
+        fields.filter(is_there).chain(frames)
+    }
+
+    /// Whether a text that is more than a message may name a machine.
+    pub fn names_in_texts(&self) -> bool {
+        self.names_in_texts
+    }
+}
+
+/// For each function, the control states in which it may run.
+fn runs_in(exe: &Executable) -> Vec<Vec<u32>> {
+    let mut runs_in: Vec<Vec<u32>> = vec![Vec::new(); exe.funs.len()];
+    for (at, state) in exe.states.iter().enumerate() {
+        let mut open: Vec<u32> = state.entry.into_iter().chain(state.exit).collect();
+        for action in &state.actions {
+            match *action {
+                Action::Do(fun) | Action::Goto(_, Some(fun)) => open.push(fun),
+                Action::None | Action::Defer | Action::Ignore | Action::Goto(_, None) => {}
+            }
+        }
+        while let Some(fun) = open.pop() {
+            if runs_in[fun as usize].last() == Some(&(at as u32)) {
+                continue;
+            }
+            runs_in[fun as usize].push(at as u32);
+            let fun = &exe.funs[fun as usize];
+            for op in &exe.code[fun.entry as usize..fun.end as usize] {
+                if let Op::Call { fun, .. } = *op {
+                    open.push(fun);
+                }
+            }
+        }
+    }
+    runs_in
+}
+
+/// The analysis of fields under way.
+struct Fields<'a> {
+    exe: &'a Executable,
+    runs_in: &'a [Vec<u32>],
+    live: Vec<u64>,
+    rest: Vec<u64>,
+    /// By function: live when it has returned.
+    returned: Vec<u64>,
+    changed: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn new(exe: &'a Executable, runs_in: &'a [Vec<u32>]) -> Self {
+        Fields {
+            exe,
+            runs_in,
+            live: vec![0; exe.code.len()],
+            rest: vec![0; exe.states.len()],
+            returned: vec![0; exe.funs.len()],
+            changed: true,
+        }
+    }
+
+    fn solve(mut self) -> (Vec<u64>, Vec<u64>) {
+        while std::mem::take(&mut self.changed) {
+            for state in 0..self.exe.states.len() as u32 {
+                self.state(state);
+            }
+            for fun in (0..self.exe.funs.len()).rev() {
+                let def = &self.exe.funs[fun];
+                for pc in (def.entry..def.end).rev() {
+                    self.op(fun, pc);
+                }
+            }
+        }
+        (self.live, self.rest)
+    }
+
+    fn begin(&self, fun: u32) -> u64 {
+        self.live[self.exe.funs[fun as usize].entry as usize]
+    }
+
+    fn enter(&self, state: u32) -> u64 {
+        match self.exe.states[state as usize].entry {
+            Some(fun) => self.begin(fun),
+            None => self.rest[state as usize],
+        }
+    }
+
+    fn after_exit(&self, target: u32, with: Option<u32>) -> u64 {
+        with.map_or_else(|| self.enter(target), |fun| self.begin(fun))
+    }
+
+    fn leave(&self, state: u32, target: u32, with: Option<u32>) -> u64 {
+        match self.exe.states[state as usize].exit {
+            Some(fun) => self.begin(fun),
+            None => self.after_exit(target, with),
+        }
+    }
+
+    fn dispatch(&self, state: u32, event: u32) -> u64 {
+        let def = &self.exe.states[state as usize];
+        match def.actions[event as usize] {
+            Action::Do(fun) => self.begin(fun),
+            Action::Goto(target, with) => self.leave(state, target, with),
+            Action::None => def.exit.map_or(0, |fun| self.begin(fun)),
+            Action::Defer | Action::Ignore => self.rest[state as usize],
+        }
+    }
+
+    fn join(changed: &mut bool, known: &mut u64, more: u64) {
+        if *known | more != *known {
+            *known |= more;
+            *changed = true;
+        }
+    }
+
+    fn returns(&mut self, fun: u32, live: u64) {
+        Self::join(&mut self.changed, &mut self.returned[fun as usize], live);
+    }
+
+    fn state(&mut self, state: u32) {
+        let exe = self.exe;
+        let def = &exe.states[state as usize];
+        let mut rest = 0;
+        for (event, action) in def.actions.iter().enumerate() {
+            match *action {
+                Action::Defer | Action::Ignore => {}
+                Action::None | Action::Do(_) | Action::Goto(..) => rest |= self.dispatch(state, event as u32),
+            }
+            match *action {
+                Action::Do(fun) => self.returns(fun, self.rest[state as usize]),
+                Action::Goto(target, with) => {
+                    if let Some(with) = with {
+                        self.returns(with, self.enter(target));
+                    }
+                    if let Some(exit) = def.exit {
+                        self.returns(exit, self.after_exit(target, with));
+                    }
+                }
+                Action::None | Action::Defer | Action::Ignore => {}
+            }
+        }
+        if let Some(entry) = def.entry {
+            self.returns(entry, self.rest[state as usize]);
+        }
+        Self::join(&mut self.changed, &mut self.rest[state as usize], rest);
+    }
+
+    fn op(&mut self, fun: usize, pc: u32) {
+        let exe = self.exe;
+        let op = &exe.code[pc as usize];
+        let next = |fields: &Self| fields.live[pc as usize + 1];
+        let runs_in = self.runs_in;
+        let here = &runs_in[fun];
+        let mut live = match *op {
+            Op::Jump { to } => self.live[to as usize],
+            Op::JumpIf { to, .. } | Op::JumpIfNot { to, .. } | Op::Next { end: to, .. } => {
+                next(self) | self.live[to as usize]
+            }
+            Op::Return { .. } => self.returned[fun],
+            Op::Fail { .. } | Op::Foreign { .. } => 0,
+            Op::Goto { state: target, .. } => {
+                for &state in here {
+                    if let Some(exit) = exe.states[state as usize].exit {
+                        self.returns(exit, self.enter(target));
+                    }
+                }
+                here.iter().fold(0, |live, &state| live | self.leave(state, target, None))
+            }
+            Op::Raise { event, .. } => {
+                let known = match event.view() {
+                    OperandView::Const(n) => exe.consts[n as usize].as_event(),
+                    OperandView::Register(_) | OperandView::Field(_) => None,
+                };
+                let events = known.map_or(0..exe.n_events() as u32, |event| event..event + 1);
+                let places = here.iter().flat_map(|&state| events.clone().map(move |event| (state, event)));
+                places.fold(0, |live, (state, event)| live | self.dispatch(state, event))
+            }
+            Op::Receive { table } => {
+                let cases = exe.receives[table as usize].cases.iter().flatten();
+                let live = cases.fold(0, |live, case| live | self.live[case.to as usize]);
+                here.iter().fold(live, |live, &state| live | self.dispatch(state, HALT_EVENT))
+            }
+            Op::Call { fun: callee, dst, .. } => {
+                let mut after = next(self);
+                if let OperandView::Field(n) = dst.view() {
+                    after &= !bit(n);
+                }
+                self.returns(callee, after);
+                self.begin(callee)
+            }
+            _ => next(self),
+        };
+        accesses(exe, op, &mut |operand, access| {
+            if let OperandView::Field(n) = operand.view() {
+                match access {
+                    Access::Read => live |= bit(n),
+                    // What a call writes was not live after it already, and may be live in it.
+                    Access::Write if matches!(op, Op::Call { .. }) => {}
+                    Access::Write => live &= !bit(n),
+                }
+            }
+        });
+        Self::join(&mut self.changed, &mut self.live[pc as usize], live);
+    }
+}
+
+/// Zero for fields that there are no bits for.
+fn bit(field: u32) -> u64 {
+    1u64.checked_shl(field).unwrap_or(0)
+}
+
+/// By machine: fields whose order nobody sees, and those where only `choose` does.
+fn unordered_fields(exe: &Executable, runs_in: &[Vec<u32>]) -> Vec<(u64, u64)> {
+    let mut unordered: Vec<(u64, u64)> = exe
+        .machines
+        .iter()
+        .map(|machine| {
+            let is_collection = |kind| matches!(kind, Some(Kind::Seq | Kind::Set | Kind::Map));
+            let fields = machine.fields.iter().take(64).enumerate();
+            let bits = fields
+                .filter(|(_, (_, value))| is_collection(value.kind()))
+                .fold(0, |bits, (at, _)| bits | 1 << at);
+            (bits, bits)
+        })
+        .collect();
+    for (fun, states) in exe.funs.iter().zip(runs_in) {
+        let mut machines: Vec<u32> = states.iter().map(|&state| exe.states[state as usize].machine).collect();
+        machines.dedup();
+        for machine in machines {
+            let fields = &exe.machines[machine as usize].fields;
+            let kind = |operand: Operand| match operand.view() {
+                OperandView::Field(n) => fields.get(n as usize).and_then(|(_, value)| value.kind()),
+                OperandView::Register(_) | OperandView::Const(_) => None,
+            };
+            let (always, but_for_choose) = &mut unordered[machine as usize];
+            for op in &exe.code[fun.entry as usize..fun.end as usize] {
+                order_seen(exe, op, &kind, &mut |operand, by_choose| {
+                    if let OperandView::Field(n) = operand.view() {
+                        *always &= !bit(n);
+                        if !by_choose {
+                            *but_for_choose &= !bit(n);
+                        }
+                    }
+                });
+            }
+        }
+    }
+    unordered
+}
+
+/// By function, the same of its registers. What kind of collection they hold is not known, but the ops tell.
+fn unordered_registers(exe: &Executable) -> Vec<(u64, u64)> {
+    let unordered = |fun: &FunDef| {
+        let all = 1u64.checked_shl(fun.n_registers).unwrap_or(0).wrapping_sub(1);
+        let (mut always, mut but_for_choose) = (all, all);
+        for op in &exe.code[fun.entry as usize..fun.end as usize] {
+            order_seen(exe, op, &|_| None, &mut |operand, by_choose| {
+                if let OperandView::Register(n) = operand.view() {
+                    always &= !bit(n);
+                    if !by_choose {
+                        but_for_choose &= !bit(n);
+                    }
+                }
+            });
+        }
+        (always, but_for_choose)
+    };
+    exe.funs.iter().map(unordered).collect()
+}
+
+/// Tells the variables whose order of elements an op may see, and whether it is `choose`. `kind` says which kind of
+/// collection a variable holds, if that is known.
+fn order_seen(
+    exe: &Executable,
+    op: &Op,
+    kind: &dyn Fn(Operand) -> Option<Kind>,
+    tell: &mut dyn FnMut(Operand, bool),
+) {
+    let is_map = |operand: Operand| kind(operand) == Some(Kind::Map);
+    let is_set_or_map = |operand: Operand| matches!(kind(operand), Some(Kind::Set | Kind::Map));
+    // Whether a change of part of a variable depends on the order of its elements. It does in a sequence, but for
+    // insertions: wherever it goes, the elements are the same.
+    let root_is_blind = |root: Operand, path: u32| {
+        let steps = &exe.paths[path as usize];
+        // An index that is the variable itself would be another use of it.
+        if steps.contains(&Step::Index(root)) {
+            return false;
+        }
+        match op {
+            Op::Insert { .. } if steps.len() == 1 => true,
+            Op::Add { .. } if steps.is_empty() => true,
+            Op::Remove { .. } if steps.len() == 1 => is_set_or_map(root),
+            _ => is_map(root),
+        }
+    };
+    // The operand in which the op does not see the order.
+    let blind: Option<Operand> = match *op {
+        Op::Sizeof { src, .. } => Some(src),
+        Op::Choose { src, .. } => return tell(src, true),
+        Op::Binary { op: BinaryOp::In, a, b, .. } => Some(b).filter(|_| a != b),
+        Op::Binary { op: BinaryOp::Eq | BinaryOp::Ne, a, b, .. } => {
+            for operand in [a, b].into_iter().filter(|&operand| !is_set_or_map(operand)) {
+                tell(operand, false);
+            }
+            return;
+        }
+        Op::Index { src, index, .. } => Some(src).filter(|&src| is_map(src) && index != src),
+        Op::Store { root, path, src } | Op::Insert { root, path, src } | Op::Add { root, path, src } => {
+            Some(root).filter(|&root| root_is_blind(root, path) && src != root)
+        }
+        Op::Remove { root, path } => Some(root).filter(|&root| root_is_blind(root, path)),
+        _ => None,
+    };
+    accesses(exe, op, &mut |operand, access| {
+        if access == Access::Read && Some(operand) != blind {
+            tell(operand, false);
+        }
+    });
+}
+
+/// Whether code makes a text of a machine that is more than the message of a failed assertion.
+fn names_in_texts(exe: &Executable) -> bool {
+    exe.code.windows(2).any(|ops| match (ops[0], ops[1]) {
+        (Op::Format { dst, template, .. }, next) => {
+            exe.templates[template as usize].has_machines && next != Op::Fail { message: dst }
+        }
+        _ => false,
+    })
+}
