@@ -259,7 +259,6 @@ fn reductions_change_no_verdict() {
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_holds > 100, "{n_holds} programs");
     for (name, (n_whole, n_reduced)) in &sizes {
-        println!("{name}: {n_reduced} of {n_whole} configurations");
         assert!(n_reduced < n_whole, "{name}: {n_reduced} of {n_whole} configurations");
     }
 }

@@ -98,7 +98,9 @@ impl Reductions {
 
 impl Default for Reductions {
     fn default() -> Self {
-        Reductions { private_steps: false, ..Reductions::ALL }
+        let mut reductions = Reductions::ALL;
+        reductions.private_steps = false;
+        reductions
     }
 }
 
