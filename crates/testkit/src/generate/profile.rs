@@ -130,10 +130,10 @@ pub const ALL: &[Profile] = &[
     // What reductions live on: machines made alike whose references go round, payloads that nobody takes.
     Profile {
         name: "alike",
-        machines: (1, 2),
+        machines: (1, 1),
         copies: (2, 3),
         states: (1, 2),
-        events: (2, 4),
+        events: (2, 3),
         statements: (1, 2),
         opening_sends: (0, 1),
         defer: 8,
