@@ -14,10 +14,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use allways_base::{Idx, IndexVec};
-use allways_boogie::check::Checked;
+use allways_boogie::check::{Checked, Ty};
 use allways_run::{Observer, Progress};
 
 use crate::flow::{Flow, ProcId, VariableKind};
+use crate::model::Model;
 use crate::passive::{Template, fill, passive_form};
 use crate::smt::{CheckResult, Session, SolverError};
 use crate::theory;
@@ -88,7 +89,7 @@ pub struct Inliner<'a, 's> {
     instances: Vec<Instance>,
     /// By instance and call.
     open: BTreeMap<(usize, usize), Site>,
-    initial: Vec<(String, String)>,
+    initial: Vec<(String, Ty, String)>,
 }
 
 impl<'a, 's> Inliner<'a, 's> {
@@ -161,7 +162,7 @@ impl<'a, 's> Inliner<'a, 's> {
             let name = format!("|{} {when} {idx}|", crate::term::quotable(&variable.name));
             text.push_str(&format!("(declare-const {name} {})\n", theory::sort(self.checked, variable.ty)));
             if idx < template.inputs.len() {
-                self.initial.push((variable.name.clone(), name.clone()));
+                self.initial.push((variable.name.clone(), variable.ty, name.clone()));
             }
             if Some(var) == self.flow.procs[self.flow.start].failed {
                 text.push_str(&format!("(assert {name})\n"));
@@ -405,18 +406,19 @@ impl<'a, 's> Inliner<'a, 's> {
                 terms.len() - 1
             })
         };
-        let initial: Vec<(String, usize)> =
-            self.initial.iter().map(|(name, text)| (name.clone(), place(text.clone()))).collect();
-        let constants: Vec<(String, usize)> = self
+        let initial: Vec<Asked> =
+            self.initial.iter().map(|(name, ty, text)| (name.clone(), *ty, place(text.clone()))).collect();
+        let constants: Vec<Asked> = self
             .checked
             .consts
             .iter()
             .map(|&var| {
-                let name = self.checked.program.text(self.checked.vars[var].name.symbol);
-                (name.to_owned(), place(crate::lower::constant_name(name)))
+                let info = &self.checked.vars[var];
+                let name = self.checked.program.text(info.name.symbol);
+                (name.to_owned(), info.ty, place(crate::lower::constant_name(name)))
             })
             .collect();
-        let mut steps: Vec<(TraceStep, Vec<(String, usize)>)> = Vec::new();
+        let mut steps: Vec<(TraceStep, Vec<Asked>, Vec<Asked>)> = Vec::new();
         let mut failure = None;
         for item in path {
             match item {
@@ -428,20 +430,31 @@ impl<'a, 's> Inliner<'a, 's> {
                         .iter()
                         .enumerate()
                         .map(|(idx, &param)| {
-                            (self.flow.vars[param].name.clone(), place(slots[1 + idx].to_string()))
+                            let variable = &self.flow.vars[param];
+                            (variable.name.clone(), variable.ty, place(slots[1 + idx].to_string()))
+                        })
+                        .collect();
+                    let template = self.templates[self.instances[number].proc].clone();
+                    let unset = template.iter().flat_map(|template| &template.unset);
+                    let locals = unset
+                        .filter(|(var, _)| self.flow.vars[*var].kind != VariableKind::Helper)
+                        .map(|(var, text)| {
+                            let variable = &self.flow.vars[*var];
+                            (variable.name.clone(), variable.ty, place(fill(text, number, slots)))
                         })
                         .collect();
                     let step = TraceStep::Enter {
                         procedure: proc.name.clone(),
                         is_loop: proc.is_loop,
                         args: Vec::new(),
+                        locals: Vec::new(),
                     };
-                    steps.push((step, args));
+                    steps.push((step, args, locals));
                 }
                 PathItem::Leave(number) => {
                     let proc = &self.flow.procs[self.instances[number].proc];
                     let step = TraceStep::Leave { procedure: proc.name.clone(), is_loop: proc.is_loop };
-                    steps.push((step, Vec::new()));
+                    steps.push((step, Vec::new(), Vec::new()));
                 }
                 PathItem::Step(number, block, step) => {
                     let template = self.templates[self.instances[number].proc].clone();
@@ -454,10 +467,12 @@ impl<'a, 's> Inliner<'a, 's> {
                         .iter()
                         .filter(|(var, _)| self.flow.vars[*var].kind != VariableKind::Helper)
                         .map(|(var, text)| {
-                            (self.flow.vars[*var].name.clone(), place(fill(text, number, slots)))
+                            let variable = &self.flow.vars[*var];
+                            (variable.name.clone(), variable.ty, place(fill(text, number, slots)))
                         })
                         .collect();
-                    steps.push((TraceStep::Stmt { stmt, values: Vec::new(), way: step.way }, values));
+                    let step = TraceStep::Stmt { stmt, values: Vec::new(), way: step.way };
+                    steps.push((step, values, Vec::new()));
                 }
                 PathItem::Failure(idx) => {
                     failure.get_or_insert_with(|| self.flow.failures[idx].clone());
@@ -465,22 +480,34 @@ impl<'a, 's> Inliner<'a, 's> {
             }
         }
         let values: Vec<Value> = self.session.values(&terms)?.iter().map(Value::read).collect();
-        let assigned = |pairs: Vec<(String, usize)>| -> Vec<Assigned> {
-            pairs.into_iter().map(|(name, idx)| Assigned { name, value: values[idx].clone() }).collect()
+        // The model in full is long, and rarely needed.
+        let is_other = |value: &Value| matches!(value, Value::Other(_));
+        let model = match self.checked.functions.is_empty() && !values.iter().any(is_other) {
+            true => Model::default(),
+            false => Model::read(&self.session.model()?),
+        };
+        let values: Vec<Value> = values.into_iter().map(|value| model.resolve(value)).collect();
+        let assigned = |asked: Vec<Asked>| -> Vec<Assigned> {
+            let with_value = |(name, ty, idx): Asked| Assigned { name, ty, value: values[idx].clone() };
+            asked.into_iter().map(with_value).collect()
         };
         let steps = steps
             .into_iter()
-            .map(|(step, pairs)| match step {
+            .map(|(step, values, locals)| match step {
                 TraceStep::Enter { procedure, is_loop, .. } => {
-                    TraceStep::Enter { procedure, is_loop, args: assigned(pairs) }
+                    let (args, locals) = (assigned(values), assigned(locals));
+                    TraceStep::Enter { procedure, is_loop, args, locals }
                 }
-                TraceStep::Stmt { stmt, way, .. } => TraceStep::Stmt { stmt, values: assigned(pairs), way },
+                TraceStep::Stmt { stmt, way, .. } => TraceStep::Stmt { stmt, values: assigned(values), way },
                 TraceStep::Leave { .. } => step,
             })
             .collect();
-        Ok(Trace { failure, initial: assigned(initial), constants: assigned(constants), steps })
+        Ok(Trace { failure, initial: assigned(initial), constants: assigned(constants), model, steps })
     }
 }
+
+/// A variable, and the place of its value among those asked for.
+type Asked = (String, Ty, usize);
 
 enum PathItem {
     Enter(usize),

@@ -36,6 +36,8 @@ pub struct Template {
     /// Results, then what is written in the surroundings. Slots after the inputs.
     pub outputs: Vec<VarRef>,
     text: String,
+    /// Variables of its own that are read before they are assigned.
+    pub unset: Vec<(VarRef, String)>,
     pub entry: usize,
     pub blocks: Vec<BlockTemplate>,
     pub calls: Vec<CallTemplate>,
@@ -122,6 +124,7 @@ struct Passive<'a> {
     outputs: Vec<VarRef>,
     text: String,
     n_constants: usize,
+    unset: Vec<(VarRef, String)>,
     calls: Vec<CallTemplate>,
 }
 
@@ -131,7 +134,17 @@ impl<'a> Passive<'a> {
         let inputs = proc.params.iter().chain(&proc.reads).copied().collect();
         let outputs = proc.results.iter().chain(&proc.writes).copied().collect();
         let text = String::new();
-        Passive { checked, flow, proc, inputs, outputs, text, n_constants: 0, calls: Vec::new() }
+        Passive {
+            checked,
+            flow,
+            proc,
+            inputs,
+            outputs,
+            text,
+            n_constants: 0,
+            unset: Vec::new(),
+            calls: Vec::new(),
+        }
     }
 
     /// The blocks on ways from the entry to the exit, each before its successors.
@@ -179,6 +192,7 @@ impl<'a> Passive<'a> {
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             text: String::new(),
+            unset: Vec::new(),
             entry: 0,
             blocks: Vec::new(),
             calls: Vec::new(),
@@ -269,6 +283,7 @@ impl<'a> Passive<'a> {
             }
         }
         template.text = self.text;
+        template.unset = self.unset;
         template.calls = self.calls;
         template.blocks = blocks;
         template
@@ -303,7 +318,11 @@ impl<'a> Passive<'a> {
             env.insert(input, slot(1 + position));
         }
         for &var in live {
-            env.entry(var).or_insert_with(|| self.constant(var));
+            env.entry(var).or_insert_with(|| {
+                let constant = self.constant(var);
+                self.unset.push((var, constant.to_string()));
+                constant
+            });
         }
         env
     }

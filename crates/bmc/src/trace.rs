@@ -1,8 +1,10 @@
 //! A failing execution of a sequential program, as the model tells it.
 
+use allways_boogie::check::Ty;
 use allways_boogie::tree::StmtId;
 
 use crate::flow::Failure;
+use crate::model::Model;
 use crate::value::Value;
 
 /// What was executed, in order. Loops show as nested calls of themselves.
@@ -13,6 +15,8 @@ pub struct Trace {
     /// Globals before the first step, as far as the program reads them.
     pub initial: Vec<Assigned>,
     pub constants: Vec<Assigned>,
+    /// What functions without a definition do.
+    pub model: Model,
     pub steps: Vec<TraceStep>,
 }
 
@@ -22,6 +26,8 @@ pub enum TraceStep {
         procedure: String,
         is_loop: bool,
         args: Vec<Assigned>,
+        /// Other variables that are read before they are assigned.
+        locals: Vec<Assigned>,
     },
     Leave {
         procedure: String,
@@ -39,5 +45,7 @@ pub enum TraceStep {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assigned {
     pub name: String,
+    /// In the program that was verified.
+    pub ty: Ty,
     pub value: Value,
 }

@@ -1,9 +1,6 @@
 //! Values of a model.
 
 use std::fmt;
-use std::sync::Arc;
-
-use allways_boogie::interp;
 
 use crate::smt::SExpr;
 
@@ -34,28 +31,6 @@ impl Value {
     /// Reads a value; what is not understood is kept as text.
     pub fn read(expr: &SExpr) -> Value {
         read(expr).unwrap_or_else(|| Value::Other(expr.to_string()))
-    }
-
-    /// The value as the interpreter has it, if it has it.
-    pub fn to_concrete(&self) -> Option<interp::Value> {
-        match self {
-            Value::Bool(value) => Some(interp::Value::Bool(*value)),
-            Value::Int(digits) => digits.parse().ok().map(interp::Value::Int),
-            Value::Real(num, den) => {
-                let ratio = interp::value::Ratio::new(num.parse().ok()?, den.parse().ok()?).ok()?;
-                Some(interp::Value::Real(ratio))
-            }
-            Value::Bv { width, bits } => Some(interp::Value::Bv { width: *width, bits: *bits }),
-            Value::Map { entries, default } => {
-                let mut map = interp::value::MapValue::constant(default.to_concrete()?, None);
-                for (index, value) in entries.iter().rev() {
-                    map.set(vec![index.to_concrete()?], value.to_concrete()?);
-                }
-                Some(interp::Value::Map(Arc::new(map)))
-            }
-            // Elements have other names there.
-            Value::Element(_) | Value::Other(_) => None,
-        }
     }
 
     pub fn as_bool(&self) -> Option<bool> {

@@ -5,6 +5,7 @@
 //! // ints: 0..2                                             candidates for integers
 //! // preemption: automatic                                  else explicit
 //! // explore: dfw(1) exit fails                             under a scheduler, in a mode
+//! // check: dfw(1) recursion(2) exit fails                  the same, for the bounded verifier alone
 //! ```
 //!
 //! A file without `diagnostics` has none. Schedulers are `concurrent`, `df(K)`, `dfw(K)` and

@@ -2,6 +2,8 @@
 //!
 //! Nothing is called a violation of an asynchronous program before the concurrent interpreter has repeated it.
 
+mod concrete;
+
 use std::path::Path;
 
 use allways_base::{Diagnostic, Severity, Sources, Span, Symbol, diagnostic};
@@ -13,9 +15,11 @@ use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp::run::render_trace;
 use allways_boogie::interp::{self, Ending};
 use allways_run::Observer;
-use allways_sequentialize::decode::{Step, decode};
+use allways_sequentialize::decode::decode;
 use allways_sequentialize::replay::{Values, replay};
-use allways_sequentialize::{Options, Role, Sequentialized, sequentialize};
+use allways_sequentialize::{Options, Sequentialized, sequentialize};
+
+use self::concrete::Concrete;
 
 pub use allways_sequentialize::{Assertions, Preemption, Scheduler};
 
@@ -310,10 +314,10 @@ impl Pipeline<'_> {
                 self.sequential_violation(done.as_ref(), trace, recursion)?
             }
             Answer::Fails { trace, recursion } => {
-                let Some(done) = &done else {
+                let (Some(done), Some(translated)) = (&done, &translated) else {
                     return Ok(BoogieVerdict::Unknown("nothing to repeat".to_owned()));
                 };
-                match self.repeat(done, &trace, delays) {
+                match self.repeat(done, translated, &trace, delays) {
                     Some((message, span, text)) => BoogieVerdict::Violated(Box::new(BoogieViolation {
                         message,
                         span: Some(span),
@@ -371,7 +375,7 @@ impl Pipeline<'_> {
             let translated = self.recheck(done)?;
             let bound = Recursion::Exactly(recursion);
             if let Answer::Fails { trace: same, .. } = self.ask(&translated, done.entry, bound)?
-                && let Some((message, span, text)) = self.repeat(done, &same, 0)
+                && let Some((message, span, text)) = self.repeat(done, &translated, &same, 0)
             {
                 return Ok(BoogieVerdict::Violated(Box::new(BoogieViolation {
                     message,
@@ -418,54 +422,25 @@ impl Pipeline<'_> {
     fn repeat(
         &self,
         done: &Sequentialized,
+        translated: &Checked,
         trace: &allways_bmc::Trace,
         delays: u32,
     ) -> Option<(String, Span, String)> {
-        let steps = trace.steps.iter().map(|step| match step {
-            TraceStep::Enter { .. } => Step::Enter,
-            TraceStep::Leave { .. } => Step::Leave,
-            TraceStep::Stmt { stmt, values, way } => {
-                let value = values.first().and_then(|assigned| u32::try_from(assigned.value.as_int()?).ok());
-                Step::Stmt { stmt: *stmt, way: *way, value }
-            }
-        });
-        let plan = decode(done, steps);
-        let values = self.values(done, trace);
         let checked = allways_boogie::check(self.checked.program.clone()).0;
         let code = interp::lower(checked, self.entry, self.preemption).ok()?;
+        let concrete = Concrete::new(self.checked, translated, &code.unique, trace);
+        let plan = decode(done, concrete.steps(trace));
+        let values = Values {
+            initial: concrete.initial(done, trace),
+            constants: concrete.constants(trace),
+            apply: &|function, args| concrete.apply(trace, function, args),
+            pool: concrete.pool(done, trace),
+        };
         let scheduler = self.options.scheduler.operational(delays);
         let run = replay(&code, &plan, &values, scheduler, self.options.assertions)?;
         let Ending::Failed(failure) = &run.ending else { return None };
         let text = render_trace(&code, &self.loaded.sources, &run);
         Some((failure_text(failure.kind), failure.span, text))
-    }
-
-    /// What the model says about values that the program takes from nowhere.
-    fn values(&self, done: &Sequentialized, trace: &allways_bmc::Trace) -> Values {
-        let mut values = Values::default();
-        for &var in &self.checked.globals {
-            let name = self.checked.vars[var].name.symbol;
-            let new =
-                done.initials.iter().find(|(original, _)| *original == name).map_or(name, |&(_, new)| new);
-            let new = done.program.text(new);
-            let assigned = trace.initial.iter().find(|assigned| assigned.name == new);
-            values.initial.push(assigned.and_then(|assigned| assigned.value.to_concrete()));
-        }
-        let choices = trace.steps.iter().filter_map(|step| match step {
-            TraceStep::Stmt { stmt, values, .. } => {
-                let is_choice = done.origins.get(stmt).is_none_or(|origin| origin.role == Role::Choice);
-                is_choice.then_some(values)
-            }
-            TraceStep::Enter { .. } | TraceStep::Leave { .. } => None,
-        });
-        for assigned in trace.constants.iter().chain(choices.flatten()) {
-            if let Some(value) = assigned.value.to_concrete()
-                && !values.pool.contains(&value)
-            {
-                values.pool.push(value);
-            }
-        }
-        values
     }
 }
 

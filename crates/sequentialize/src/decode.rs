@@ -1,23 +1,31 @@
 //! From a run of the translated program back to the tasks of the original.
 //!
 //! A [`Plan`] says what the scheduler and the tasks did: for each task, in which order it passed its
-//! preemption points and what happened at each, which ways its free branches took, and
-//! which tasks it posted. Together with the operational scheduler this fixes the interleaving.
+//! preemption points and what happened at each, which ways its free branches took, which tasks it posted, and which
+//! values it took from nowhere. Together with the operational scheduler this fixes the run.
 
-use allways_boogie::tree::StmtId;
+use allways_boogie::interp::Value;
+use allways_boogie::tree::{StmtId, StmtKind};
 
 use crate::{Role, Sequentialized};
 
+/// Variables of the translated program with values.
+pub type Named = Vec<(String, Value)>;
+
 /// One step of a run of the translated program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
-    Enter,
+    /// A procedure, with the values of its parameters and of what it reads before it assigns it; or a loop.
+    Enter {
+        procedure: Option<String>,
+        values: Named,
+    },
     Leave,
-    /// A statement, the way it took if it was a free branch, and the first value it assigned if that is a number.
+    /// A statement, the way it took if it was a free branch, and what it assigned.
     Stmt {
         stmt: StmtId,
         way: Option<u32>,
-        value: Option<u32>,
+        values: Named,
     },
 }
 
@@ -35,6 +43,17 @@ pub struct TaskPlan {
     pub points: Vec<(StmtId, AtPoint)>,
     /// The ways of free branches.
     pub ways: Vec<u32>,
+    /// Values that come from nowhere, in order.
+    pub items: Vec<Item>,
+}
+
+/// A place of a run where values come from nowhere.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Item {
+    /// A procedure begins.
+    Enter { procedure: String, values: Named },
+    /// A statement of the original that chooses, or calls a procedure that may.
+    Stmt { stmt: StmtId, values: Named },
 }
 
 /// What happened to a task at a preemption point.
@@ -55,13 +74,17 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
     for step in steps {
         let Some(&(task, entered)) = running.last() else { break };
         match step {
-            Step::Enter => {
+            Step::Enter { procedure, values } => {
                 depth += 1;
+                let mut inside = task;
                 if std::mem::take(&mut posted) {
-                    let child = plan.tasks.len();
+                    inside = plan.tasks.len();
                     plan.tasks.push(TaskPlan::default());
-                    plan.tasks[task].children.push(child);
-                    running.push((child, depth));
+                    plan.tasks[task].children.push(inside);
+                    running.push((inside, depth));
+                }
+                if let Some(procedure) = procedure {
+                    plan.tasks[inside].items.push(Item::Enter { procedure, values });
                 }
             }
             Step::Leave => {
@@ -70,19 +93,39 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
                 }
                 depth = depth.saturating_sub(1);
             }
-            Step::Stmt { stmt, way, value } => {
+            Step::Stmt { stmt, way, values } => {
                 let Some(origin) = done.origins.get(&stmt) else { continue };
+                let is_call = matches!(done.program.stmts[stmt].kind, StmtKind::Call(_));
+                let task = &mut plan.tasks[task];
                 match origin.role {
                     Role::Post => posted = true,
                     Role::Yield => {
-                        plan.tasks[task].points.push((origin.stmt, AtPoint::Delay(value.unwrap_or(0))));
+                        let jump = match values.first() {
+                            Some((_, Value::Int(jump))) => u32::try_from(*jump).unwrap_or(0),
+                            _ => 0,
+                        };
+                        task.points.push((origin.stmt, AtPoint::Delay(jump)));
                     }
-                    Role::Stop => plan.tasks[task].points.push((origin.stmt, AtPoint::Stop)),
-                    Role::Plain => plan.tasks[task].ways.extend(way),
-                    Role::Choice | Role::Wait => {}
+                    Role::Stop => task.points.push((origin.stmt, AtPoint::Stop)),
+                    Role::Choice => choose(&mut task.items, origin.stmt, values),
+                    Role::Plain if is_call => choose(&mut task.items, origin.stmt, values),
+                    Role::Plain => task.ways.extend(way),
+                    Role::Wait => {}
                 }
             }
         }
     }
     plan
+}
+
+/// Adds what a statement chose; several steps of one visit are one item.
+fn choose(items: &mut Vec<Item>, stmt: StmtId, values: Named) {
+    if let Some(Item::Stmt { stmt: last, values: known }) = items.last_mut()
+        && *last == stmt
+        && !known.iter().any(|(name, _)| values.iter().any(|(other, _)| other == name))
+    {
+        known.extend(values);
+    } else {
+        items.push(Item::Stmt { stmt, values });
+    }
 }

@@ -1,31 +1,41 @@
 //! The certificate: a plan is executed by the concurrent interpreter, and only a run that fails there
 //! is a violation.
 //!
-//! The plan fixes scheduling and branches. Values that the program takes from nowhere are asked for
-//! without a name, so they are tried: first those of the model, then small ones. What results is a
-//! schedule without delays, which is replayed once more under full concurrency.
+//! The plan fixes scheduling, branches, and the values that the program takes from nowhere. Values that it does not
+//! know, because the model had no say in them or the solver no way to write them, are tried: first others of the
+//! model, then small ones. What results is a schedule without delays, which is replayed once more under full
+//! concurrency.
 
+use allways_base::Symbol;
 use allways_boogie::interp::machine::{Machine, Standing, Stop};
 use allways_boogie::interp::oracle::{Candidates, concurrent_schedule};
 use allways_boogie::interp::{
-    Assertions, Choice, Code, Conf, Domains, Ending, Limit, Move, Oracle, Replay, Run, RunOptions, Scheduler,
-    Value, run,
+    Asked, Assertions, At, Choice, Code, Conf, Domains, Ending, Limit, Move, Oracle, Replay, Run, RunOptions,
+    Scheduler, Value, run,
 };
-use allways_boogie::tree::StmtId;
+use allways_boogie::tree::{StmtId, StmtKind};
+use rustc_hash::FxHashMap;
 
-use crate::decode::{AtPoint, Plan};
+use crate::decode::{AtPoint, Item, Plan};
 
-/// How many combinations of values are tried.
-const MAX_RUNS: usize = 20_000;
+/// How many combinations of unknown values are tried.
+const MAX_RUNS: usize = 2_000;
+
+/// How many values are tried for one question.
+const MAX_OPTIONS: usize = 8;
 
 /// Instructions of one run.
 const MAX_STEPS: u64 = 200_000;
 
-/// What is known about values.
-#[derive(Clone, Default, Debug)]
-pub struct Values {
-    /// The globals at the start, by slot.
+/// The values of a function without definition, by its place in [`Code::functions`].
+pub type Apply<'a> = dyn Fn(usize, &[Value]) -> Option<Value> + 'a;
+
+/// What is known about values, besides the plan.
+pub struct Values<'a> {
+    /// The globals at the start and the constants, by slot.
     pub initial: Vec<Option<Value>>,
+    pub constants: Vec<Option<Value>>,
+    pub apply: &'a Apply<'a>,
     /// Values of the model, the likely ones first.
     pub pool: Vec<Value>,
 }
@@ -35,15 +45,27 @@ pub struct Values {
 pub fn replay(
     code: &Code,
     plan: &Plan,
-    values: &Values,
+    values: &Values<'_>,
     scheduler: Scheduler,
     assertions: Assertions,
 ) -> Option<Run> {
-    let mut guide =
-        Guide { values, digits: Vec::new(), at: 0, ways: Vec::new(), taken: 0, schedule: Vec::new() };
+    let mut guide = Guide {
+        code,
+        plan,
+        values,
+        digits: Vec::new(),
+        at: 0,
+        ways: Vec::new(),
+        taken: 0,
+        schedule: Vec::new(),
+        tasks: Vec::new(),
+        locals: FxHashMap::default(),
+    };
     for _ in 0..MAX_RUNS {
         guide.at = 0;
         guide.schedule.clear();
+        guide.tasks = vec![Reading::default()];
+        guide.locals.clear();
         if let Ok(true) = attempt(code, plan, scheduler, assertions, &mut guide) {
             let certified = certify(code, &guide.schedule, scheduler, assertions);
             if matches!(certified.ending, Ending::Failed(_)) {
@@ -125,7 +147,9 @@ fn attempt(
                     let position = conf.tasks[task].children.iter().position(|&c| c == child).unwrap_or(0);
                     let own =
                         plan.tasks.get(cursors[task].plan).and_then(|p| p.children.get(position)).copied();
-                    cursors.push(Cursor { plan: own.unwrap_or(usize::MAX), ..Cursor::default() });
+                    let plan = own.unwrap_or(usize::MAX);
+                    cursors.push(Cursor { plan, ..Cursor::default() });
+                    guide.tasks.push(Reading { plan, ..Reading::default() });
                 }
                 match stop {
                     Stop::Parked | Stop::Completed => {}
@@ -204,15 +228,30 @@ impl Cursor {
     }
 }
 
-/// Answers branches by the plan and goes through values like through the digits of a counter.
+/// How far the items of a task's plan have been used.
+#[derive(Clone, Default)]
+struct Reading {
+    plan: usize,
+    /// The next item.
+    next: usize,
+    /// The statement that the task is at.
+    stmt: Option<usize>,
+}
+
+/// Answers by the plan, and goes through what is not known like through the digits of a counter.
 struct Guide<'a> {
-    values: &'a Values,
+    code: &'a Code,
+    plan: &'a Plan,
+    values: &'a Values<'a>,
     /// The choice and the number of choices of each question so far.
     digits: Vec<(usize, usize)>,
     at: usize,
     ways: Vec<u32>,
     taken: usize,
     schedule: Vec<Choice>,
+    tasks: Vec<Reading>,
+    /// What variables will turn out to be, by task, depth and name.
+    locals: FxHashMap<(usize, usize, Symbol), Value>,
 }
 
 impl Guide<'_> {
@@ -233,9 +272,99 @@ impl Guide<'_> {
         self.at += 1;
         self.digits[self.at - 1].0
     }
+
+    /// Moves to the next item of a task that is wanted.
+    fn find(&mut self, task: usize, wanted: impl Fn(&Item) -> bool) -> Option<usize> {
+        let reading = self.tasks.get_mut(task)?;
+        let items = &self.plan.tasks.get(reading.plan)?.items;
+        let found = reading.next + items.get(reading.next..)?.iter().position(wanted)?;
+        reading.next = found + 1;
+        Some(found)
+    }
+
+    fn item(&self, task: usize, idx: usize) -> Option<&Item> {
+        self.plan.tasks.get(self.tasks.get(task)?.plan)?.items.get(idx)
+    }
+
+    /// What the statement that a task is at gives to a variable. A shared variable with a copy per round gets it by
+    /// way of a helper.
+    fn chosen(&self, task: usize, name: Symbol) -> Option<Value> {
+        let Item::Stmt { values, .. } = self.item(task, self.tasks.get(task)?.stmt?)? else { return None };
+        let name = self.code.checked.program.text(name);
+        let fits = |found: &str| {
+            let rest = found.strip_prefix(name).map(|rest| rest.trim_end_matches('\''));
+            matches!(rest, Some("" | ".any" | ".got"))
+        };
+        values.iter().find(|(found, _)| fits(found)).map(|(_, value)| value.clone())
+    }
+
+    fn enter(&mut self, task: usize, depth: usize, procedure: usize) {
+        self.locals.retain(|&(of, at, _), _| of != task || at < depth);
+        let code = self.code;
+        let lowered = &code.procedures[procedure];
+        let name = code.checked.program.text(lowered.name);
+        let is_it = |item: &Item| matches!(item, Item::Enter { procedure, .. } if procedure == name);
+        if let Some(idx) = self.find(task, is_it)
+            && let Some(Item::Enter { values, .. }) = self.item(task, idx).cloned()
+        {
+            for (name, value) in values {
+                if let Some(symbol) = code.checked.program.names.get(&name) {
+                    self.locals.insert((task, depth, symbol), value);
+                }
+            }
+        }
+        if !lowered.bodies.is_empty() {
+            return;
+        }
+        // What a procedure without body returns shows at its call.
+        let stmt = self.tasks.get(task).and_then(|reading| reading.stmt);
+        let Some(Item::Stmt { stmt, .. }) = stmt.and_then(|idx| self.item(task, idx)) else { return };
+        let StmtKind::Call(call) = &code.checked.program.stmts[*stmt].kind else { return };
+        for (result, out) in lowered.names[lowered.n_params..].iter().zip(&call.outs) {
+            if let Some(value) = out.and_then(|out| self.chosen(task, out.symbol)) {
+                self.locals.insert((task, depth, *result), value);
+            }
+        }
+    }
+
+    fn known(&self, asked: Asked<'_>) -> Option<Value> {
+        match asked {
+            Asked::Global(slot) => self.values.initial.get(slot)?.clone(),
+            Asked::Const(slot) => self.values.constants.get(slot)?.clone(),
+            Asked::Chosen { task, name } => self.chosen(task, name),
+            Asked::Local { task, depth, name } => self.locals.get(&(task, depth, name)).cloned(),
+            Asked::Function { function, args } => (self.values.apply)(function, args),
+        }
+    }
 }
 
 impl Oracle for Guide<'_> {
+    fn at(&mut self, event: At) {
+        match event {
+            At::Stmt { task, stmt } => {
+                let is_it = |item: &Item| matches!(item, Item::Stmt { stmt: found, .. } if *found == stmt);
+                let found = self.find(task, is_it);
+                if let Some(reading) = self.tasks.get_mut(task) {
+                    reading.stmt = found;
+                }
+            }
+            At::Enter { task, depth, procedure } => self.enter(task, depth, procedure),
+            At::Forget { task, depth, name } => {
+                match self.chosen(task, name) {
+                    Some(value) => self.locals.insert((task, depth, name), value),
+                    None => self.locals.remove(&(task, depth, name)),
+                };
+            }
+            At::Passed { task, depth, from, to } => {
+                let value = self.locals.get(&(task, depth, from)).cloned();
+                match value.or_else(|| self.chosen(task, to)) {
+                    Some(value) => self.locals.insert((task, depth - 1, to), value),
+                    None => self.locals.remove(&(task, depth - 1, to)),
+                };
+            }
+        }
+    }
+
     fn branch(&mut self, n: usize) -> Result<usize, Limit> {
         let planned = self.ways.get(self.taken).map(|&way| way as usize);
         self.taken += 1;
@@ -244,24 +373,23 @@ impl Oracle for Guide<'_> {
         Ok(idx)
     }
 
-    fn value(&mut self, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
-        let small = candidates().map(|(values, _)| values).unwrap_or_default();
-        let alike = |value: &&Value| match (value, small.first()) {
-            (Value::Bv { width, .. }, Some(Value::Bv { width: wanted, .. })) => width == wanted,
-            (value, Some(other)) => std::mem::discriminant(*value) == std::mem::discriminant(other),
-            (_, None) => true,
-        };
-        // The first questions are those for the initial globals, in the order of their slots.
-        let known = self.values.initial.get(self.at).cloned().flatten();
-        let mut options: Vec<Value> = known.into_iter().collect();
+    fn value(&mut self, asked: Asked<'_>, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
+        let mut options: Vec<Value> = self.known(asked).into_iter().collect();
         if options.is_empty() {
+            let small = candidates().map(|(values, _)| values).unwrap_or_default();
+            let alike = |value: &&Value| match (value, small.first()) {
+                (Value::Bv { width, .. }, Some(Value::Bv { width: wanted, .. })) => width == wanted,
+                (Value::Element(ty, _), Some(Value::Element(wanted, _))) => ty == wanted,
+                (value, Some(other)) => std::mem::discriminant(*value) == std::mem::discriminant(other),
+                (_, None) => true,
+            };
             options.extend(self.values.pool.iter().filter(alike).cloned());
             for value in small {
                 if !options.contains(&value) {
                     options.push(value);
                 }
             }
-            options.truncate(8);
+            options.truncate(MAX_OPTIONS);
         }
         let idx = self.digit(options.len().max(1));
         let value = options.into_iter().nth(idx).ok_or(Limit::Candidates)?;

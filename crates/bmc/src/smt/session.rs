@@ -92,6 +92,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The model of the last check.
+    pub fn model(&mut self) -> Result<SExpr, SolverError> {
+        self.ask("(get-model)")
+    }
+
     /// The values of terms in the model of the last check, in the order of the terms.
     pub fn values(&mut self, terms: &[String]) -> Result<Vec<SExpr>, SolverError> {
         let mut values = Vec::with_capacity(terms.len());

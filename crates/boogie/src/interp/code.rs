@@ -33,8 +33,9 @@ pub struct Procedure {
     pub span: Span,
     pub n_params: usize,
     pub n_results: usize,
-    /// Types of parameters and results.
+    /// Types and names of parameters and results.
     pub types: Vec<Ty>,
+    pub names: Vec<Symbol>,
     pub requires: Vec<Contract>,
     pub ensures: Vec<Contract>,
     /// `where` clauses of results, by slot.

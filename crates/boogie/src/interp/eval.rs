@@ -5,9 +5,11 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use allways_base::Symbol;
+
 use super::builtin;
 use super::code::{Code, ExprCode, Meaning, Op};
-use super::oracle::Oracle;
+use super::oracle::{Asked, Oracle};
 use super::value::{Domains, Limit, MapValue, Ratio, Value, n_indices};
 use crate::check::Ty;
 use crate::tree::{BinaryOp, Quantifier};
@@ -39,13 +41,22 @@ pub struct World {
 pub(super) struct Locals<'a> {
     pub slots: &'a mut [Option<Value>],
     pub types: &'a [Ty],
+    pub names: &'a [Symbol],
+    /// The task, and the depth of the frame in it.
+    pub frame: (usize, usize),
+}
+
+impl Locals<'_> {
+    pub fn none() -> Self {
+        Locals { slots: &mut [], types: &[], names: &[], frame: (0, 0) }
+    }
 }
 
 impl Eval<'_> {
     /// Any value of the type.
-    pub fn arbitrary(&mut self, ty: Ty) -> Result<Value, Limit> {
+    pub fn arbitrary(&mut self, asked: Asked<'_>, ty: Ty) -> Result<Value, Limit> {
         let (domains, checked) = (self.domains, &self.code.checked);
-        let (value, complete) = self.oracle.value(&|| domains.values(checked, ty))?;
+        let (value, complete) = self.oracle.value(asked, &|| domains.values(checked, ty))?;
         *self.complete &= complete;
         Ok(value)
     }
@@ -80,7 +91,9 @@ impl Eval<'_> {
                 Op::OldGlobal(slot) => stack.push(self.old_globals[*slot].clone()),
                 Op::Local(slot) => {
                     if locals.slots[*slot].is_none() {
-                        locals.slots[*slot] = Some(self.arbitrary(locals.types[*slot])?);
+                        let (task, depth) = locals.frame;
+                        let asked = Asked::Local { task, depth, name: locals.names[*slot] };
+                        locals.slots[*slot] = Some(self.arbitrary(asked, locals.types[*slot])?);
                     }
                     stack.extend(locals.slots[*slot].clone());
                 }
@@ -165,7 +178,7 @@ impl Eval<'_> {
             return Ok(value.clone());
         }
         let ty = self.code.checked.vars[self.code.checked.consts[slot]].ty;
-        let value = self.arbitrary(ty)?;
+        let value = self.arbitrary(Asked::Const(slot), ty)?;
         self.world.consts[slot] = Some(value.clone());
         Ok(value)
     }
@@ -181,7 +194,9 @@ impl Eval<'_> {
                 }
                 self.n_calls += 1;
                 let mut slots: Vec<Option<Value>> = args.into_iter().map(Some).collect();
-                let mut locals = Locals { slots: &mut slots, types: &function.params };
+                // All slots are filled, so nobody asks for names.
+                let mut locals =
+                    Locals { slots: &mut slots, types: &function.params, names: &[], frame: (0, 0) };
                 let value = self.value(body, &mut locals);
                 self.n_calls -= 1;
                 value
@@ -191,7 +206,8 @@ impl Eval<'_> {
                 if let Some(value) = self.world.functions.get(&key) {
                     return Ok(value.clone());
                 }
-                let value = self.arbitrary(function.result)?;
+                let asked = Asked::Function { function: idx, args: &key.1 };
+                let value = self.arbitrary(asked, function.result)?;
                 self.world.functions.insert(key, value.clone());
                 Ok(value)
             }
@@ -208,10 +224,20 @@ impl Eval<'_> {
         locals: &mut Locals<'_>,
         bound: &mut Vec<Value>,
     ) -> Result<Value, Limit> {
+        let n_indices = n_indices(&self.code.checked, types);
+        let is_mentioned =
+            ops[start..end].iter().any(|op| matches!(op, Op::Bound(idx) if *idx >= bound.len()));
+        if !is_mentioned {
+            // The same for all values; every type has some.
+            let value = self.range(ops, start, end, locals, bound)?;
+            return Ok(match quantifier {
+                Quantifier::Forall | Quantifier::Exists => value,
+                Quantifier::Lambda => Value::Map(Arc::new(MapValue::constant(value, n_indices))),
+            });
+        }
         if self.domains.n_tuples(&self.code.checked, types).is_none() {
             return Err(Limit::Quantifier);
         }
-        let n_indices = n_indices(&self.code.checked, types);
         let tuples = self.domains.tuples(&self.code.checked, types).map_err(|_| Limit::Quantifier)?;
         let n_before = bound.len();
         let mut map: Option<MapValue> = None;
@@ -273,7 +299,8 @@ impl Eval<'_> {
                 if let Some(value) = self.world.functions.get(&key) {
                     return Ok(value.clone());
                 }
-                let value = self.arbitrary(Ty::INT)?;
+                let asked = Asked::Function { function: key.0, args: &key.1 };
+                let value = self.arbitrary(asked, Ty::INT)?;
                 self.world.functions.insert(key, value.clone());
                 Ok(value)
             }

@@ -205,6 +205,7 @@ impl Lower<'_> {
             n_params: frame.n_params,
             n_results: frame.n_results,
             types,
+            names: frame.vars.iter().map(|&var| self.checked.vars[var].name.symbol).collect(),
             requires: Vec::new(),
             ensures: Vec::new(),
             result_where: Vec::new(),

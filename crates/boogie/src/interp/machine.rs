@@ -11,7 +11,7 @@ use allways_base::{Span, Symbol};
 use super::code::{Body, Code, Contract, Instr, Origin, Slot, Target};
 use super::eval::{Eval, Locals, World};
 use super::lower::is_task_type;
-use super::oracle::Oracle;
+use super::oracle::{Asked, At, Oracle};
 use super::run::Event;
 use super::value::{Domains, Limit, Value};
 use crate::check::VarKind;
@@ -222,10 +222,12 @@ impl<'a> Machine<'a> {
             tasks: Vec::new(),
             failure: None,
         };
-        self.choose_unique(&mut conf)?;
-        for &var in &checked.globals {
+        if !self.choose_unique(&mut conf)? {
+            return Ok(None);
+        }
+        for (slot, &var) in checked.globals.iter().enumerate() {
             let ty = checked.vars[var].ty;
-            let value = self.eval(&mut conf, &[], |eval, _| eval.arbitrary(ty))?;
+            let value = self.eval(&mut conf, &[], |eval, _| eval.arbitrary(Asked::Global(slot), ty))?;
             conf.globals.push(value);
         }
         let wheres = code.global_where.iter().flatten();
@@ -255,23 +257,38 @@ impl<'a> Machine<'a> {
     }
 
     /// Unique constants get different values: elements of an uninterpreted type are as good as any
-    /// others, numbers are not.
-    fn choose_unique(&mut self, conf: &mut Conf) -> Result<(), Limit> {
+    /// others, numbers are not. False if the oracle insists on equal ones.
+    fn choose_unique(&mut self, conf: &mut Conf) -> Result<bool, Limit> {
         for group in &self.code.unique {
+            let mut taken: Vec<Value> = Vec::new();
             for (number, &slot) in group.iter().enumerate() {
-                let ty = self.code.checked.vars[self.code.checked.consts[slot]].ty;
-                let value = match self.code.checked.types.kind(ty) {
+                let checked = &self.code.checked;
+                let ty = checked.vars[checked.consts[slot]].ty;
+                let value = match checked.types.kind(ty) {
                     crate::check::TyKind::Con(..) => Value::Element(ty, number as u32),
                     crate::check::TyKind::Int => {
-                        *self.complete = false;
-                        Value::Int(number as i128)
+                        let usual = Value::Int(number as i128);
+                        self.oracle.value(Asked::Const(slot), &|| Ok((vec![usual.clone()], false)))?.0
                     }
-                    _ => return Err(Limit::Unsupported("unique constants of this type")),
+                    _ => {
+                        let domains = self.domains;
+                        let others = || {
+                            let (mut values, _) = domains.values(checked, ty)?;
+                            values.retain(|value| !taken.contains(value));
+                            Ok((values, false))
+                        };
+                        self.oracle.value(Asked::Const(slot), &others)?.0
+                    }
                 };
+                *self.complete &= matches!(value, Value::Element(..));
+                if taken.contains(&value) {
+                    return Ok(false);
+                }
+                taken.push(value.clone());
                 conf.world.consts[slot] = Some(value);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn thread_local_slots(&self) -> Vec<usize> {
@@ -335,6 +352,7 @@ impl<'a> Machine<'a> {
     fn enter(&mut self, conf: &mut Conf, task: usize, body_idx: usize) -> Result<Flow, Limit> {
         // `old` is the state when the procedure starts, not when its task was posted.
         let before = self.snapshot(conf);
+        self.announce(conf, task);
         let frame = top(conf, task);
         frame.old_globals = before;
         let (procedure, free) = (&self.code.procedures[frame.procedure], frame.free);
@@ -350,6 +368,14 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(Flow::Goto(0))
+    }
+
+    /// Tells the oracle that the procedure of the top frame begins.
+    fn announce(&mut self, conf: &Conf, task: usize) {
+        let frames = &conf.tasks[task].frames;
+        if let Some(frame) = frames.last() {
+            self.oracle.at(At::Enter { task, depth: frames.len(), procedure: frame.procedure });
+        }
     }
 
     fn contract(
@@ -390,6 +416,11 @@ impl<'a> Machine<'a> {
     ) -> Result<Flow, Limit> {
         let origin = body.origins[pc];
         let mut writes = Vec::new();
+        if let (Instr::Havoc(_) | Instr::Call { .. } | Instr::Post { .. }, Some(stmt)) =
+            (&body.instrs[pc], origin.stmt)
+        {
+            self.oracle.at(At::Stmt { task, stmt });
+        }
         let flow = match &body.instrs[pc] {
             Instr::Assign { targets, values } => {
                 self.assign(conf, task, targets, values, &mut writes)?;
@@ -572,8 +603,9 @@ impl<'a> Machine<'a> {
     ) -> Result<usize, Limit> {
         let mut private = Vec::new();
         for slot in self.thread_local_slots() {
-            let ty = self.code.checked.vars[self.code.checked.globals[slot]].ty;
-            private.push(self.eval(conf, &[], |eval, _| eval.arbitrary(ty))?);
+            let var = &self.code.checked.vars[self.code.checked.globals[slot]];
+            let (asked, ty) = (Asked::Chosen { task: parent, name: var.name.symbol }, var.ty);
+            private.push(self.eval(conf, &[], |eval, _| eval.arbitrary(asked, ty))?);
         }
         let frame = self.new_frame(procedure, args)?;
         let child = conf.tasks.len();
@@ -611,13 +643,9 @@ impl<'a> Machine<'a> {
     ) -> Result<Flow, Limit> {
         if conf.tasks[task].frames.len() == 1 && n_results > 0 {
             // Later waits must all see the same result.
-            let (ty, unset) = {
-                let frame = top(conf, task);
-                (self.code.procedures[frame.procedure].types[n_params], frame.slots[n_params].is_none())
-            };
-            if unset {
-                let value = self.eval(conf, &[], |eval, _| eval.arbitrary(ty))?;
-                top(conf, task).slots[n_params] = Some(value);
+            let slot = Slot::Local(n_params);
+            if top(conf, task).slots[n_params].is_none() {
+                self.read(conf, task, slot)?;
             }
         }
         let Some(frame) = conf.tasks[task].frames.pop() else { return Ok(Flow::Stop(Stop::Completed)) };
@@ -627,13 +655,20 @@ impl<'a> Machine<'a> {
             return Ok(Flow::Stop(Stop::Completed));
         }
         let mut writes = Vec::new();
-        for (out, value) in frame.outs.iter().zip(results) {
+        let depth = conf.tasks[task].frames.len() + 1;
+        for (idx, (out, value)) in frame.outs.iter().zip(results).enumerate() {
             if let Some(slot) = *out {
+                if value.is_none() {
+                    let from = self.local_name(&frame, n_params + idx);
+                    let to = self.slot_name(top(conf, task), slot);
+                    self.oracle.at(At::Passed { task, depth, from, to });
+                }
                 // A global has a value at any time, so an unset result is chosen now.
                 let value = match (slot, value) {
                     (Slot::Global(global), None) => {
-                        let ty = self.code.checked.vars[self.code.checked.globals[global]].ty;
-                        Some(self.eval(conf, &[], |eval, _| eval.arbitrary(ty))?)
+                        let var = &self.code.checked.vars[self.code.checked.globals[global]];
+                        let (asked, ty) = (Asked::Chosen { task, name: var.name.symbol }, var.ty);
+                        Some(self.eval(conf, &[], |eval, _| eval.arbitrary(asked, ty))?)
                     }
                     _ => value.clone(),
                 };
@@ -647,6 +682,7 @@ impl<'a> Machine<'a> {
     fn bodiless(&mut self, conf: &mut Conf, task: usize) -> Result<Flow, Limit> {
         let (procedure, free) = {
             let before = self.snapshot(conf);
+            self.announce(conf, task);
             let frame = top(conf, task);
             frame.old_globals = before;
             (&self.code.procedures[frame.procedure], frame.free)
@@ -657,8 +693,9 @@ impl<'a> Machine<'a> {
             }
         }
         for &slot in &procedure.modifies {
-            let ty = self.code.checked.vars[self.code.checked.globals[slot]].ty;
-            conf.globals[slot] = self.eval(conf, &[], |eval, _| eval.arbitrary(ty))?;
+            let var = &self.code.checked.vars[self.code.checked.globals[slot]];
+            let (asked, ty) = (Asked::Chosen { task, name: var.name.symbol }, var.ty);
+            conf.globals[slot] = self.eval(conf, &[], |eval, _| eval.arbitrary(asked, ty))?;
         }
         let wheres = procedure.modifies.iter().filter_map(|&slot| self.code.global_where[slot].as_ref());
         let assumed = wheres
@@ -713,10 +750,13 @@ impl<'a> Machine<'a> {
         for &slot in slots {
             let value = match slot {
                 Slot::Global(slot) => {
-                    let ty = self.code.checked.vars[self.code.checked.globals[slot]].ty;
-                    Some(self.eval(conf, &[], |eval, _| eval.arbitrary(ty))?)
+                    let var = &self.code.checked.vars[self.code.checked.globals[slot]];
+                    let (asked, ty) = (Asked::Chosen { task, name: var.name.symbol }, var.ty);
+                    Some(self.eval(conf, &[], |eval, _| eval.arbitrary(asked, ty))?)
                 }
                 Slot::Local(slot) => {
+                    let depth = conf.tasks[task].frames.len();
+                    self.oracle.at(At::Forget { task, depth, name: body.names[slot] });
                     is_task_type(&self.code.checked, body.types[slot]).then_some(Value::Task(None))
                 }
             };
@@ -750,10 +790,7 @@ impl<'a> Machine<'a> {
 
     fn write(&self, conf: &mut Conf, task: usize, slot: Slot, value: Option<Value>, writes: &mut Writes) {
         if self.events.is_some() {
-            let name = match slot {
-                Slot::Global(slot) => self.code.checked.vars[self.code.checked.globals[slot]].name.symbol,
-                Slot::Local(slot) => self.local_name(top(conf, task), slot),
-            };
+            let name = self.slot_name(top(conf, task), slot);
             writes.push((Some(name), value.clone()));
         }
         match (slot, value) {
@@ -765,7 +802,14 @@ impl<'a> Machine<'a> {
 
     fn local_name(&self, frame: &Frame, slot: usize) -> Symbol {
         let procedure = &self.code.procedures[frame.procedure];
-        frame.body.map_or(procedure.name, |body| procedure.bodies[body].names[slot])
+        frame.body.map_or(&procedure.names, |body| &procedure.bodies[body].names)[slot]
+    }
+
+    fn slot_name(&self, frame: &Frame, slot: Slot) -> Symbol {
+        match slot {
+            Slot::Global(slot) => self.code.checked.vars[self.code.checked.globals[slot]].name.symbol,
+            Slot::Local(slot) => self.local_name(frame, slot),
+        }
     }
 
     fn write_number(
@@ -829,7 +873,7 @@ impl<'a> Machine<'a> {
             world: &mut conf.world,
             n_calls: 0,
         };
-        f(&mut eval, &mut Locals { slots: &mut [], types: &[] })
+        f(&mut eval, &mut Locals::none())
     }
 
     /// Evaluates in the top frame of a task.
@@ -840,11 +884,15 @@ impl<'a> Machine<'a> {
         f: impl FnOnce(&mut Eval<'_>, &mut Locals<'_>) -> Result<T, Limit>,
     ) -> Result<T, Limit> {
         let Conf { globals, world, tasks, .. } = conf;
+        let depth = tasks[task].frames.len();
         let Some(frame) = tasks[task].frames.last_mut() else {
             return Err(Limit::Unsupported("a completed task"));
         };
         let procedure = &self.code.procedures[frame.procedure];
-        let types = frame.body.map_or(&procedure.types, |body| &procedure.bodies[body].types);
+        let (types, names) = match frame.body {
+            Some(body) => (&procedure.bodies[body].types, &procedure.bodies[body].names),
+            None => (&procedure.types, &procedure.names),
+        };
         let mut eval = Eval {
             code: self.code,
             domains: self.domains,
@@ -855,7 +903,7 @@ impl<'a> Machine<'a> {
             world,
             n_calls: 0,
         };
-        f(&mut eval, &mut Locals { slots: &mut frame.slots, types })
+        f(&mut eval, &mut Locals { slots: &mut frame.slots, types, names, frame: (task, depth) })
     }
 }
 

@@ -22,7 +22,7 @@ pub use eval::World;
 pub use explore::{Exploration, ExploreOptions, explore};
 pub use lower::{Preemption, lower};
 pub use machine::{Assertions, Conf, Failure, FailureKind};
-pub use oracle::{Choice, First, Oracle, Random, Replay, Schedule};
+pub use oracle::{Asked, At, Choice, First, Oracle, Random, Replay, Schedule};
 pub use run::{Ending, Event, Run, RunOptions, run};
 pub use schedule::{Move, Scheduler};
 pub use value::{Domains, Limit, Value};

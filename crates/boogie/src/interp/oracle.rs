@@ -1,18 +1,53 @@
 //! Who answers when a run has a choice: every freedom passes through [`Oracle`], and a run is the
 //! list of its answers.
 
+use allways_base::Symbol;
+
 use super::schedule::Move;
 use super::value::{Limit, Value};
+use crate::tree::StmtId;
 
 /// The candidates of a type, and whether they are all its values.
 pub type Candidates<'a> = &'a dyn Fn() -> Result<(Vec<Value>, bool), Limit>;
 
+/// What a value is asked for. Most oracles do not care; one that has a run in mind does.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'a> {
+    /// A global variable at the start, by slot.
+    Global(usize),
+    /// A global variable that the statement at hand gives any value, or a task's own copy of one.
+    Chosen { task: usize, name: Symbol },
+    /// A variable of the frame of a task at this depth, which is read before it was assigned.
+    Local { task: usize, depth: usize, name: Symbol },
+    /// A constant, by slot.
+    Const(usize),
+    /// A function without a definition, by its place in [`Code::functions`](super::Code::functions), or a division by
+    /// zero behind them.
+    Function { function: usize, args: &'a [Value] },
+}
+
+/// What happens on the way, for oracles that have a run in mind.
+#[derive(Clone, Copy, Debug)]
+pub enum At {
+    /// A task comes to a statement that may choose values.
+    Stmt { task: usize, stmt: StmtId },
+    /// A procedure begins, in the frame of this depth.
+    Enter { task: usize, depth: usize, procedure: usize },
+    /// A local variable gets any value.
+    Forget { task: usize, depth: usize, name: Symbol },
+    /// A result that was never assigned is passed from the frame of this depth to the one below.
+    Passed { task: usize, depth: usize, from: Symbol, to: Symbol },
+}
+
 pub trait Oracle {
+    /// Is told what happens.
+    fn at(&mut self, _event: At) {}
+
     /// One of `n` ways for control to go.
     fn branch(&mut self, n: usize) -> Result<usize, Limit>;
 
     /// A value where any would do, and whether the choice was among all values of the type.
-    fn value(&mut self, candidates: Candidates<'_>) -> Result<(Value, bool), Limit>;
+    fn value(&mut self, asked: Asked<'_>, candidates: Candidates<'_>) -> Result<(Value, bool), Limit>;
 
     /// One of the moves of the scheduler.
     fn next_move(&mut self, moves: &[Move]) -> Result<usize, Limit>;
@@ -49,7 +84,7 @@ impl Oracle for First {
         Ok(0)
     }
 
-    fn value(&mut self, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
+    fn value(&mut self, _asked: Asked<'_>, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
         let (values, complete) = candidates()?;
         let n_values = values.len();
         let first = values.into_iter().next().ok_or(Limit::Candidates)?;
@@ -86,7 +121,7 @@ impl Oracle for Random {
         Ok(self.below(n))
     }
 
-    fn value(&mut self, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
+    fn value(&mut self, _asked: Asked<'_>, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
         let (values, _) = candidates()?;
         let idx = self.below(values.len());
         values.into_iter().nth(idx).map(|value| (value, false)).ok_or(Limit::Candidates)
@@ -122,7 +157,7 @@ impl Oracle for Replay<'_> {
         }
     }
 
-    fn value(&mut self, _candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
+    fn value(&mut self, _asked: Asked<'_>, _candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
         match self.schedule.next() {
             Some(Choice::Value(value)) => Ok((value.clone(), false)),
             _ => Err(Limit::Schedule),
@@ -146,14 +181,18 @@ pub struct Recorder<'a> {
 }
 
 impl Oracle for Recorder<'_> {
+    fn at(&mut self, event: At) {
+        self.inner.at(event);
+    }
+
     fn branch(&mut self, n: usize) -> Result<usize, Limit> {
         let idx = self.inner.branch(n)?;
         self.schedule.push(Choice::Branch(idx));
         Ok(idx)
     }
 
-    fn value(&mut self, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
-        let (value, complete) = self.inner.value(candidates)?;
+    fn value(&mut self, asked: Asked<'_>, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
+        let (value, complete) = self.inner.value(asked, candidates)?;
         self.schedule.push(Choice::Value(value.clone()));
         Ok((value, complete))
     }
@@ -200,7 +239,7 @@ impl Oracle for Odometer {
         Ok(self.answer(n))
     }
 
-    fn value(&mut self, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
+    fn value(&mut self, _asked: Asked<'_>, candidates: Candidates<'_>) -> Result<(Value, bool), Limit> {
         let (values, complete) = candidates()?;
         if values.is_empty() {
             return Err(Limit::Candidates);

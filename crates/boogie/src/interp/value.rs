@@ -299,7 +299,7 @@ impl Domains {
 
 /// How many index tuples a map really has, whatever the candidates: values outside of them may be
 /// computed, so only types that are finite by themselves count.
-pub(super) fn n_indices(checked: &Checked, args: &[Ty]) -> Option<u64> {
+pub fn n_indices(checked: &Checked, args: &[Ty]) -> Option<u64> {
     let mut n: u64 = 1;
     for &arg in args {
         n = n.checked_mul(match checked.types.kind(arg) {

@@ -86,7 +86,8 @@ impl Translator<'_> {
                 let nobody = self.build.int(-1);
                 out.push(self.build.assign(vec![(name, nobody)]));
             } else {
-                out.push(self.build.havoc(&[name]));
+                let choice = self.build.havoc(&[name]);
+                out.push(self.mark(choice, id, Role::Choice));
                 self.assume_where(name, frame, out);
             }
         }
