@@ -2,12 +2,15 @@
 
 use std::process::ExitCode;
 
+use allways_explore::search::StoreKind;
 use allways_run::NetworkModel;
 use allways_testkit::Loaded;
 use allways_testkit::differential::{
     Comparison, Over, Statistics, compare_seed, network_of, shrink_difference,
 };
-use allways_testkit::oracle::OracleOptions;
+use allways_testkit::generate::generate_any;
+use allways_testkit::oracle::{self, OracleOptions};
+use allways_testkit::proof;
 
 /// So many differing programs are enough to look at.
 const MAX_DIFFERENCES: usize = 5;
@@ -16,7 +19,9 @@ pub fn run(args: &[&str]) -> ExitCode {
     let (mut n_programs, mut seed, mut max_configurations) = (5_000u64, 0u64, 20_000usize);
     let mut models = vec![NetworkModel::Inbox];
     let faults = args.contains(&"--faults");
-    let args: Vec<&str> = args.iter().copied().filter(|arg| *arg != "--faults").collect();
+    let proves = args.contains(&"--prove");
+    let args: Vec<&str> =
+        args.iter().copied().filter(|arg| !matches!(*arg, "--faults" | "--prove")).collect();
     let mut rest = args.as_slice();
     while let [name, value, more @ ..] = rest {
         let parsed = match *name {
@@ -40,10 +45,60 @@ pub fn run(args: &[&str]) -> ExitCode {
     }
     let options = OracleOptions { max_configurations, ..OracleOptions::default() };
     let mut n_differences = 0;
+    if proves {
+        n_differences += prove(seed..seed + n_programs, options);
+        models.clear();
+    }
     for model in models {
         n_differences += compare(Over { model, faults }, seed..seed + n_programs, options);
     }
     if n_differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// The exhaustive search, in all its ways, against the oracle.
+fn prove(seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
+    let (mut n_programs, mut n_too_large, mut n_violated, mut n_differences) = (0, 0, 0, 0);
+    let mut n_oracle = 0;
+    // By the name of the way: configurations in programs where nothing breaks.
+    let mut sizes: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    for seed in seeds {
+        let (text, _) = generate_any(seed);
+        let loaded =
+            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        n_programs += 1;
+        let reference = oracle::explore(&loaded.program, 0, options);
+        if reference.bound_hit {
+            n_too_large += 1;
+            continue;
+        }
+        n_violated += usize::from(reference.is_violated());
+        for way in proof::ways() {
+            match proof::compare(&loaded, 0, &reference, way) {
+                Ok(n) if !reference.is_violated() && way.store == StoreKind::Exact && way.n_threads == 1 => {
+                    *sizes.entry(way.name).or_default() += n;
+                }
+                Ok(_) => {}
+                Err(difference) => {
+                    n_differences += 1;
+                    let small = proof::shrink_difference(&text, options, way);
+                    println!("seed {seed} {way:?}: {difference}\n{small}");
+                    break;
+                }
+            }
+        }
+        n_oracle += if reference.is_violated() { 0 } else { reference.n_configurations };
+        if n_differences == MAX_DIFFERENCES {
+            break;
+        }
+    }
+    println!(
+        "prove: {n_programs} programs, {n_too_large} too large, {n_violated} violated, {n_differences} differences"
+    );
+    println!("configurations where nothing breaks: {n_oracle} of the oracle");
+    for (name, n) in sizes {
+        println!("  {name}: {n}");
+    }
+    n_differences
 }
 
 fn compare(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
@@ -86,7 +141,7 @@ fn compare(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> u
 
 fn usage() -> ExitCode {
     println!(
-        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] \
+        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove] \
          [--network inbox|causal|fifo|bag|all] [--faults]"
     );
     ExitCode::from(2)

@@ -1,7 +1,7 @@
 //! What tests of engines share: a brute-force oracle, random programs, and the comparison of both with the kernel.
 //!
 //! Reading order: [`view`] (what is compared), [`oracle`] (the reference semantics, enumerated), [`search`] (the
-//! kernel, enumerated), [`differential`] (both on one program), [`generate`] (programs), [`shrink`] (small
+//! kernel, enumerated), [`proof`] (the exhaustive search), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
 //! programs from large ones).
 //!
 //! What is absent on purpose: the oracle uses nothing of `allways-machine`. It reads the typed program and shares
@@ -10,6 +10,7 @@
 pub mod differential;
 pub mod generate;
 pub mod oracle;
+pub mod proof;
 pub mod random;
 pub mod script;
 pub mod search;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use allways_base::Idx;
 use allways_machine::value::{Kind, View};
 use allways_machine::{
-    DataPoint, Executable, Kernel, Local, Oracle, Outcome, Pending, Silent, Snapshot, Status,
+    DataPoint, Executable, Kernel, Local, Oracle, Outcome, Pending, Silent, Snapshot, Status, Store,
 };
 use allways_p::hir::{EventId, FunId, InterfaceId, MachineId, Program, StateId, Temperature};
 use allways_run::{Choice, InstanceId, Limits, NetworkOptions, ViolationKind};
@@ -128,13 +128,11 @@ impl Search<'_> {
 
     fn record(&mut self) {
         let conf = self.kernel.configuration();
+        let viewer = self.viewer();
         let mut views: Vec<Option<LocalView>> =
-            conf.instances().map(|(instance, local)| self.local_view(instance, local)).collect();
-        let monitors: Vec<MonitorView> = conf
-            .monitors
-            .iter()
-            .map(|local| MonitorView { control: self.control(local), fields: self.fields(local) })
-            .collect();
+            conf.instances().map(|(instance, local)| viewer.local_view(instance, local)).collect();
+        let monitors: Vec<MonitorView> =
+            conf.monitors.iter().map(|local| viewer.monitor_view(local)).collect();
         if !self.kernel.is_running() {
             let machines: Vec<LocalView> = views.iter().flatten().cloned().collect();
             self.ended(machines, &monitors);
@@ -178,8 +176,21 @@ impl Search<'_> {
         }
     }
 
+    fn viewer(&self) -> Viewer<'_> {
+        Viewer { program: self.program, exe: self.kernel.executable(), store: self.kernel.store() }
+    }
+}
+
+/// Shows locals of the kernel in the form that belongs to no engine.
+pub(crate) struct Viewer<'a> {
+    pub program: &'a Program,
+    pub exe: &'a Executable,
+    pub store: &'a Store,
+}
+
+impl Viewer<'_> {
     /// The control state as the typed program numbers it.
-    fn control(&self, local: &Local) -> StateId {
+    pub(crate) fn control(&self, local: &Local) -> StateId {
         let before: usize = self
             .program
             .machines
@@ -190,21 +201,25 @@ impl Search<'_> {
         StateId::new(local.control as usize - before)
     }
 
-    fn fields(&self, local: &Local) -> Vec<Value> {
+    pub(crate) fn monitor_view(&self, local: &Local) -> MonitorView {
+        MonitorView { control: self.control(local), fields: self.fields(local) }
+    }
+
+    pub(crate) fn fields(&self, local: &Local) -> Vec<Value> {
         let n_fields = self.program.machines[MachineId::from_u32(local.machine)].fields.len();
         local.registers[..n_fields].iter().map(|&value| self.value(value)).collect()
     }
 
     fn path(&self, instance: InstanceId) -> Path {
-        Rc::from(self.kernel.executable().instances.path(instance))
+        Rc::from(self.exe.instances.path(instance))
     }
 
-    fn local_view(&self, instance: InstanceId, local: &Local) -> Option<LocalView> {
+    pub(crate) fn local_view(&self, instance: InstanceId, local: &Local) -> Option<LocalView> {
         let inbox = || local.inbox.iter().map(|message| self.message(message)).collect();
         let at = match local.status {
             Status::Idle => At::Idle { inbox: inbox() },
             Status::Blocked { .. } => {
-                let exe = self.kernel.executable();
+                let exe = self.exe;
                 let receive = exe.spans[local.frames.last()?.pc as usize];
                 let calls = local.frames.iter().map(|frame| FunId::from_u32(frame.fun)).collect();
                 At::Blocked { receive, calls, inbox: inbox() }
@@ -243,7 +258,7 @@ impl Search<'_> {
     }
 
     fn value(&self, value: allways_machine::Value) -> Value {
-        let store = self.kernel.store();
+        let store = self.store;
         let all = |parts: &[allways_machine::Value]| parts.iter().map(|&part| self.value(part)).collect();
         match value.view() {
             View::Null => Value::Null,
@@ -260,7 +275,7 @@ impl Search<'_> {
                 Kind::Seq => Value::Seq(all(store.parts(id))),
                 Kind::Named => {
                     let (shape, parts) = store.named_parts(id);
-                    let names = &self.kernel.executable().shapes[shape];
+                    let names = &self.exe.shapes[shape];
                     Value::Named(
                         names.iter().copied().zip(parts.iter().map(|&part| self.value(part))).collect(),
                     )

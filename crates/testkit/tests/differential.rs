@@ -9,7 +9,8 @@ use allways_run::Limits;
 use allways_testkit::Loaded;
 use allways_testkit::differential::{Comparison, Over, Statistics, compare_seed};
 use allways_testkit::generate::generate_any;
-use allways_testkit::oracle::OracleOptions;
+use allways_testkit::oracle::{self, OracleOptions};
+use allways_testkit::proof;
 use allways_testkit::random::Random;
 
 /// Seeds of the command line are small numbers; these are others.
@@ -41,6 +42,27 @@ fn oracle_and_kernel_agree_on_random_programs() {
     ] {
         assert!(statistics.share(statistics.features[feature]) >= percent, "{feature}: {statistics:?}");
     }
+}
+
+#[test]
+fn oracle_and_search_agree_on_random_programs() {
+    let options = OracleOptions { max_configurations: 1_500, ..OracleOptions::default() };
+    let mut n_compared = 0;
+    for seed in FIRST_SEED..FIRST_SEED + 120 {
+        let (text, _) = generate_any(seed);
+        let loaded = Loaded::new("random.p", &text).expect("random programs compile");
+        let reference = oracle::explore(&loaded.program, 0, options);
+        if reference.bound_hit {
+            continue;
+        }
+        n_compared += 1;
+        for way in proof::ways() {
+            if let Err(difference) = proof::compare(&loaded, 0, &reference, way) {
+                panic!("seed {seed}, {way:?}: {difference}\n{text}");
+            }
+        }
+    }
+    assert!(n_compared > 60, "only {n_compared} programs");
 }
 
 #[test]

@@ -21,6 +21,7 @@ use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
 use super::reduce::private::PrivateSteps;
 use super::reduce::symmetry::Symmetry;
+use super::survey::Notes;
 use super::table::{Full, Table};
 use super::tree::{Pairs, Tree};
 use crate::options::Cancel;
@@ -41,6 +42,8 @@ pub(super) struct Context<'a> {
     pub cells: &'a Mutex<Cells<'a>>,
     /// Names of machines are pure, and the options ask for symmetry.
     pub is_symmetric: bool,
+    /// Where to say what is reached, if somebody wants to know.
+    pub notes: Option<&'a Notes>,
     pub observer: &'a dyn Observer,
     pub cancel: &'a dyn Cancel,
 }
@@ -686,6 +689,9 @@ impl<'a, 's> Worker<'a, 's> {
                 }
             };
             sink.tally.n_machines = sink.tally.n_machines.max(standing.n_machines);
+            if let Some(notes) = self.cx.notes {
+                notes.see(vector, n_monitors, standing.n_enabled == 0);
+            }
             if standing.n_enabled == 0 {
                 sink.tally.n_ends += 1;
                 let is_hot = || {

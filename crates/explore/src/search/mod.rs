@@ -29,6 +29,7 @@ pub mod options;
 mod prove;
 mod reduce;
 pub mod report;
+mod survey;
 mod table;
 mod tree;
 mod witness;
@@ -38,6 +39,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
 pub use report::{ProveReport, ProveStatistics, Saved};
+pub use survey::{Survey, survey};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

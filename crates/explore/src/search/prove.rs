@@ -11,6 +11,7 @@ use super::depth;
 use super::graph;
 use super::options::{Order, ProveOptions, Reductions, StoreKind};
 use super::report::{ProveReport, ProveStatistics, Saved};
+use super::survey::{Notes, Survey};
 use super::witness::{self, Found};
 use crate::options::{Cancel, Fairness};
 use crate::report::InternalError;
@@ -25,6 +26,17 @@ pub fn prove(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<ProveReport, InternalError> {
+    search(exe, options, observer, cancel, None).map(|(report, _)| report)
+}
+
+/// The same, with notes of what is reached.
+pub(super) fn search(
+    exe: &Arc<Executable>,
+    options: &ProveOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+    notes: Option<Notes>,
+) -> Result<(ProveReport, Survey), InternalError> {
     // Some reductions are made for P's own network without faults: a crash is in conflict with every step of its machine,
     // and what is on its way cannot be renamed.
     let whole;
@@ -53,7 +65,7 @@ pub fn prove(
     };
     let cells = new_cells(options.n_threads > 1);
     let is_symmetric = reductions.symmetry && !exe.usage().names_in_texts();
-    let cx = Context { options, cells: &cells, is_symmetric, observer, cancel };
+    let cx = Context { options, cells: &cells, is_symmetric, notes: notes.as_ref(), observer, cancel };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
             let explored = breadth::search(cx);
@@ -62,7 +74,7 @@ pub fn prove(
                 let cells = new_cells(false);
                 let cx = Context { cells: &cells, ..cx };
                 let (explored, counterexample) = witness(cx, exe, explored, depth)?;
-                return Ok(report(exe, options, &cells, explored, counterexample));
+                return Ok((report(exe, options, &cells, explored, counterexample), Survey::default()));
             }
             (explored, None)
         }
@@ -81,7 +93,9 @@ pub fn prove(
             graph::Answer::Stopped(reason) => explored.end = SearchEnd::Stopped(reason),
         }
     }
-    Ok(report(exe, options, &cells, explored, counterexample))
+    let report = report(exe, options, &cells, explored, counterexample);
+    let survey = notes.as_ref().map_or_else(Survey::default, |notes| notes.survey(&super::lock(&cells)));
+    Ok((report, survey))
 }
 
 /// The way to a violation that is so deep.

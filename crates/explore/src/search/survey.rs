@@ -1,0 +1,92 @@
+//! What a search reached, for those who compare engines: where machines stand, where monitors stand together, and the
+//! configurations in which nobody can step. As the search tells them apart, that is: without what its reductions leave out.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use allways_machine::{Executable, Local, Store};
+use allways_run::{InstanceId, Observer};
+
+use super::cells::{CellId, Cells, Owner};
+use super::lock;
+use super::options::ProveOptions;
+use super::prove::search;
+use super::report::ProveReport;
+use crate::options::Cancel;
+use crate::report::InternalError;
+
+/// See the module. Values are those of the store.
+#[derive(Default)]
+pub struct Survey {
+    pub locals: Vec<(InstanceId, Local)>,
+    pub monitors: Vec<Vec<Local>>,
+    pub ends: Vec<End>,
+    pub store: Store,
+}
+
+/// A configuration in which nobody can step: machines and monitors.
+pub type End = (Vec<(InstanceId, Local)>, Vec<Local>);
+
+/// Taken while the search goes on, by all threads.
+#[derive(Default)]
+pub(super) struct Notes {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    cells: HashSet<CellId>,
+    monitors: HashSet<Box<[CellId]>>,
+    ends: HashSet<Box<[CellId]>>,
+}
+
+impl Notes {
+    /// A configuration that was looked at.
+    pub fn see(&self, vector: &[CellId], n_monitors: usize, is_end: bool) {
+        let mut inner = lock(&self.inner);
+        inner.cells.extend(vector[n_monitors..].iter().filter(|cell| **cell != 0));
+        if !inner.monitors.contains(&vector[..n_monitors]) {
+            inner.monitors.insert(vector[..n_monitors].into());
+        }
+        if is_end {
+            inner.ends.insert(vector.into());
+        }
+    }
+
+    pub fn survey(&self, cells: &Cells<'_>) -> Survey {
+        let inner = lock(&self.inner);
+        let local = |cell: CellId| match cells.cells[cell as usize].owner {
+            Owner::Machine(instance) => Some((instance, cells.cells[cell as usize].local.clone())),
+            Owner::Monitor(_) | Owner::Network(_) => None,
+        };
+        let locals = |vector: &[CellId]| {
+            vector.iter().filter(|cell| **cell != 0).filter_map(|&cell| local(cell)).collect()
+        };
+        let monitors = |vector: &[CellId]| {
+            vector.iter().map(|&cell| cells.cells[cell as usize].local.clone()).collect::<Vec<Local>>()
+        };
+        Survey {
+            locals: inner.cells.iter().filter_map(|&cell| local(cell)).collect(),
+            monitors: inner.monitors.iter().map(|vector| monitors(vector)).collect(),
+            ends: inner
+                .ends
+                .iter()
+                .map(|vector| (locals(vector), monitors(&vector[..cells.n_monitors()])))
+                .collect(),
+            store: cells.kernel.store().clone(),
+        }
+    }
+}
+
+/// A breadth-first search that also says what it reached. When something breaks, that is only part of it.
+///
+/// # Errors
+/// As [`prove`](super::prove()).
+pub fn survey(
+    exe: &Arc<Executable>,
+    options: &ProveOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<(ProveReport, Survey), InternalError> {
+    search(exe, options, observer, cancel, Some(Notes::default()))
+}

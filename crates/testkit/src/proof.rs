@@ -1,0 +1,249 @@
+//! The exhaustive search against the oracle.
+//!
+//! A search without reductions has to reach the very same local states, monitor states and ends. With a reduction they are
+//! the same up to what it leaves out, and both sides are *projected*: fields that may not be read again (all of them, of a
+//! machine that is not idle), payloads that nobody takes, the order of collections, names of machines. Projections take
+//! from the analyses of the program what they say is of no meaning; that it is, shows in the verdicts and in all the rest.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use allways_explore::Never;
+use allways_explore::search::{ProveOptions, Reductions, StoreKind, Survey, survey};
+use allways_machine::Executable;
+use allways_p::hir::{EventId, MachineId, Program, StateId};
+use allways_run::{Limits, Quiet, Verdict};
+
+use crate::oracle::value::{Path, Value};
+use crate::search::Viewer;
+use crate::view::{At, LocalView, MonitorView, QuiescentView, Scene, Summary};
+use crate::{Loaded, oracle};
+
+/// One way to search.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub name: &'static str,
+    pub reductions: Reductions,
+    pub store: StoreKind,
+    pub n_threads: usize,
+}
+
+/// Without reductions, with each alone, with all; by one thread and two; in both stores.
+pub fn ways() -> Vec<Way> {
+    let mut kinds = vec![("none", Reductions::NONE), ("all", Reductions::ALL)];
+    kinds.extend(Reductions::NAMES.iter().filter_map(|name| Some((*name, Reductions::only(name)?))));
+    let mut ways = Vec::new();
+    for (name, reductions) in kinds {
+        for (store, n_threads) in [(StoreKind::Exact, 1), (StoreKind::Fingerprint, 2)] {
+            ways.push(Way { name, reductions, store, n_threads });
+        }
+    }
+    for (store, n_threads) in [(StoreKind::Exact, 2), (StoreKind::Fingerprint, 1)] {
+        ways.push(Way { name: "all", reductions: Reductions::ALL, store, n_threads });
+    }
+    ways
+}
+
+/// What the search says of a test that the oracle has enumerated: how many configurations it needed, or how it differs.
+///
+/// # Errors
+/// The difference, in words.
+pub fn compare(loaded: &Loaded, test_idx: usize, oracle: &Summary, way: Way) -> Result<u64, String> {
+    let exe = Arc::new(Executable::new(&loaded.program, test_idx));
+    let options = ProveOptions {
+        reductions: way.reductions,
+        store: way.store,
+        n_threads: way.n_threads,
+        fairness: None,
+        limits: Limits { instructions: 20_000, call_depth: 500, ..Limits::default() },
+        ..ProveOptions::default()
+    };
+    let (report, found) = survey(&exe, &options, &Quiet, &Never).map_err(|error| error.to_string())?;
+    let says = |what: &str| Err(format!("{what}, but the oracle has {:?}", oracle.violations));
+    match &report.verdict {
+        Verdict::Violated(counterexample) => {
+            let kind = counterexample.violation.kind;
+            if !oracle.violations.iter().any(|(other, _)| *other == kind) {
+                return says(&format!("violated: {}", kind.as_str()));
+            }
+        }
+        Verdict::Unknown(_) if oracle.is_unknown && !oracle.is_violated() => {}
+        Verdict::Unknown(reason) => return says(&format!("unknown: {reason:?}")),
+        Verdict::Holds(_) if oracle.is_violated() || oracle.is_unknown => return says("holds"),
+        Verdict::Holds(_) => {
+            let projection = Projection { program: &loaded.program, exe: &exe, reductions: way.reductions };
+            let (expected, found) =
+                (projection.summary(oracle), projection.summary(&summary_of(&loaded.program, &exe, &found)));
+            let scene = Scene { program: &loaded.program, sources: &loaded.sources };
+            if let Some(difference) = expected.difference(&found, ["oracle", "search"], &scene) {
+                return Err(difference);
+            }
+        }
+    }
+    Ok(report.statistics.n_configurations)
+}
+
+/// Makes a program on which a search and the oracle differ as small as lines can be left out.
+pub fn shrink_difference(text: &str, options: oracle::OracleOptions, way: Way) -> String {
+    crate::shrink::shrink(text, |candidate| {
+        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
+        if loaded.program.tests.is_empty() {
+            return false;
+        }
+        let reference = oracle::explore(&loaded.program, 0, options);
+        !reference.bound_hit && compare(&loaded, 0, &reference, way).is_err()
+    })
+}
+
+fn summary_of(program: &Program, exe: &Executable, survey: &Survey) -> Summary {
+    let viewer = Viewer { program, exe, store: &survey.store };
+    let local = |(instance, local): &(_, _)| viewer.local_view(*instance, local);
+    let monitors = |monitors: &[_]| -> Vec<MonitorView> {
+        monitors.iter().map(|monitor| viewer.monitor_view(monitor)).collect()
+    };
+    Summary {
+        locals: survey.locals.iter().filter_map(local).collect(),
+        monitors: survey.monitors.iter().map(|group| monitors(group)).collect(),
+        quiescent: survey
+            .ends
+            .iter()
+            .map(|(machines, group)| {
+                let mut machines: Vec<LocalView> = machines.iter().filter_map(local).collect();
+                machines.sort();
+                QuiescentView { machines, monitors: monitors(group) }
+            })
+            .collect(),
+        ..Summary::default()
+    }
+}
+
+/// Leaves out what reductions leave out.
+struct Projection<'a> {
+    program: &'a Program,
+    exe: &'a Executable,
+    reductions: Reductions,
+}
+
+impl Projection<'_> {
+    fn summary(&self, summary: &Summary) -> Summary {
+        Summary {
+            locals: summary.locals.iter().map(|view| self.local(view)).collect(),
+            monitors: summary.monitors.iter().map(|views| self.monitors(views)).collect(),
+            quiescent: summary
+                .quiescent
+                .iter()
+                .map(|view| {
+                    let mut machines: Vec<LocalView> =
+                        view.machines.iter().map(|view| self.local(view)).collect();
+                    machines.sort();
+                    QuiescentView { machines, monitors: self.monitors(&view.monitors) }
+                })
+                .collect::<BTreeSet<QuiescentView>>(),
+            ..Summary::default()
+        }
+    }
+
+    fn local(&self, view: &LocalView) -> LocalView {
+        let inbox = |inbox: &[(EventId, Value)]| -> Vec<(EventId, Value)> {
+            inbox
+                .iter()
+                .map(|(event, payload)| (*event, self.payload(view.machine, *event, payload)))
+                .collect()
+        };
+        let at = match &view.at {
+            At::Idle { inbox: messages } => At::Idle { inbox: inbox(messages) },
+            At::Blocked { receive, calls, inbox: messages } => {
+                At::Blocked { receive: *receive, calls: calls.clone(), inbox: inbox(messages) }
+            }
+            At::Halted => At::Halted,
+            At::Sending { target, event, payload } => {
+                At::Sending { target: self.path(target), event: *event, payload: self.value(payload) }
+            }
+            At::Creating { interface, payload } => {
+                At::Creating { interface: *interface, payload: self.value(payload) }
+            }
+        };
+        let is_idle = matches!(view.at, At::Idle { .. });
+        let fields = if is_idle || !self.reductions.dead_variables {
+            self.fields(view.machine, view.control, &view.fields)
+        } else {
+            Vec::new()
+        };
+        LocalView { path: self.path(&view.path), machine: view.machine, control: view.control, fields, at }
+    }
+
+    fn monitors(&self, views: &[MonitorView]) -> Vec<MonitorView> {
+        let attached = self.exe.monitors.iter().zip(views);
+        attached
+            .map(|(monitor, view)| {
+                let machine = MachineId::from_u32(monitor.machine);
+                MonitorView {
+                    control: view.control,
+                    fields: self.fields(machine, view.control, &view.fields),
+                }
+            })
+            .collect()
+    }
+
+    fn fields(&self, machine: MachineId, control: StateId, fields: &[Value]) -> Vec<Value> {
+        let before: usize = self
+            .program
+            .machines
+            .iter()
+            .take(machine.as_u32() as usize)
+            .map(|machine| machine.states.len())
+            .sum();
+        let live = match self.reductions.dead_variables {
+            true => self.exe.usage().live_at_rest(before as u32 + control.as_u32()),
+            false => u64::MAX,
+        };
+        let is_live = |field: usize| field >= 64 || live >> field & 1 == 1;
+        let shown = fields.iter().enumerate();
+        shown.map(|(field, value)| if is_live(field) { self.value(value) } else { Value::Null }).collect()
+    }
+
+    fn payload(&self, machine: MachineId, event: EventId, payload: &Value) -> Value {
+        let is_read = self.exe.usage().reads_payload(machine.as_u32(), event.as_u32());
+        if self.reductions.unread_payloads && !is_read { Value::Null } else { self.value(payload) }
+    }
+
+    /// Of a name, how deep it is.
+    fn path(&self, path: &Path) -> Path {
+        if self.reductions.symmetry { [path.len() as u32].into() } else { path.clone() }
+    }
+
+    fn value(&self, value: &Value) -> Value {
+        let all = |values: &[Value]| -> Vec<Value> { values.iter().map(|value| self.value(value)).collect() };
+        let has_no_order = self.reductions.collection_order;
+        match value {
+            Value::Machine(path, permissions) => Value::Machine(self.path(path), permissions.clone()),
+            Value::Tuple(parts) => Value::Tuple(all(parts)),
+            Value::Named(fields) => {
+                Value::Named(fields.iter().map(|(name, value)| (*name, self.value(value))).collect())
+            }
+            Value::Seq(parts) => {
+                let mut parts = all(parts);
+                if has_no_order {
+                    parts.sort();
+                }
+                Value::Seq(parts)
+            }
+            Value::Set(slots) => {
+                let mut elements: Vec<Value> = slots.iter().map(|value| self.value(value)).collect();
+                if has_no_order {
+                    elements.sort();
+                }
+                Value::Set(elements.into_iter().collect())
+            }
+            Value::Map(slots) => {
+                let mut entries: Vec<(Value, Value)> =
+                    slots.iter().map(|(key, value)| (self.value(key), self.value(value))).collect();
+                if has_no_order {
+                    entries.sort();
+                }
+                Value::Map(entries.into_iter().collect())
+            }
+            simple => simple.clone(),
+        }
+    }
+}
