@@ -1,5 +1,6 @@
 //! Chores of the project. `cargo xtask` lists them.
 
+mod almost_synchronous;
 mod conformance;
 mod differential;
 
@@ -10,6 +11,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.split_first() {
         Some((&"conformance", rest)) => conformance::run(rest),
+        Some((&"almost-synchronous", rest)) => almost_synchronous::run(rest),
         Some((&"differential", rest)) => differential::run(rest),
         _ => {
             println!(
@@ -17,6 +19,9 @@ fn main() -> ExitCode {
             );
             println!(
                 "cargo xtask differential [--programs N] [--seed S] [--network MODEL|all] [--faults]   oracle against kernel on random programs"
+            );
+            println!(
+                "cargo xtask almost-synchronous [--programs N] [--seed S]   oracle against almost-synchronous exploration"
             );
             if words.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) }
         }

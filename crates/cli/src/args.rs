@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use allways_explore::StrategyKind;
 use allways_explore::search::Reductions;
+use allways_explore::search::almost_sync::FloodRule;
 use allways_run::NetworkModel;
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -340,6 +341,13 @@ pub struct ProveArgs {
     #[arg(long)]
     pub all: bool,
 
+    /// How runs are looked at
+    #[arg(long, value_enum, default_value_t = EngineArg::Explicit)]
+    pub engine: EngineArg,
+
+    #[command(flatten)]
+    pub almost_sync: AlmostSyncArgs,
+
     /// The order in which configurations are looked at
     #[arg(long, value_enum, default_value_t = OrderArg::Breadth)]
     pub order: OrderArg,
@@ -408,6 +416,48 @@ pub struct ProveArgs {
 fn reduction(text: &str) -> Result<String, String> {
     let is_known = Reductions::NAMES.contains(&text) || matches!(text, "all" | "none" | "default");
     if is_known { Ok(text.to_owned()) } else { Err(format!("known are {}", Reductions::NAMES.join(", "))) }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineArg {
+    /// Every configuration
+    Explicit,
+    /// Almost-synchronous: also inboxes without bound; tells nothing about deadlock and liveness
+    Asi,
+}
+
+/// For `--engine asi`.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Almost-synchronous engine")]
+pub struct AlmostSyncArgs {
+    /// Which sends are looked at first
+    #[arg(long, value_enum, default_value_t = DestinationArg::LeastWaiting)]
+    pub destination: DestinationArg,
+
+    /// Beyond how many messages an inbox is over-approximated: `auto`, `off` or a number
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = flood_rule)]
+    pub flood: FloodRule,
+
+    /// Give up after so many states
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DestinationArg {
+    /// Those after which the fewest messages wait
+    LeastWaiting,
+    /// Those of the first machine that can move
+    Canonical,
+}
+
+fn flood_rule(text: &str) -> Result<FloodRule, String> {
+    match (text, text.parse()) {
+        ("auto", _) => Ok(FloodRule::Auto),
+        ("off", _) => Ok(FloodRule::Off),
+        (_, Ok(bound)) => Ok(FloodRule::Bound(bound)),
+        _ => Err("`auto`, `off` or a number is needed".to_owned()),
+    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

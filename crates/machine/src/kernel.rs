@@ -758,6 +758,19 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
     }
 }
 
+/// Whether a machine that stands so keeps a message for later when it is delivered: it is in the middle of a handler, or
+/// defers the event, or waits for others.
+pub fn must_wait(exe: &Executable, local: &Local, event: u32) -> bool {
+    match local.status {
+        Status::Halted => false,
+        Status::Pending(_) => true,
+        Status::Blocked { table } => !waits_for(&exe.receives[table as usize], event),
+        Status::Idle => {
+            matches!(exe.states[local.control as usize].actions[event as usize], Action::Defer)
+        }
+    }
+}
+
 /// Every `receive` also waits for halt.
 #[inline]
 fn waits_for(table: &ReceiveTable, event: u32) -> bool {

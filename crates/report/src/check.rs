@@ -166,6 +166,13 @@ pub fn explain_verdict(verdict: &Verdict, sources: &Sources) -> String {
 pub fn explain_guarantee(guarantee: &Guarantee) -> String {
     match guarantee {
         Guarantee::Exhaustive => "proved: every run was looked at".to_owned(),
+        Guarantee::LocalStates { is_approximate } => {
+            let how = if *is_approximate { " (flooded inboxes over-approximated)" } else { "" };
+            format!(
+                "proved for unbounded inboxes{how}: no assertion, unhandled event, fault or monitor error; \
+                 deadlock and liveness are not told"
+            )
+        }
         Guarantee::UpTo(bounds) => {
             let bounds: Vec<String> = bounds.iter().map(explain_bound).collect();
             format!("every run within bounds was looked at; {} cut some off", bounds.join(" and "))

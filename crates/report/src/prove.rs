@@ -26,11 +26,24 @@ pub struct ProveReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_note: Option<String>,
     pub statistics: Statistics,
+    /// An inbox that grew and grew, of the almost-synchronous engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flood: Option<Flood>,
     /// Handlers that no run reaches. Absent when the search did not see everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead_handlers: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<Violation>,
+}
+
+/// Who floods whom.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Flood {
+    pub sender: String,
+    pub receiver: String,
+    pub event: String,
+    pub n_waiting: u32,
 }
 
 /// Figures that are the same for any number of threads.
@@ -62,10 +75,21 @@ pub struct Saved {
 
 pub fn render_statistics(report: &ProveReport) -> String {
     let s = &report.statistics;
-    let mut out = format!(
-        "..... {} configurations, {} transitions, depth {}, {} ends\n",
-        s.n_configurations, s.n_transitions, s.depth, s.n_ends
-    );
+    let mut out = if report.engine == "asi" {
+        format!("..... {} states, {} transitions, depth {}\n", s.n_configurations, s.n_transitions, s.depth)
+    } else {
+        format!(
+            "..... {} configurations, {} transitions, depth {}, {} ends\n",
+            s.n_configurations, s.n_transitions, s.depth, s.n_ends
+        )
+    };
+    if let Some(flood) = &report.flood {
+        let _ = writeln!(
+            out,
+            "..... {} floods {} with {}: {} messages waited there",
+            flood.sender, flood.receiver, flood.event, flood.n_waiting
+        );
+    }
     let _ = writeln!(
         out,
         "..... largest inbox {}, at most {} machines, {} store",

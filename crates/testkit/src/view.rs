@@ -49,6 +49,18 @@ pub struct LocalView {
     pub at: At,
 }
 
+impl LocalView {
+    /// The same with nothing waiting.
+    pub fn without_inbox(&self) -> LocalView {
+        let mut view = self.clone();
+        match &mut view.at {
+            At::Idle { inbox } | At::Blocked { inbox, .. } => inbox.clear(),
+            At::Halted | At::Sending { .. } | At::Creating { .. } => {}
+        }
+        view
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct MonitorView {
     pub control: StateId,
@@ -103,6 +115,49 @@ impl Summary {
                 compare("quiescent configuration", &self.quiescent, &other.quiescent, names, quiescent)
             })
             .or_else(|| (verdicts[0] != verdicts[1]).then(|| format!("verdicts {verdicts:?}")))
+    }
+}
+
+/// What is left when machines and monitors are looked at one by one: all that a reduction has to keep which does not
+/// keep configurations.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct LocalSummary {
+    pub locals: BTreeSet<LocalView>,
+    /// By place of the monitor.
+    pub monitors: BTreeSet<(usize, MonitorView)>,
+    /// Without those that are told at the end of a run.
+    pub violations: BTreeSet<(ViolationKind, Option<Span>)>,
+    pub is_unknown: bool,
+}
+
+impl LocalSummary {
+    pub fn of(summary: &Summary) -> Self {
+        let is_local = |kind| !matches!(kind, ViolationKind::Deadlock | ViolationKind::HotAtEnd);
+        LocalSummary {
+            locals: summary.locals.clone(),
+            monitors: summary.monitors.iter().flat_map(|views| views.iter().cloned().enumerate()).collect(),
+            violations: summary.violations.iter().filter(|(kind, _)| is_local(*kind)).copied().collect(),
+            is_unknown: summary.is_unknown,
+        }
+    }
+
+    /// What the other lacks, in words.
+    pub fn missing_from(&self, other: &LocalSummary, scene: &Scene<'_>) -> Option<String> {
+        let violation = |&(kind, span): &(ViolationKind, Option<Span>)| {
+            let place = span.map_or("no place".to_owned(), |span| scene.sources.place(span));
+            format!("violation {} at {place}", kind.as_str())
+        };
+        let first = self.violations.difference(&other.violations).next().map(violation);
+        first
+            .or_else(|| {
+                let missing = self.monitors.difference(&other.monitors).next();
+                missing.map(|(at, view)| format!("state of monitor {at}: {view:?}"))
+            })
+            .or_else(|| {
+                let missing = self.locals.difference(&other.locals).next();
+                missing.map(|view| format!("local state {}", scene.local(view)))
+            })
+            .or_else(|| (self.is_unknown && !other.is_unknown).then(|| "an unknown end".to_owned()))
     }
 }
 

@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use allways_driver::{Compilation, select};
 use allways_explore::Fairness;
+use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, Flood};
 use allways_explore::search::{self, Order, ProveOptions, ProveReport, Reductions, StoreKind};
 use allways_machine::Executable;
 use allways_report::{check as check_report, json, prove as prove_report};
-use allways_run::{Guarantee, StopReason, Verdict};
+use allways_run::{Guarantee, Limits, StopReason, Verdict};
 
 use super::check::{add_up, finish, handler_text, junit_case, load, show_default_test};
 use super::files;
 use super::network;
-use crate::args::{Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
+use crate::args::{DestinationArg, EngineArg, Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
 use crate::printer;
@@ -36,6 +37,10 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             return ExitStatus::Rejected;
         }
     };
+    if let Some(problem) = wrong_use(args) {
+        printer::err(&format!("{problem}\n"));
+        return ExitStatus::Rejected;
+    }
     interrupt::listen();
     let options = options(args);
     let network = args.network.options();
@@ -51,9 +56,17 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         let progress = ProgressLine::new(&name, args.format == Format::Text);
         let start = Instant::now();
         let stop = Stop::after(args.timeout.map(Duration::from_secs));
-        let found = search::prove(&executable, &options, &progress, &stop);
+        let found = match args.engine {
+            EngineArg::Explicit => {
+                search::prove(&executable, &options, &progress, &stop).map(|found| (found, None))
+            }
+            EngineArg::Asi => {
+                almost_sync::prove(&executable, &almost_sync_options(args, options.limits), &progress, &stop)
+                    .map(|found| (found.report, found.flood))
+            }
+        };
         progress.finish();
-        let found = match found {
+        let (found, flood) = match found {
             Ok(found) => found,
             Err(error) => {
                 printer::err(&format!("internal error in test case `{name}`: {error}\nplease report this\n"));
@@ -61,7 +74,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        let mut report = report_of(&compilation, &executable, &name, &found);
+        let mut report = report_of(&compilation, &executable, &name, &found, args.engine, flood.as_ref());
         if let Verdict::Violated(counterexample) = &found.verdict {
             report.order_note =
                 network::prove_in_order(program, test, &network, &options, counterexample, &stop);
@@ -142,6 +155,34 @@ fn reductions(args: &ProveArgs) -> Reductions {
     reductions
 }
 
+/// Options that the engine does not have must not be dropped in silence.
+fn wrong_use(args: &ProveArgs) -> Option<String> {
+    if args.engine != EngineArg::Asi {
+        return None;
+    }
+    let given = [
+        ("--max-depth", args.max_depth.is_some()),
+        ("--max-inbox", args.max_inbox.is_some()),
+        ("--max-occurrences", args.max_occurrences.is_some()),
+        ("--order", args.order != OrderArg::Breadth),
+    ];
+    let (name, _) = given.into_iter().find(|(_, given)| *given)?;
+    Some(format!("{name} is for `--engine explicit`: the almost-synchronous engine needs no bounds"))
+}
+
+fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
+    AlmostSyncOptions {
+        choice: match args.almost_sync.destination {
+            DestinationArg::LeastWaiting => DestinationChoice::LeastWaiting,
+            DestinationArg::Canonical => DestinationChoice::Canonical,
+        },
+        flood: args.almost_sync.flood,
+        max_states: args.almost_sync.max_states,
+        limits,
+        ..AlmostSyncOptions::default()
+    }
+}
+
 /// Four fifths of the memory that is free now, where the system tells.
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
@@ -155,7 +196,13 @@ fn report_of(
     exe: &Executable,
     test: &str,
     found: &ProveReport,
+    engine: EngineArg,
+    flood: Option<&Flood>,
 ) -> prove_report::ProveReport {
+    let engine = match engine {
+        EngineArg::Explicit => "explicit",
+        EngineArg::Asi => "asi",
+    };
     let sources = compilation.sources();
     let statistics = &found.statistics;
     let mut explanation = check_report::explain_verdict(&found.verdict, sources);
@@ -170,7 +217,7 @@ fn report_of(
         test: test.to_owned(),
         verdict: check_report::verdict_word(&found.verdict),
         explanation,
-        engine: "explicit",
+        engine,
         store: match statistics.store {
             StoreKind::Fingerprint => "fingerprint",
             StoreKind::Wide => "wide",
@@ -193,6 +240,12 @@ fn report_of(
                 private_steps: statistics.saved.n_put_off,
             },
         },
+        flood: flood.map(|flood| prove_report::Flood {
+            sender: flood.sender.clone(),
+            receiver: flood.receiver.clone(),
+            event: flood.event.clone(),
+            n_waiting: flood.n_waiting,
+        }),
         dead_handlers: found
             .dead_handlers
             .as_ref()
@@ -201,7 +254,7 @@ fn report_of(
             Verdict::Violated(counterexample) => {
                 let monitor =
                     counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor).to_owned());
-                Some(check_report::violation(counterexample, monitor, 0, "explicit".to_owned(), sources))
+                Some(check_report::violation(counterexample, monitor, 0, engine.to_owned(), sources))
             }
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
         },
@@ -216,7 +269,9 @@ fn show(
     seconds: f64,
 ) {
     let word = match &found.verdict {
-        Verdict::Holds(Guarantee::Exhaustive | Guarantee::Probable { .. }) => "proved",
+        Verdict::Holds(
+            Guarantee::Exhaustive | Guarantee::Probable { .. } | Guarantee::LocalStates { .. },
+        ) => "proved",
         _ => report.verdict,
     };
     show_default_test(compilation, &report.test);

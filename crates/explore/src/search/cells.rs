@@ -16,7 +16,7 @@ use allways_machine::configuration::After;
 use allways_machine::encode::{encode_local, encode_skeleton, encode_whole};
 use allways_machine::{
     Actor, Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Note, Oracle, Outcome, Paused,
-    Pending, Recorder, Scene, Silent, Simplify, Snapshot, Status, Value,
+    Pending, Recorder, Scene, Silent, Simplify, Snapshot, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason};
@@ -288,6 +288,25 @@ impl<'c> Cells<'c> {
 
     pub fn is_halted(&self, cell: CellId) -> bool {
         self.cells[cell as usize].local.status == Status::Halted
+    }
+
+    /// Where somebody stands.
+    pub fn local(&self, cell: CellId) -> &Local {
+        &self.cells[cell as usize].local
+    }
+
+    pub fn owner_of(&self, cell: CellId) -> Owner {
+        self.cells[cell as usize].owner
+    }
+
+    /// Whether the machine that stands there keeps the message for later when it is delivered.
+    pub fn must_wait(&self, cell: CellId, message: u32) -> bool {
+        must_wait(&self.exe, self.local(cell), self.messages[message as usize].event)
+    }
+
+    /// The kernel, which has the values of all cells.
+    pub fn into_kernel(self) -> Kernel {
+        self.kernel
     }
 
     pub fn owner(&self, slot: u32) -> Owner {

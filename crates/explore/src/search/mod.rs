@@ -16,6 +16,7 @@
 //! fingerprint store nor counts do; and the counterexample is looked for again, in a fixed order, once it is known
 //! that there is one.
 
+pub mod almost_sync;
 mod breadth;
 mod cells;
 mod component;

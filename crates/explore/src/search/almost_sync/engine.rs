@@ -1,0 +1,664 @@
+//! The search of the reduced system, breadth first, by one thread, with an exact store.
+
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
+use allways_run::{
+    Choice, Counterexample, Guarantee, Limits, Observer, Progress, Schedule, StopReason, Verdict,
+};
+use hashbrown::HashTable;
+use rustc_hash::{FxHashSet, FxHasher};
+
+use super::super::cells::{CellId, Cells, Given, Owner};
+use super::super::options::{SearchBounds, StoreKind};
+use super::super::report::{ProveReport, ProveStatistics};
+use super::super::witness::{self, StepName};
+use super::destination::{Chooser, Scene};
+use super::options::{AlmostSyncOptions, FLOOD_AT, FLOOD_BOUND, FloodRule};
+use super::places::{End, GONE, Head, HeadKind, NOBODY, Places};
+use super::report::{AlmostSyncReport, Flood};
+use super::senders::Senders;
+use crate::options::Cancel;
+use crate::report::InternalError;
+use crate::shrink;
+
+/// States between two looks at clock and memory.
+const INTERVAL: u64 = 256;
+/// States of the first round when an exact and an approximate search take turns.
+const FIRST_ROUND: u64 = 50_000;
+/// Violations of the approximate search that are tried on the kernel.
+const MAX_TRIALS: u32 = 200;
+
+/// Looks at the reduced system of a test.
+///
+/// # Errors
+/// When a violation was found that does not replay: a fault of Allways.
+pub fn prove(
+    exe: &Arc<Executable>,
+    options: &AlmostSyncOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<AlmostSyncReport, InternalError> {
+    if !exe.network.is_default() {
+        let what = "almost-synchronous exploration over a network that delays, loses or crashes".to_owned();
+        let mut search = Search::new(exe, options, None, observer, cancel);
+        return search.finish(SearchEnd::Stopped(StopReason::Unsupported { what }));
+    }
+    let new = |bound| Search::new(exe, options, bound, observer, cancel);
+    let mut exact = match options.flood {
+        FloodRule::Bound(bound) => {
+            let mut search = new(Some(bound));
+            let end = search.run(None, None)?;
+            return search.finish(end);
+        }
+        FloodRule::Off => {
+            let mut search = new(None);
+            let end = search.run(None, None)?;
+            return search.finish(end);
+        }
+        FloodRule::Auto => new(None),
+    };
+    let end = exact.run(Some(FLOOD_AT), None)?;
+    if end != SearchEnd::Flooded {
+        return exact.finish(end);
+    }
+    // Which of the two ends cannot be known, so they take turns.
+    let mut approximate = Some(new(Some(FLOOD_BOUND)));
+    let mut n_states = FIRST_ROUND;
+    loop {
+        if let Some(search) = &mut approximate {
+            search.flood.clone_from(&exact.flood);
+            match search.run(None, Some(n_states))? {
+                SearchEnd::Round => {}
+                SearchEnd::Exhausted if search.doubts.is_some() || search.unknown.is_some() => {
+                    approximate = None;
+                }
+                end => return search.finish(end),
+            }
+        }
+        let round = approximate.is_some().then_some(n_states);
+        match exact.run(None, round)? {
+            SearchEnd::Round => {}
+            end => return exact.finish(end),
+        }
+        n_states *= 2;
+    }
+}
+
+/// How a search ended, or why it paused.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum SearchEnd {
+    Exhausted,
+    Broken(Box<Counterexample>),
+    Stopped(StopReason),
+    /// An inbox is longer than it may be.
+    Flooded,
+    /// So many states were looked at.
+    Round,
+}
+
+/// A move of the reduced system.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Move {
+    /// Who moves; [`BLOCK`] and [`BEGIN`] are nobody.
+    pub slot: u32,
+    /// Outcomes of the machine and of the receiver; of the beginning, which one.
+    pub own: u32,
+    pub reaction: u32,
+}
+
+const BLOCK: u32 = u32::MAX;
+const BEGIN: u32 = u32::MAX - 1;
+
+/// A step that breaks a property.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Broken {
+    pub state: u32,
+    pub by: Move,
+}
+
+/// All states that were met, and where they came from.
+#[derive(Default)]
+pub(super) struct States {
+    places: Vec<u32>,
+    ends: Vec<usize>,
+    origins: Vec<(u32, Move)>,
+    depths: Vec<u32>,
+    index: HashTable<u32>,
+}
+
+impl States {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn get(&self, state: u32) -> &[u32] {
+        let start = if state == 0 { 0 } else { self.ends[state as usize - 1] };
+        &self.places[start..self.ends[state as usize]]
+    }
+
+    fn insert(&mut self, vector: &[u32], origin: (u32, Move), depth: u32) -> bool {
+        let length = vector.iter().rposition(|&place| place != NOBODY).map_or(0, |at| at + 1);
+        let vector = &vector[..length];
+        let hash_of = |vector: &[u32]| BuildHasherDefault::<FxHasher>::default().hash_one(vector);
+        let hash = hash_of(vector);
+        let (places, ends) = (&self.places, &self.ends);
+        let get = |state: u32| {
+            let start = if state == 0 { 0 } else { ends[state as usize - 1] };
+            &places[start..ends[state as usize]]
+        };
+        if self.index.find(hash, |&state| get(state) == vector).is_some() {
+            return false;
+        }
+        self.index.insert_unique(hash, ends.len() as u32, |&state| hash_of(get(state)));
+        self.places.extend_from_slice(vector);
+        self.ends.push(self.places.len());
+        self.origins.push(origin);
+        self.depths.push(depth);
+        true
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.places.capacity() * 4
+            + self.ends.capacity() * 8
+            + self.origins.capacity() * 16
+            + self.depths.capacity() * 4
+            + self.index.capacity() * 5
+    }
+}
+
+pub(super) struct Search<'a> {
+    pub exe: &'a Arc<Executable>,
+    options: &'a AlmostSyncOptions,
+    observer: &'a dyn Observer,
+    cancel: &'a dyn Cancel,
+    pub places: Places<'a>,
+    pub senders: Senders,
+    pub states: States,
+    /// The answers of the first step, for each way that it can go.
+    beginnings: Vec<Vec<u32>>,
+    /// The next state to look at.
+    next: u32,
+    has_begun: bool,
+    n_transitions: u64,
+    n_blocked: u64,
+    n_machines: u32,
+    peak_bytes: u64,
+    pub unknown: Option<StopReason>,
+    pub flood: Option<Flood>,
+    /// A violation of the approximate search that did not replay, in words.
+    doubts: Option<String>,
+    n_trials: u32,
+    /// Go on after violations, and keep all of them.
+    pub keeps_all: bool,
+    pub broken: Vec<Broken>,
+    broken_beginnings: Vec<Vec<u32>>,
+    /// Places of machines that have halted, if all is kept.
+    pub halted: FxHashSet<u32>,
+    scene: Scene,
+    chooser: Chooser,
+    chosen: Vec<u32>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(
+        exe: &'a Arc<Executable>,
+        options: &'a AlmostSyncOptions,
+        bound: Option<u32>,
+        observer: &'a dyn Observer,
+        cancel: &'a dyn Cancel,
+    ) -> Self {
+        let cells = Cells::new(exe, options.limits, SearchBounds::default(), false, false, cancel);
+        Search {
+            exe,
+            options,
+            observer,
+            cancel,
+            places: Places::new(exe, cells, bound),
+            senders: Senders::new(exe),
+            states: States::default(),
+            beginnings: Vec::new(),
+            next: 0,
+            has_begun: false,
+            n_transitions: 0,
+            n_blocked: 0,
+            n_machines: 1,
+            peak_bytes: 0,
+            unknown: None,
+            flood: None,
+            doubts: None,
+            n_trials: 0,
+            keeps_all: false,
+            broken: Vec::new(),
+            broken_beginnings: Vec::new(),
+            halted: FxHashSet::default(),
+            scene: Scene::default(),
+            chooser: Chooser::default(),
+            chosen: Vec::new(),
+        }
+    }
+
+    /// Goes on until something ends it: an inbox longer than `flood_at`, or so many more states.
+    pub fn run(&mut self, flood_at: Option<u32>, round: Option<u64>) -> Result<SearchEnd, InternalError> {
+        if !std::mem::replace(&mut self.has_begun, true)
+            && let Some(end) = self.begin()?
+        {
+            return Ok(end);
+        }
+        let last = round.map_or(u64::MAX, |n| u64::from(self.next) + n);
+        while (self.next as usize) < self.states.len() {
+            if u64::from(self.next) % INTERVAL == 0
+                && let Some(reason) = self.stop_reason()
+            {
+                return Ok(SearchEnd::Stopped(reason));
+            }
+            if u64::from(self.next) >= last {
+                return Ok(SearchEnd::Round);
+            }
+            let state = self.next;
+            self.next += 1;
+            let n_broken = self.broken.len();
+            self.expand(state, flood_at)?;
+            if !self.keeps_all && self.broken.len() > n_broken {
+                let found = self.broken.split_off(n_broken);
+                if let Some(end) = self.try_violations(&found)? {
+                    return Ok(end);
+                }
+            }
+            if flood_at.is_some() && self.flood.is_some() {
+                return Ok(SearchEnd::Flooded);
+            }
+        }
+        Ok(SearchEnd::Exhausted)
+    }
+
+    fn stop_reason(&mut self) -> Option<StopReason> {
+        let bytes = (self.states.n_bytes() + self.places.n_bytes()) as u64;
+        self.peak_bytes = self.peak_bytes.max(bytes);
+        self.observer.progress(&Progress {
+            n_steps: self.n_transitions,
+            n_configurations: Some(self.states.len() as u64),
+            frontier: Some(self.states.len() as u64 - u64::from(self.next)),
+            depth: self.states.depths.get(self.next as usize).map_or(0, |&depth| u64::from(depth)),
+            bytes: Some(bytes),
+            ..Progress::default()
+        });
+        if let Some(reason) = self.cancel.reason() {
+            return Some(reason);
+        }
+        if self.observer.should_stop() {
+            return Some(StopReason::Interrupted);
+        }
+        if let Some(limit) = self.options.limits.memory_bytes
+            && bytes > limit
+        {
+            return Some(StopReason::Memory { bytes: limit });
+        }
+        let limit = self.options.max_states?;
+        (self.states.len() as u64 > limit)
+            .then(|| StopReason::Unsupported { what: format!("more than {limit} states, by the limit set") })
+    }
+
+    fn begin(&mut self) -> Result<Option<SearchEnd>, InternalError> {
+        let beginning = self.places.cells.begin();
+        self.n_transitions += beginning.n_transitions;
+        if let Some(reason) = beginning.unknown {
+            self.unknown.get_or_insert(reason);
+        }
+        for (answers, vector) in beginning.vectors {
+            let own = self.beginnings.len() as u32;
+            self.beginnings.push(answers);
+            let vector: Vec<u32> =
+                vector.into_iter().map(|cell| if cell == 0 { NOBODY } else { self.place_of(cell) }).collect();
+            self.states.insert(&vector, (u32::MAX, Move { slot: BEGIN, own, reaction: 0 }), 1);
+        }
+        if self.keeps_all {
+            self.broken_beginnings = beginning.violations;
+        } else if let Some(answers) = beginning.violations.into_iter().next() {
+            let steps = [StepName::first(answers)];
+            return Ok(Some(SearchEnd::Broken(Box::new(self.counterexample(&steps)?))));
+        }
+        Ok(None)
+    }
+
+    /// What a machine can do; a creation is made known to the topology.
+    fn head(&mut self, slot: u32, place: u32) -> Result<Rc<Head>, InternalError> {
+        let head = self.places.head(slot, place);
+        if let Some((created, _)) = head.outcomes.iter().find_map(|outcome| outcome.created) {
+            let local = self.places.cells.local(self.places.cell(place));
+            self.senders.creates(slot, created, local).map_err(fault)?;
+        }
+        Ok(head)
+    }
+
+    /// All moves of a state.
+    fn expand(&mut self, state: u32, flood_at: Option<u32>) -> Result<(), InternalError> {
+        let n_monitors = self.places.cells.n_monitors();
+        let vector = self.states.get(state).to_vec();
+        let depth = self.states.depths[state as usize] + 1;
+        let machines = || {
+            let slots = vector.iter().enumerate().skip(n_monitors);
+            slots
+                .filter(|&(_, &place)| place != NOBODY && place != GONE)
+                .map(|(slot, &place)| (slot as u32, place))
+        };
+        self.n_machines =
+            self.n_machines.max(vector[n_monitors..].iter().filter(|&&p| p != NOBODY).count() as u32);
+        self.n_blocked += u64::from(vector.contains(&GONE));
+        let mut heads: Vec<(u32, Rc<Head>)> = Vec::new();
+        for (slot, place) in machines() {
+            heads.push((slot, self.head(slot, place)?));
+        }
+        self.scene.clear(self.senders.n_words());
+        let mut movers: Vec<Rc<Head>> = Vec::new();
+        for (slot, head) in heads {
+            match &head.kind {
+                HeadKind::Rests => self.scene.receives(slot),
+                HeadKind::Fault => {
+                    self.n_transitions += 1;
+                    self.broken.push(Broken { state, by: Move { slot, own: 0, reaction: 0 } });
+                }
+                HeadKind::Unknown(reason) => {
+                    self.unknown.get_or_insert_with(|| reason.clone());
+                }
+                HeadKind::Moves => {
+                    if head.is_receiving {
+                        self.scene.receives(slot);
+                    }
+                    let mut n_waiting = u32::from(head.waits_itself);
+                    if let Some((target, message)) = head.deliver {
+                        let place = vector[target as usize];
+                        n_waiting += u32::from(place != GONE && self.places.must_wait(place, message));
+                    }
+                    let touched = head.targets.iter().copied();
+                    self.scene.moves(slot, n_waiting, touched.filter(|&slot| vector[slot as usize] != GONE));
+                    movers.push(head);
+                }
+            }
+        }
+        if movers.is_empty() {
+            return Ok(());
+        }
+        let mut chosen = std::mem::take(&mut self.chosen);
+        self.chooser.choose(&self.scene, &self.senders, self.options.choice, &mut chosen).map_err(fault)?;
+        for &mover in &chosen {
+            let slot = self.scene.movers[mover as usize].slot;
+            self.step(state, depth, &vector, slot, &movers[mover as usize], flood_at);
+        }
+        // Without other movers nothing would come after blocking.
+        if chosen.len() < movers.len() {
+            let mut blocked = vector;
+            for &mover in &chosen {
+                blocked[self.scene.movers[mover as usize].slot as usize] = GONE;
+            }
+            self.n_transitions += 1;
+            self.states.insert(&blocked, (state, Move { slot: BLOCK, own: 0, reaction: 0 }), depth);
+        }
+        self.chosen = chosen;
+        Ok(())
+    }
+
+    /// All steps of one machine.
+    fn step(
+        &mut self,
+        state: u32,
+        depth: u32,
+        vector: &[u32],
+        slot: u32,
+        head: &Head,
+        flood_at: Option<u32>,
+    ) {
+        let delivery = head.deliver.filter(|&(target, _)| vector[target as usize] != GONE);
+        let reactions = delivery.map(|(target, message)| self.places.react(vector[target as usize], message));
+        let n_reactions = reactions.as_ref().map_or(1, |reactions| reactions.len());
+        let mut successor = Vec::new();
+        for (own, outcome) in head.outcomes.iter().enumerate() {
+            self.n_transitions += 1;
+            let by = |reaction: usize| Move { slot, own: own as u32, reaction: reaction as u32 };
+            successor.clear();
+            successor.extend_from_slice(vector);
+            let mut end = outcome.end.clone();
+            for &(monitor, message) in &outcome.observed {
+                match self.places.hear(successor[monitor as usize], message) {
+                    End::At(place) => successor[monitor as usize] = place,
+                    other => {
+                        end = other;
+                        break;
+                    }
+                }
+            }
+            match end {
+                End::At(place) => successor[slot as usize] = self.settle(place),
+                End::Fault => {
+                    self.broken.push(Broken { state, by: by(0) });
+                    continue;
+                }
+                End::Unknown(reason) => {
+                    self.unknown.get_or_insert(reason);
+                    continue;
+                }
+            }
+            if let Some((created, place)) = outcome.created {
+                if successor.len() <= created as usize {
+                    successor.resize(created as usize + 1, NOBODY);
+                }
+                successor[created as usize] = self.settle(place);
+            }
+            for reaction in 0..n_reactions {
+                if let (Some((target, _)), Some(reactions)) = (delivery, &reactions) {
+                    match &reactions[reaction].end {
+                        End::At(place) => {
+                            successor[target as usize] = self.settle(*place);
+                            if let Some(limit) = flood_at
+                                && self.places.n_waiting(*place) > limit
+                                && self.flood.is_none()
+                            {
+                                self.flood = Some(self.flood_of(vector, slot, target, *place));
+                            }
+                        }
+                        // Faults of a receiver wait for a step of its own.
+                        End::Fault => continue,
+                        End::Unknown(reason) => {
+                            self.unknown.get_or_insert_with(|| reason.clone());
+                            continue;
+                        }
+                    }
+                }
+                self.n_transitions += u64::from(reaction > 0);
+                self.states.insert(&successor, (state, by(reaction)), depth);
+            }
+        }
+    }
+
+    fn place_of(&mut self, cell: CellId) -> u32 {
+        let place = self.places.of_cell(cell);
+        self.settle(place)
+    }
+
+    /// A halted machine is gone.
+    fn settle(&mut self, place: u32) -> u32 {
+        if !self.places.is_halted(place) {
+            return place;
+        }
+        if self.keeps_all {
+            self.halted.insert(place);
+        }
+        GONE
+    }
+
+    fn flood_of(&self, vector: &[u32], sender: u32, receiver: u32, place: u32) -> Flood {
+        let inbox = &self.places.cells.local(self.places.cell(place)).inbox;
+        let count = |event: u32| inbox.iter().filter(|message| message.event == event).count();
+        let event = inbox.iter().map(|message| message.event).max_by_key(|&event| (count(event), event));
+        Flood {
+            sender: self.places.machine_name(sender, vector[sender as usize]),
+            receiver: self.places.machine_name(receiver, place),
+            event: event.map_or(String::new(), |event| self.exe.event_name(event).to_owned()),
+            n_waiting: inbox.len() as u32,
+        }
+    }
+
+    /// The steps of the kernel that lead to a state, and one more: block moves are nothing, and what was dropped is delivered.
+    pub fn way(&mut self, broken: Broken) -> Vec<StepName> {
+        let mut moves = vec![(broken.state, broken.by)];
+        let mut at = self.states.origins[broken.state as usize];
+        while at.0 != u32::MAX {
+            moves.push(at);
+            at = self.states.origins[at.0 as usize];
+        }
+        let answers = self.beginnings[at.1.own as usize].clone();
+        let mut steps = vec![StepName::first(answers)];
+        for (state, by) in moves.into_iter().rev() {
+            if by.slot == BLOCK {
+                continue;
+            }
+            let Owner::Machine(machine) = self.places.cells.owner(by.slot) else { continue };
+            let vector = self.states.get(state).to_vec();
+            let head = self.places.head(by.slot, vector[by.slot as usize]);
+            let mut answers: Vec<u32> = Vec::new();
+            if let Some(outcome) = head.outcomes.get(by.own as usize) {
+                answers.extend(&outcome.answers);
+            }
+            if let Some((target, message)) = head.deliver
+                && vector[target as usize] != GONE
+            {
+                let reactions = self.places.react(vector[target as usize], message);
+                answers.extend(&reactions[by.reaction as usize].answers);
+            }
+            steps.push(StepName { choice: Choice::Machine(machine), answers });
+        }
+        steps
+    }
+
+    /// Steps to violations that the first step already shows.
+    pub fn first_steps(&self) -> impl Iterator<Item = Vec<StepName>> + '_ {
+        let answers = self.broken_beginnings.iter();
+        answers.map(|answers| vec![StepName::first(answers.clone())])
+    }
+
+    fn try_violations(&mut self, found: &[Broken]) -> Result<Option<SearchEnd>, InternalError> {
+        for &broken in found {
+            if !self.places.is_approximate {
+                let steps = self.way(broken);
+                return Ok(Some(SearchEnd::Broken(Box::new(self.counterexample(&steps)?))));
+            }
+            if self.n_trials < MAX_TRIALS {
+                self.n_trials += 1;
+                let steps = self.way(broken);
+                if let Some(schedule) = attempt(self.exe, self.options.limits, &steps) {
+                    return Ok(Some(SearchEnd::Broken(Box::new(self.show(schedule)?))));
+                }
+            }
+            self.doubts.get_or_insert_with(|| {
+                let place = self.states.get(broken.state)[broken.by.slot as usize];
+                self.places.machine_name(broken.by.slot, place)
+            });
+        }
+        Ok(None)
+    }
+
+    fn counterexample(&self, steps: &[StepName]) -> Result<Counterexample, InternalError> {
+        let kernel = witness::run(self.exe, self.options.limits, steps)?;
+        if !matches!(kernel.outcome(), Outcome::Violated(_)) {
+            return Err(witness::differs("a violation", kernel.outcome()));
+        }
+        self.show(kernel.schedule().clone())
+    }
+
+    /// Shrinks and replays a schedule that ends in a violation.
+    fn show(&self, schedule: Schedule) -> Result<Counterexample, InternalError> {
+        let limits = self.options.limits;
+        let run = |schedule: &Schedule| {
+            let mut tracer = Tracer::default();
+            let kernel = replay(self.exe, limits, schedule, &mut tracer)
+                .map_err(|error| InternalError::Replay { index: 0, error })?;
+            let outcome = kernel.outcome().clone();
+            let trace = tracer.finish(&outcome);
+            match outcome {
+                Outcome::Violated(violation) => Ok((*violation, trace)),
+                other => Err(witness::differs("the violation again", &other)),
+            }
+        };
+        let (violation, _) = run(&schedule)?;
+        let mut kernel = Kernel::new(self.exe.clone(), limits);
+        let is_cancelled = || self.cancel.reason().is_some();
+        let budget = self.options.shrink_steps;
+        let schedule = shrink::shrink(&mut kernel, &schedule, &violation, budget, &is_cancelled);
+        let (violation, trace) = run(&schedule)?;
+        Ok(Counterexample { violation, schedule, loop_start: None, trace })
+    }
+
+    fn finish(&mut self, end: SearchEnd) -> Result<AlmostSyncReport, InternalError> {
+        let bytes = (self.states.n_bytes() + self.places.n_bytes()) as u64;
+        self.peak_bytes = self.peak_bytes.max(bytes);
+        let n_states = self.states.len() as u64;
+        let statistics = ProveStatistics {
+            n_configurations: n_states,
+            n_transitions: self.n_transitions,
+            depth: self.states.depths.last().map_or(0, |&depth| u64::from(depth)),
+            largest_inbox: self.places.cells.largest_inbox() as u32,
+            n_machines: self.n_machines,
+            n_cells: self.places.cells.n_cells() as u64,
+            n_messages: self.places.cells.n_messages() as u64,
+            store: StoreKind::Exact,
+            bytes_per_configuration: self.states.n_bytes() as f64 / n_states.max(1) as f64,
+            peak_bytes: self.peak_bytes,
+            ..ProveStatistics::default()
+        };
+        let coverage = self.places.cells.coverage();
+        let is_approximate = self.places.is_approximate;
+        let mut dead_handlers = None;
+        let mut stopped = None;
+        let verdict = match end {
+            SearchEnd::Broken(found) => Verdict::Violated(found),
+            SearchEnd::Stopped(reason) => {
+                stopped = Some(reason.clone());
+                Verdict::Unknown(reason)
+            }
+            SearchEnd::Exhausted | SearchEnd::Flooded | SearchEnd::Round => {
+                match (self.unknown.take(), self.doubts.take()) {
+                    (Some(reason), _) => Verdict::Unknown(reason),
+                    (None, Some(machine)) => Verdict::Unknown(StopReason::Unsupported {
+                        what: format!("a proof: a violation by {machine} cannot be excluded, nor shown"),
+                    }),
+                    (None, None) => {
+                        if !is_approximate {
+                            dead_handlers = Some(coverage.unused_handlers(self.exe));
+                        }
+                        Verdict::Holds(Guarantee::LocalStates { is_approximate })
+                    }
+                }
+            }
+        };
+        let report = ProveReport { verdict, statistics, coverage, dead_handlers, stopped };
+        Ok(AlmostSyncReport { report, flood: self.flood.take(), n_blocked: self.n_blocked })
+    }
+}
+
+/// Makes steps that need not fit: those that cannot be made are left out. The schedule, if a violation comes of it.
+fn attempt(exe: &Arc<Executable>, limits: Limits, steps: &[StepName]) -> Option<Schedule> {
+    let mut kernel = Kernel::new(exe.clone(), limits);
+    for step in steps {
+        if !kernel.is_running() {
+            break;
+        }
+        // What the approximate run guessed may not fit.
+        let mut answers = Given { answers: &step.answers, at: 0 };
+        let _ = kernel.take(step.choice, &mut answers, &mut Silent);
+    }
+    let is_violated = matches!(kernel.outcome(), Outcome::Violated(_));
+    debug_assert!(
+        kernel.schedule().choices.first().is_none_or(|choice| matches!(choice, Choice::Machine(_)))
+    );
+    is_violated.then(|| kernel.schedule().clone())
+}
+
+fn fault(what: String) -> InternalError {
+    InternalError::OtherOutcome {
+        index: 0,
+        expected: "a topology that knows everything".to_owned(),
+        found: what,
+    }
+}

@@ -1,0 +1,33 @@
+//! Almost-synchronous exploration: proofs for unbounded inboxes, on the reduced system of semantics.md section 4.
+//!
+//! A state is a configuration with a set of *blocked* machines, which never move again. From a state only those machines
+//! move whose step touches a *destination set*, and one more move blocks all of them. A set is good enough when
+//! it is closed: whoever may still send to a member either waits for a message, and then is a member, or stands before a
+//! step, and then what that step touches is in the set. Destination sets are chosen so that messages are taken at once,
+//! so inboxes stay short, states repeat, and the search ends although plain search does not.
+//!
+//! Why that is enough. Take any run from a state in which no blocked machine moves. If one of its steps touches the set, the first such
+//! step is, by closure, a step that its machine can make now, and nothing before it in the run minds if it comes first. If none does,
+//! the run does not move the machines that could touch it, so it is a run after the block move, too.
+//! Either way the reduced system follows, and reaches the same local states, faults and monitor states. What it
+//! does not keep are states of several machines together: it says nothing about deadlock, and nothing about infinite runs.
+//!
+//! A step *touches* whoever it delivers to and the monitors that hear of it; an idle machine that handles null touches itself. Messages to blocked
+//! or halted machines touch nobody: they are dropped. So a step may touch nothing at all; it then goes first, alone, with the move that blocks
+//! its machine. A creation touches nobody either, since nobody knows the new machine yet. Blocked and halted machines are one mark in a state, without
+//! their cells.
+//!
+//! Reading order: [`options`], `senders` (who may send to whom, by slots), `places` (local steps; inboxes that are
+//! flooded), `destination` (the choice), `engine` (the search), `report` (what comes back).
+
+mod destination;
+mod engine;
+pub mod options;
+mod places;
+pub mod report;
+mod senders;
+pub mod survey;
+
+pub use engine::prove;
+pub use options::{AlmostSyncOptions, DestinationChoice, FloodRule};
+pub use report::{AlmostSyncReport, Flood};

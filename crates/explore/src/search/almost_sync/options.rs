@@ -1,0 +1,54 @@
+//! What can be asked of an almost-synchronous proof.
+
+use allways_run::Limits;
+
+/// Which closed destination set is taken. Every one is sound.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum DestinationChoice {
+    /// The one after which the fewest messages have to wait, then the smallest.
+    #[default]
+    LeastWaiting,
+    /// The one closed from the first machine that can move, as in the paper.
+    Canonical,
+}
+
+/// What happens when an inbox grows and grows.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum FloodRule {
+    /// It is over-approximated once it is longer than [`FLOOD_AT`], beyond [`FLOOD_BOUND`] messages. If that decides
+    /// nothing, the exact search goes on.
+    #[default]
+    Auto,
+    /// Never over-approximated.
+    Off,
+    /// Every inbox is over-approximated beyond so many messages.
+    Bound(u32),
+}
+
+/// An inbox with more messages is called flooded.
+pub const FLOOD_AT: u32 = 8;
+/// So many messages of a flooded inbox are kept in order.
+pub const FLOOD_BOUND: u32 = 2;
+
+#[derive(Clone, Debug)]
+pub struct AlmostSyncOptions {
+    pub choice: DestinationChoice,
+    pub flood: FloodRule,
+    /// States after which the search gives up.
+    pub max_states: Option<u64>,
+    /// Steps that shrinking a counterexample may make.
+    pub shrink_steps: u64,
+    pub limits: Limits,
+}
+
+impl Default for AlmostSyncOptions {
+    fn default() -> Self {
+        AlmostSyncOptions {
+            choice: DestinationChoice::default(),
+            flood: FloodRule::default(),
+            max_states: None,
+            shrink_steps: 200_000,
+            limits: Limits::default(),
+        }
+    }
+}

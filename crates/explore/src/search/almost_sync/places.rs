@@ -1,0 +1,343 @@
+//! Places: where a machine or monitor stands, and its local steps.
+//!
+//! A place is a cell (see `search::cells`) and a *tail*. Without over-approximation there is no tail. With it, messages beyond the
+//! bound are not kept in the inbox in order: the tail is the set of them, and the inbox is followed by any sequence of messages of that set.
+//! Whenever the machine finds nothing to take in what it knows of its inbox, it may have found any message of the tail, or none. So
+//! a local step has more outcomes, but all that the real machine can do is among them.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use allways_machine::{Executable, Pending, Status};
+use allways_run::StopReason;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::cells::{Act, Answer, CellId, Cells, Ending, Owner};
+
+/// In a slot: there is no such machine.
+pub(super) const NOBODY: u32 = 0;
+/// In a slot: the machine is blocked or has halted.
+pub(super) const GONE: u32 = u32::MAX;
+
+/// More outcomes of one local step under over-approximation are too many.
+const MAX_OUTCOMES: usize = 20_000;
+
+/// What a machine can do where it stands.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub kind: HeadKind,
+    /// It waits for messages.
+    pub is_receiving: bool,
+    /// Slots that its step touches, if everybody is there.
+    pub targets: Box<[u32]>,
+    /// The delivery that comes first: slot and message.
+    pub deliver: Option<(u32, u32)>,
+    pub outcomes: Box<[Own]>,
+    /// Its own message to itself has to wait.
+    pub waits_itself: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum HeadKind {
+    Rests,
+    Moves,
+    Fault,
+    Unknown(StopReason),
+}
+
+/// One outcome of a machine's own part of a step.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Own {
+    pub end: End,
+    pub answers: Box<[u32]>,
+    pub observed: Box<[(u32, u32)]>,
+    pub created: Option<(u32, u32)>,
+}
+
+/// Where a local step leads.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum End {
+    At(u32),
+    Fault,
+    Unknown(StopReason),
+}
+
+/// What a receiver does with a message.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Reaction {
+    pub end: End,
+    pub answers: Box<[u32]>,
+}
+
+pub(super) struct Places<'c> {
+    pub cells: Cells<'c>,
+    exe: Arc<Executable>,
+    /// Messages kept in order in an inbox; the rest is a tail.
+    bound: Option<u32>,
+    places: Vec<(CellId, u32)>,
+    index: FxHashMap<(CellId, u32), u32>,
+    tails: Vec<Rc<[u32]>>,
+    tail_index: FxHashMap<Rc<[u32]>, u32>,
+    heads: Vec<Option<Rc<Head>>>,
+    reactions: FxHashMap<(u32, u32), Rc<[Reaction]>>,
+    heard: FxHashMap<(u32, u32), End>,
+    /// Some tail was made.
+    pub is_approximate: bool,
+}
+
+impl<'c> Places<'c> {
+    pub fn new(exe: &Arc<Executable>, cells: Cells<'c>, bound: Option<u32>) -> Self {
+        let nothing: Rc<[u32]> = Rc::new([]);
+        Places {
+            cells,
+            exe: exe.clone(),
+            bound,
+            places: vec![(0, 0)],
+            index: FxHashMap::default(),
+            tails: vec![nothing.clone()],
+            tail_index: FxHashMap::from_iter([(nothing, 0)]),
+            heads: vec![None],
+            reactions: FxHashMap::default(),
+            heard: FxHashMap::default(),
+            is_approximate: false,
+        }
+    }
+
+    /// Memory in use, roughly.
+    pub fn n_bytes(&self) -> usize {
+        self.cells.n_bytes()
+            + self.places.capacity() * 32
+            + self.heads.len() * 150
+            + self.reactions.capacity() * 80
+            + self.heard.capacity() * 40
+    }
+
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub fn cell(&self, place: u32) -> CellId {
+        self.places[place as usize].0
+    }
+
+    /// The place of a cell without tail.
+    pub fn of_cell(&mut self, cell: CellId) -> u32 {
+        self.place(cell, 0)
+    }
+
+    fn place(&mut self, cell: CellId, tail: u32) -> u32 {
+        // A halted machine is the same whatever waits.
+        let tail = if self.cells.is_halted(cell) { 0 } else { tail };
+        let next = self.places.len() as u32;
+        let place = *self.index.entry((cell, tail)).or_insert(next);
+        if place == next {
+            self.places.push((cell, tail));
+            self.heads.push(None);
+        }
+        place
+    }
+
+    pub fn is_halted(&self, place: u32) -> bool {
+        self.cells.is_halted(self.places[place as usize].0)
+    }
+
+    fn with_tail(&mut self, tail: u32, message: u32) -> u32 {
+        self.is_approximate = true;
+        let known = &self.tails[tail as usize];
+        let Err(at) = known.binary_search(&message) else { return tail };
+        let mut more = known.to_vec();
+        more.insert(at, message);
+        let more: Rc<[u32]> = more.into();
+        let next = self.tails.len() as u32;
+        let number = *self.tail_index.entry(more.clone()).or_insert(next);
+        if number == next {
+            self.tails.push(more);
+        }
+        number
+    }
+
+    /// How many messages wait in order, and whether there may be more.
+    pub fn n_waiting(&self, place: u32) -> u32 {
+        let (cell, tail) = self.places[place as usize];
+        self.cells.local(cell).inbox.len() as u32 + self.tails[tail as usize].len() as u32
+    }
+
+    /// Whether a message that is delivered now is kept for later.
+    pub fn must_wait(&self, place: u32, message: u32) -> bool {
+        self.cells.must_wait(self.places[place as usize].0, message)
+    }
+
+    pub fn head(&mut self, slot: u32, place: u32) -> Rc<Head> {
+        if let Some(head) = &self.heads[place as usize] {
+            return head.clone();
+        }
+        let head = Rc::new(self.work_out_head(slot, place));
+        self.heads[place as usize] = Some(head.clone());
+        head
+    }
+
+    fn work_out_head(&mut self, slot: u32, place: u32) -> Head {
+        let (cell, tail) = self.places[place as usize];
+        let mut head = Head {
+            kind: HeadKind::Rests,
+            is_receiving: false,
+            targets: Box::default(),
+            deliver: None,
+            outcomes: Box::default(),
+            waits_itself: false,
+        };
+        let status = self.cells.local(cell).status;
+        let n_waiting = self.cells.local(cell).inbox.len();
+        head.is_receiving = matches!(status, Status::Idle | Status::Blocked { .. });
+        let sends_to_itself = matches!(status, Status::Pending(Pending::Deliver { target, .. }) if self.cells.owner_of(cell) == Owner::Machine(target));
+        if sends_to_itself && self.bound.is_some_and(|bound| tail != 0 || n_waiting as u32 >= bound) {
+            // Its message comes after those of the tail, which the kernel cannot know.
+            head.kind = HeadKind::Unknown(StopReason::Unsupported {
+                what: "over-approximation of the inbox of a machine that floods itself".to_owned(),
+            });
+            return head;
+        }
+        match &*self.cells.act(cell) {
+            // Networks other than inboxes are refused beforehand.
+            Act::Rest { .. } | Act::Network(_) => {}
+            Act::Fault => head.kind = HeadKind::Fault,
+            Act::Unknown(reason) => head.kind = HeadKind::Unknown(reason.clone()),
+            Act::Step { deliver, outcomes, .. } => {
+                head.kind = HeadKind::Moves;
+                head.deliver = *deliver;
+                let mut targets: Vec<u32> = deliver.iter().map(|&(slot, _)| slot).collect();
+                if sends_to_itself || status == Status::Idle {
+                    targets.push(slot);
+                }
+                let mut own = Vec::new();
+                for outcome in outcomes {
+                    targets.extend(outcome.observed.iter().map(|&(monitor, _)| monitor));
+                    let observed: Box<[(u32, u32)]> = outcome.observed.as_slice().into();
+                    let created = outcome.created.map(|(slot, cell)| (slot, self.of_cell(cell)));
+                    if let Ending::Stands(next) = outcome.end
+                        && sends_to_itself
+                        && self.cells.local(next).inbox.len() > n_waiting
+                    {
+                        head.waits_itself = true;
+                    }
+                    let answers = numbers(&outcome.answers);
+                    for (end, more) in self.ends(&outcome.end, tail) {
+                        let answers = answers.iter().copied().chain(more).collect();
+                        own.push(Own { end, answers, observed: observed.clone(), created });
+                    }
+                }
+                targets.sort_unstable();
+                targets.dedup();
+                head.targets = targets.into();
+                head.outcomes = own.into();
+            }
+        }
+        head
+    }
+
+    /// What a machine does when a message reaches it.
+    pub fn react(&mut self, place: u32, message: u32) -> Rc<[Reaction]> {
+        if let Some(known) = self.reactions.get(&(place, message)) {
+            return known.clone();
+        }
+        let (cell, tail) = self.places[place as usize];
+        let n_waiting = self.cells.local(cell).inbox.len() as u32;
+        let is_full = self.bound.is_some_and(|bound| tail != 0 || n_waiting >= bound);
+        let reactions: Rc<[Reaction]> = if is_full && self.cells.must_wait(cell, message) {
+            let tail = self.with_tail(tail, message);
+            let end = End::At(self.place(cell, tail));
+            Rc::new([Reaction { end, answers: Box::default() }])
+        } else {
+            let delivered = self.cells.deliver(cell, message);
+            let mut all = Vec::new();
+            for outcome in delivered.iter() {
+                let answers = numbers(&outcome.answers);
+                for (end, more) in self.ends(&outcome.end, tail) {
+                    let answers = answers.iter().copied().chain(more).collect();
+                    all.push(Reaction { end, answers });
+                }
+            }
+            all.into()
+        };
+        self.reactions.insert((place, message), reactions.clone());
+        reactions
+    }
+
+    /// What a monitor does with an observation.
+    pub fn hear(&mut self, place: u32, message: u32) -> End {
+        if let Some(known) = self.heard.get(&(place, message)) {
+            return known.clone();
+        }
+        let cell = self.places[place as usize].0;
+        let end = match self.cells.observe(cell, message).end {
+            Ending::Stands(cell) => End::At(self.of_cell(cell)),
+            Ending::Fault => End::Fault,
+            Ending::Unknown(reason) => End::Unknown(reason),
+            Ending::Cut(_) => unreachable!("a monitor has no inbox, and there are no bounds"),
+        };
+        self.heard.insert((place, message), end.clone());
+        end
+    }
+
+    /// Where a machine may stand after a local step, with the answers to choices made on the way. If it rests, it may have
+    /// taken messages of its tail.
+    fn ends(&mut self, end: &Ending, tail: u32) -> Vec<(End, Vec<u32>)> {
+        let cell = match end {
+            Ending::Stands(cell) => *cell,
+            Ending::Fault => return vec![(End::Fault, Vec::new())],
+            Ending::Unknown(reason) => return vec![(End::Unknown(reason.clone()), Vec::new())],
+            Ending::Cut(_) => unreachable!("there are no bounds"),
+        };
+        if tail == 0 {
+            return vec![(End::At(self.place(cell, 0)), Vec::new())];
+        }
+        let messages = self.tails[tail as usize].clone();
+        let mut known = FxHashSet::from_iter([cell]);
+        let mut open = vec![(cell, Vec::new())];
+        let mut found = Vec::new();
+        while let Some((cell, answers)) = open.pop() {
+            found.push((End::At(self.place(cell, tail)), answers.clone()));
+            if !matches!(self.cells.local(cell).status, Status::Idle | Status::Blocked { .. }) {
+                continue;
+            }
+            for &message in messages.iter() {
+                if self.cells.must_wait(cell, message) {
+                    continue;
+                }
+                for outcome in self.cells.deliver(cell, message).iter() {
+                    match &outcome.end {
+                        Ending::Stands(next) => {
+                            if known.insert(*next) {
+                                let more = numbers(&outcome.answers);
+                                open.push((*next, answers.iter().copied().chain(more).collect()));
+                            }
+                        }
+                        Ending::Unknown(reason) => found.push((End::Unknown(reason.clone()), Vec::new())),
+                        Ending::Fault | Ending::Cut(_) => {
+                            unreachable!("a delivery ends before faults, and there are no bounds")
+                        }
+                    }
+                }
+            }
+            if known.len() > MAX_OUTCOMES {
+                let what = "a flooded inbox whose messages lead to too many places".to_owned();
+                return vec![(End::Unknown(StopReason::Unsupported { what }), Vec::new())];
+            }
+        }
+        found
+    }
+
+    /// The machine of a slot, for people.
+    pub fn machine_name(&self, slot: u32, place: u32) -> String {
+        let machine = self.cells.local(self.cell(place)).machine;
+        let path = match self.cells.owner(slot) {
+            Owner::Machine(instance) => self.exe.instance_path(instance),
+            Owner::Monitor(_) | Owner::Network(_) => String::new(),
+        };
+        format!("{}({path})", self.exe.machine_name(machine))
+    }
+}
+
+fn numbers(answers: &[Answer]) -> Vec<u32> {
+    answers.iter().map(|answer| answer.answer).collect()
+}

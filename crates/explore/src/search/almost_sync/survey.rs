@@ -1,0 +1,101 @@
+//! Everything that an exploration reached, for comparison with other engines.
+
+use std::sync::Arc;
+
+use allways_machine::{Executable, Kernel, Local, Outcome};
+use allways_run::{InstanceId, Quiet, StopReason, Violation};
+
+use super::engine::{Search, SearchEnd};
+use super::options::{AlmostSyncOptions, FloodRule};
+use super::places::{GONE, NOBODY};
+use crate::options::Never;
+use crate::report::InternalError;
+use crate::search::cells::Owner;
+use crate::search::witness;
+
+/// The local states and violations of a finished exploration that goes on after violations.
+pub struct Survey {
+    pub locals: Vec<(InstanceId, Local)>,
+    /// By monitor.
+    pub monitors: Vec<Vec<Local>>,
+    /// Each as its schedule replays it.
+    pub violations: Vec<Violation>,
+    pub unknown: Option<StopReason>,
+    /// Has the values of the locals.
+    pub kernel: Kernel,
+    pub n_states: u64,
+    pub largest_inbox: u32,
+    pub is_approximate: bool,
+    /// Violations of an approximate exploration that do not replay.
+    pub n_doubts: u64,
+}
+
+/// Explores a test. `None` when there are more states than the options allow.
+///
+/// # Errors
+/// When a violation of an exact exploration does not replay.
+pub fn survey(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> Result<Option<Survey>, InternalError> {
+    let bound = match options.flood {
+        FloodRule::Auto | FloodRule::Off => None,
+        FloodRule::Bound(bound) => Some(bound),
+    };
+    let mut search = Search::new(exe, options, bound, &Quiet, &Never);
+    search.keeps_all = true;
+    if search.run(None, None)? != SearchEnd::Exhausted {
+        return Ok(None);
+    }
+    let mut violations = Vec::new();
+    let mut n_doubts = 0;
+    let mut ways: Vec<_> = search.first_steps().collect();
+    for broken in search.broken.clone() {
+        ways.push(search.way(broken));
+    }
+    for steps in ways {
+        let kernel = witness::run(exe, options.limits, &steps);
+        match kernel.as_ref().map(Kernel::outcome) {
+            Ok(Outcome::Violated(violation)) => violations.push((**violation).clone()),
+            _ if search.places.is_approximate => n_doubts += 1,
+            Ok(other) => return Err(witness::differs("a violation", other)),
+            Err(error) => return Err(error.clone()),
+        }
+    }
+    let n_monitors = exe.monitors.len();
+    let mut seen = vec![false; search.places.len()];
+    let mut found = Survey {
+        locals: Vec::new(),
+        monitors: vec![Vec::new(); n_monitors],
+        violations,
+        unknown: search.unknown.clone(),
+        n_states: search.states.len() as u64,
+        largest_inbox: search.places.cells.largest_inbox() as u32,
+        is_approximate: search.places.is_approximate,
+        n_doubts,
+        kernel: Kernel::new(exe.clone(), options.limits),
+    };
+    let mut add = |slot: u32, place: u32| {
+        if !std::mem::replace(&mut seen[place as usize], true) {
+            let local = search.places.cells.local(search.places.cell(place)).clone();
+            match search.places.cells.owner(slot) {
+                Owner::Machine(instance) => found.locals.push((instance, local)),
+                Owner::Monitor(monitor) => found.monitors[monitor as usize].push(local),
+                Owner::Network(_) => {}
+            }
+        }
+    };
+    for state in 0..search.states.len() as u32 {
+        for (slot, &place) in search.states.get(state).iter().enumerate() {
+            if place != NOBODY && place != GONE {
+                add(slot as u32, place);
+            }
+        }
+    }
+    let halted: Vec<u32> = search.halted.iter().copied().collect();
+    for place in halted {
+        let owner = search.places.cells.owner_of(search.places.cell(place));
+        if let Owner::Machine(instance) = owner {
+            found.locals.push((instance, search.places.cells.local(search.places.cell(place)).clone()));
+        }
+    }
+    found.kernel = search.places.cells.into_kernel();
+    Ok(Some(found))
+}
