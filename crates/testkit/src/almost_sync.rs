@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use allways_explore::search::almost_sync::survey::{Survey, survey};
 use allways_explore::search::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule};
-use allways_machine::Executable;
+use allways_machine::{Executable, Simplify};
 use allways_run::Limits;
 
 use crate::Loaded;
@@ -65,6 +65,7 @@ pub fn compare(loaded: &Loaded, test_idx: usize, options: OracleOptions, max_sta
             choice,
             flood: FloodRule::Off,
             max_states: Some(max_states),
+            simplify: Simplify::default(),
             limits: limits(),
             ..AlmostSyncOptions::default()
         };
@@ -92,6 +93,7 @@ pub fn compare(loaded: &Loaded, test_idx: usize, options: OracleOptions, max_sta
     let options = AlmostSyncOptions {
         flood: FloodRule::Bound(1),
         max_states: Some(max_states),
+        simplify: Simplify::default(),
         limits: limits(),
         ..AlmostSyncOptions::default()
     };

@@ -210,7 +210,8 @@ impl<'a> Search<'a> {
         observer: &'a dyn Observer,
         cancel: &'a dyn Cancel,
     ) -> Self {
-        let cells = Cells::new(exe, options.limits, SearchBounds::default(), false, false, cancel);
+        let cells =
+            Cells::new(exe, options.limits, SearchBounds::default(), false, options.simplify, false, cancel);
         Search {
             exe,
             options,

@@ -1,5 +1,6 @@
 //! What can be asked of an almost-synchronous proof.
 
+use allways_machine::Simplify;
 use allways_run::Limits;
 
 /// Which closed destination set is taken. Every one is sound.
@@ -34,6 +35,8 @@ pub const FLOOD_BOUND: u32 = 2;
 pub struct AlmostSyncOptions {
     pub choice: DestinationChoice,
     pub flood: FloodRule,
+    /// What of a local state does not count.
+    pub simplify: Simplify,
     /// States after which the search gives up.
     pub max_states: Option<u64>,
     /// Steps that shrinking a counterexample may make.
@@ -46,6 +49,12 @@ impl Default for AlmostSyncOptions {
         AlmostSyncOptions {
             choice: DestinationChoice::default(),
             flood: FloodRule::default(),
+            simplify: Simplify {
+                dead_variables: true,
+                unread_payloads: true,
+                order: true,
+                choose_counts: true,
+            },
             max_states: None,
             shrink_steps: 200_000,
             limits: Limits::default(),
