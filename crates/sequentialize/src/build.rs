@@ -162,6 +162,11 @@ impl Builder {
         Decl { attrs: Vec::new(), kind: DeclKind::Var(self.binding(name, ty)), span: self.span }
     }
 
+    pub fn constant(&self, name: Symbol, ty: TypeId) -> Decl {
+        let constant = ConstDecl { name: self.ident(name), ty, unique: false, order: None };
+        Decl { attrs: Vec::new(), kind: DeclKind::Const(constant), span: self.span }
+    }
+
     pub fn int_type(&mut self) -> TypeId {
         self.program.add_type(TypeKind::Int, self.span)
     }

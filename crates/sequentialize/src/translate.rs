@@ -21,7 +21,9 @@
 //!
 //! *Assertions.* In exit mode a failed assertion sets the shared variable `failed` in its round and
 //! leaves the task; tasks that see it at their entry, at a preemption point, after a wait or after a
-//! call leave as well. In continue mode `failed` is not shared by rounds and nobody leaves.
+//! call leave as well. Nothing fails before the first failure and everybody leaves after it, so one copy
+//! suffices, for the round of the failure, which is guessed: a constant `failing.round`. In continue mode
+//! `failed` is not shared by rounds and nobody leaves.
 
 mod body;
 mod contract;
@@ -72,8 +74,10 @@ struct Translator<'a> {
     n_rounds: usize,
     shared: Vec<Shared>,
     by_var: BTreeMap<VarId, usize>,
-    /// `failed`, in exit mode a shared variable.
+    /// `failed`, in exit mode a shared variable; with several rounds, its value in the one that fails.
     failed: Option<usize>,
+    /// The round in which an assertion fails; the number of rounds if none does.
+    failing: Option<Symbol>,
     failed_plain: Option<Symbol>,
     used: Option<Symbol>,
     /// Depth of atomic sections of the running task, in programs that have them.
@@ -129,6 +133,7 @@ impl<'a> Translator<'a> {
             shared: Vec::new(),
             by_var: BTreeMap::new(),
             failed: None,
+            failing: None,
             failed_plain: None,
             used: None,
             atomic: None,
@@ -192,7 +197,7 @@ impl<'a> Translator<'a> {
                     let name = checked.program.text(checked.vars[var].name.symbol).to_owned();
                     let ty = self.build.type_of(checked, checked.vars[var].ty);
                     let keep = (self.n_copies() == 1).then_some(checked.vars[var].name.symbol);
-                    let idx = self.add_shared(&name, ty, keep);
+                    let idx = self.add_shared(&name, ty, keep, self.n_rounds, self.n_copies());
                     self.by_var.insert(var, idx);
                 }
                 _ => {}
@@ -202,7 +207,11 @@ impl<'a> Translator<'a> {
             match self.options.assertions {
                 Assertions::Exit => {
                     let ty = self.build.bool_type();
-                    self.failed = Some(self.add_shared("failed", ty, None));
+                    if self.n_copies() > 1 {
+                        self.failing = Some(self.build.fresh("failing.round"));
+                    }
+                    let (n_rounds, n_copies) = if self.is_serial() { (self.n_rounds, 1) } else { (1, 1) };
+                    self.failed = Some(self.add_shared("failed", ty, None, n_rounds, n_copies));
                 }
                 Assertions::Continue => self.failed_plain = Some(self.build.fresh("failed")),
             }
@@ -286,8 +295,14 @@ impl<'a> Translator<'a> {
         tasks.flat_map(|task| self.guessed[task].iter().copied()).collect()
     }
 
-    fn add_shared(&mut self, name: &str, ty: TypeId, keep: Option<Symbol>) -> usize {
-        let (n, n_copies) = (self.n_rounds, self.n_copies());
+    fn add_shared(
+        &mut self,
+        name: &str,
+        ty: TypeId,
+        keep: Option<Symbol>,
+        n: usize,
+        n_copies: usize,
+    ) -> usize {
         let mut names = |prefix: &str, n: usize| -> Vec<Symbol> {
             (0..n)
                 .map(|round| match n {
@@ -435,6 +450,10 @@ impl<'a> Translator<'a> {
     }
 
     fn declare_shared(&mut self, decls: &mut Vec<Decl>) {
+        if let Some(failing) = self.failing {
+            let int = self.build.int_type();
+            decls.push(self.build.constant(failing, int));
+        }
         let with_end = self.has_waits;
         let with_next = !self.is_child_first();
         for shared in &self.shared {

@@ -192,11 +192,25 @@ impl Translator<'_> {
     /// Leaves the task if it has failed.
     pub(super) fn leave_if_failed(&mut self, frame: &mut Frame, out: &mut Stmts) {
         if let (Some(failed), Some(leave)) = (self.failed, frame.leave) {
-            let seen = self.read(failed, frame);
+            let seen = self.has_failed(failed, frame);
             let go = self.build.goto(leave);
             out.push(self.build.if_then(seen, vec![go]));
             frame.leave_used = true;
         }
+    }
+
+    /// Whether an assertion has failed before this point of the current round.
+    fn has_failed(&mut self, failed: usize, frame: &Frame) -> ExprId {
+        let (Some(failing), Some(round)) = (self.failing, frame.round) else {
+            return self.read(failed, frame);
+        };
+        let (earlier, now) = (self.build.var(failing), self.build.var(round));
+        let before = self.build.binary(BinaryOp::Lt, earlier, now);
+        let (earlier, now) = (self.build.var(failing), self.build.var(round));
+        let here = self.build.eq(earlier, now);
+        let flag = self.build.var(self.shared[failed].copies[0]);
+        let here = self.build.and(&[here, flag]);
+        self.build.binary(BinaryOp::Or, before, here)
     }
 
     /// An assertion, by the chosen mode.
@@ -211,6 +225,11 @@ impl Translator<'_> {
         }
         let (failed, leave) = (self.failed?, frame.leave?);
         let mut inner = Vec::new();
+        if let (Some(failing), Some(round)) = (self.failing, frame.round) {
+            let (guessed, now) = (self.build.var(failing), self.build.var(round));
+            let here = self.build.eq(guessed, now);
+            inner.push(self.build.assume(here));
+        }
         let yes = self.build.bool(true);
         self.write(failed, yes, frame, &mut inner);
         inner.push(self.build.goto(leave));

@@ -82,6 +82,14 @@ impl Translator<'_> {
             let first = self.shared[failed].copies[0];
             stmts.push(self.build.assign(vec![(first, no)]));
         }
+        if let Some(failing) = self.failing {
+            let (zero, value) = (self.build.int(0), self.build.var(failing));
+            let from = self.build.binary(BinaryOp::Le, zero, value);
+            let (value, last) = (self.build.var(failing), self.build.int(self.n_rounds as i64));
+            let to = self.build.binary(BinaryOp::Le, value, last);
+            let within = self.build.and(&[from, to]);
+            stmts.push(self.build.assume(within));
+        }
         let flags: Vec<Symbol> = [self.failed_plain, self.stopped].into_iter().flatten().collect();
         for flag in flags {
             let no = self.build.bool(false);
@@ -131,12 +139,19 @@ impl Translator<'_> {
             (Some(failed), _) => {
                 let shared = &self.shared[failed];
                 let names = if self.is_child_first() { &shared.copies } else { &shared.next };
-                Some(names[self.n_rounds - 1])
+                names.last().copied()
             }
             (None, plain) => plain,
         };
         if let Some(last) = last {
             let seen = self.build.var(last);
+            if let Some(failing) = self.failing {
+                // What was guessed has happened.
+                let is_round = self.is_round(failing);
+                let (left, right) = (self.build.var(last), is_round);
+                let same = self.build.binary(BinaryOp::Iff, left, right);
+                stmts.push(self.build.assume(same));
+            }
             let expr = self.build.not(seen);
             stmts.push(self.build.stmt(StmtKind::Assert { attrs: Vec::new(), expr }));
         }
@@ -153,6 +168,12 @@ impl Translator<'_> {
         let entrypoint = self.build.attr("entrypoint", Vec::new());
         decls.push(Decl { attrs: vec![entrypoint], kind: DeclKind::Procedure(driver), span });
         Ok(name)
+    }
+
+    /// Whether the guessed round of the failure is one of the rounds.
+    fn is_round(&mut self, failing: Symbol) -> ExprId {
+        let (failing, n_rounds) = (self.build.var(failing), self.build.int(self.n_rounds as i64));
+        self.build.binary(BinaryOp::Lt, failing, n_rounds)
     }
 
     /// Remembers where rounds start and guesses where the first task ends. Returns the equalities that
@@ -180,7 +201,7 @@ impl Translator<'_> {
             return (starts, ends);
         }
         for idx in 0..self.shared.len() {
-            for round in 0..self.n_rounds {
+            for round in 0..self.shared[idx].next.len() {
                 let (copy, next, end, ty) = {
                     let shared = &self.shared[idx];
                     (shared.copies[round], shared.next[round], shared.end[round], shared.ty)

@@ -141,7 +141,7 @@ impl Translator<'_> {
         let mut save = Vec::new();
         let mut load = Vec::new();
         for &idx in &swapped {
-            for round in 0..self.n_rounds {
+            for round in 0..self.shared[idx].next.len() {
                 let (copy, next, ty) = {
                     let shared = &self.shared[idx];
                     (shared.copies[round], shared.next[round], shared.ty)
@@ -156,7 +156,7 @@ impl Translator<'_> {
         let mut promised = Vec::new();
         let mut kept = Vec::new();
         for &idx in &guessed {
-            for round in 0..self.n_rounds {
+            for round in 0..self.shared[idx].next.len() {
                 let (copy, next, end, ty) = {
                     let shared = &self.shared[idx];
                     (shared.copies[round], shared.next[round], shared.end[round], shared.ty)
