@@ -1,10 +1,12 @@
-//! `cargo xtask differential`: the oracle against the kernel on random programs.
+//! `cargo xtask differential`: the oracle against the kernel on random programs; with `--boogie`, the operational
+//! schedulers against translated and verified programs.
 
 use std::process::ExitCode;
 
 use allways_explore::search::StoreKind;
 use allways_run::NetworkModel;
 use allways_testkit::Loaded;
+use allways_testkit::boogie;
 use allways_testkit::differential::{
     Comparison, Over, Statistics, compare_seed, network_of, shrink_difference,
 };
@@ -16,6 +18,10 @@ use allways_testkit::proof;
 const MAX_DIFFERENCES: usize = 5;
 
 pub fn run(args: &[&str]) -> ExitCode {
+    if let Some(at) = args.iter().position(|&word| word == "--boogie") {
+        let rest: Vec<&str> = args[..at].iter().chain(&args[at + 1..]).copied().collect();
+        return run_boogie(&rest);
+    }
     let (mut n_programs, mut seed, mut max_configurations) = (5_000u64, 0u64, 20_000usize);
     let mut models = vec![NetworkModel::Inbox];
     let faults = args.contains(&"--faults");
@@ -139,10 +145,57 @@ fn compare(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> u
     n_differences
 }
 
+fn run_boogie(args: &[&str]) -> ExitCode {
+    let (mut n_programs, mut first) = (5_000u64, 0u64);
+    let mut rest = args;
+    while let [name, value, more @ ..] = rest {
+        let parsed = match *name {
+            "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
+            "--seed" => value.parse().map(|n| first = n).is_ok(),
+            _ => false,
+        };
+        if !parsed {
+            return usage();
+        }
+        rest = more;
+    }
+    if !rest.is_empty() {
+        return usage();
+    }
+    let mut solver = match boogie::Reused::start() {
+        Ok(solver) => solver,
+        Err(error) => {
+            println!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut statistics = boogie::Statistics::default();
+    let mut n_differences = 0;
+    for seed in first..first + n_programs {
+        let (text, comparison) = boogie::compare_seed(seed, &mut solver);
+        statistics.add(&comparison);
+        if let boogie::Comparison::Differ(difference) = &comparison {
+            n_differences += 1;
+            let small = boogie::shrink(&text, &boogie::options_of(seed), &mut solver);
+            println!("seed {seed}: {difference}\n\n{small}");
+            if n_differences == MAX_DIFFERENCES {
+                break;
+            }
+        }
+    }
+    let s = &statistics;
+    println!(
+        "{} programs, {} too large, {} of them fail, {} questions, {n_differences} differences",
+        s.n_programs, s.n_too_large, s.n_failing, s.n_questions
+    );
+    if n_differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
 fn usage() -> ExitCode {
     println!(
         "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove] \
          [--network inbox|causal|fifo|bag|all] [--faults]"
     );
+    println!("cargo xtask differential --boogie [--programs N] [--seed S]");
     ExitCode::from(2)
 }

@@ -23,6 +23,9 @@ fn main() -> ExitCode {
             println!(
                 "cargo xtask almost-synchronous [--programs N] [--seed S]   oracle against almost-synchronous exploration"
             );
+            println!(
+                "cargo xtask differential --boogie [--programs N] [--seed S]   schedulers against translated programs"
+            );
             if words.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) }
         }
     }

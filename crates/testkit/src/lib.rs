@@ -3,11 +3,13 @@
 //! Reading order: [`view`] (what is compared), [`oracle`] (the reference semantics, enumerated), [`search`] (the
 //! kernel, enumerated), [`proof`] (the exhaustive search), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
 //! programs from large ones), [`almost_sync`] (the almost-synchronous exploration against the oracle).
+//! [`boogie`] does the same for asynchronous Boogie.
 //!
 //! What is absent on purpose: the oracle uses nothing of `allways-machine`. It reads the typed program and shares
 //! no code, no values and no execution model with the kernel, so a mistake has to be made twice to stay hidden.
 
 pub mod almost_sync;
+pub mod boogie;
 pub mod differential;
 pub mod generate;
 pub mod oracle;
