@@ -2,8 +2,9 @@
 //! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
 //!
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print[-reduced] THREADS`, or
-//! `search project PATH SECONDS`
+//! `search project PATH SECONDS`, or `figure-9 [--max N] [--every] [-o FILE]`
 
+mod figure_9;
 mod front_end;
 mod search;
 mod testing;
@@ -15,19 +16,26 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["front-end"] => front_end::run(),
+        ["figure-9", words @ ..] if figure_9::FigureOptions::parse(words).is_some() => {
+            let is_good =
+                figure_9::FigureOptions::parse(words).is_some_and(|options| figure_9::run(&options));
+            return if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
         ["testing"] => testing::run(20_000),
         ["testing", n] if n.parse::<u64>().is_ok() => testing::run(n.parse().unwrap_or(20_000)),
         ["search", "one", model, test, store, n_threads] => search::run_one(model, test, store, n_threads),
         ["search", "project", path, seconds] => search::run_project(path, seconds),
         ["search", words @ ..] => search::run(words),
-        _ => {
-            eprintln!(
-                "usage: cargo run --release -p allways-bench -- front-end | testing [schedules] | search [word of a model or test]..."
-            );
-            return ExitCode::from(2);
-        }
+        _ => return usage(),
     }
     ExitCode::SUCCESS
+}
+
+fn usage() -> ExitCode {
+    eprintln!(
+        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | testing [schedules] | search [word of a model or test]..."
+    );
+    ExitCode::from(2)
 }
 
 /// The shortest of several runs.

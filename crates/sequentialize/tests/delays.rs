@@ -153,15 +153,30 @@ fn chain(n: u32) -> String {
     )
 }
 
+/// The lengths of chains: a sample, or all up to `ALLWAYS_CHAIN`.
+fn lengths(sample: &[u32]) -> Vec<u32> {
+    let most = std::env::var("ALLWAYS_CHAIN").ok().and_then(|text| text.parse().ok());
+    most.map_or_else(|| sample.to_vec(), |most| (1..=most).collect())
+}
+
 #[test]
 fn chain_needs_no_delay_with_waiting() {
-    for n in (1..=20).chain((30..=200).step_by(10)) {
+    for n in lengths(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 33, 50, 100, 200]) {
         assert!(fails("chain", &chain(n), dfw(0), EXIT, n + 1), "{n}");
+    }
+    for n in lengths(&[1, 2, 3, 10]) {
+        assert!(fails("chain", &chain(n), dfw(0), CONTINUE, n + 1), "{n}");
     }
 }
 
 #[test]
 fn chain_needs_a_delay_per_link_without_waiting() {
+    for n in lengths(&[1, 2, 3, 4, 5, 8, 13, 20, 40]) {
+        for assertions in [EXIT, CONTINUE] {
+            assert!(!fails("chain", &chain(n), df(n - 1), assertions, n + 1), "{n}");
+            assert!(fails("chain", &chain(n), df(n), assertions, n + 1), "{n}");
+        }
+    }
     for n in 1..=4 {
         expect("chain", &chain(n), df, EXIT, n, n + 1);
     }
