@@ -25,7 +25,9 @@ const RUNS: &[(&str, &str)] = &[
     ("ring_election", "nNodes_7"),
     ("ring_election", "nNodes_8"),
     ("paxos", "nProposers_2__nAcceptors_3"),
+    ("paxos", "nProposers_3__nAcceptors_3"),
     ("hybrid_clock", "nNodes_3__maxTime_3"),
+    ("hybrid_clock", "nNodes_3__maxTime_5"),
     ("ben_or", "nNodes_3__nFaults_1__maxRound_2"),
 ];
 

@@ -138,8 +138,8 @@ machine HastyDirectory {
     var missing: set[machine];
 
     start state Begin {
-        entry {
-            memory = new Memory();
+        entry (given: machine) {
+            memory = given;
             goto Serving;
         }
         defer eWant;

@@ -46,8 +46,8 @@ machine Directory {
     var missing: set[machine];
 
     start state Begin {
-        entry {
-            memory = new Memory();
+        entry (given: machine) {
+            memory = given;
             goto Serving;
         }
         defer eWant;
@@ -263,8 +263,8 @@ machine Memory {
     var bank: machine;
 
     start state Storing {
-        entry {
-            bank = new Bank();
+        entry (given: machine) {
+            bank = given;
         }
         on eWriteThrough do (value: bool) {
             send bank, eStore, value;
@@ -282,15 +282,19 @@ machine Bank {
     }
 }
 
+// Each client is created at a place of its own, so that one can tell from the program who talks to whom.
 machine Computer {
     start state Begin {
         entry {
             var directory: machine;
-            var i: int;
-            directory = new Directory();
-            while (i < nClients) {
+            directory = new Directory(new Memory(new Bank()));
+            new Processor(new Client(directory));
+            new Processor(new Client(directory));
+            if (nClients > 2) {
                 new Processor(new Client(directory));
-                i = i + 1;
+            }
+            if (nClients > 3) {
+                new Processor(new Client(directory));
             }
         }
     }

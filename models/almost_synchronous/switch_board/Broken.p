@@ -4,6 +4,8 @@
 machine BouncingSwitches {
     var driver: machine;
     var position: bool;
+    // A change was reported and not acknowledged yet.
+    var isReported: bool;
     var isLate: bool;
 
     start state Begin {
@@ -16,6 +18,7 @@ machine BouncingSwitches {
 
     state Disarmed {
         on eArm do {
+            isReported = false;
             send driver, eArmed, position;
             goto Armed;
         }
@@ -23,17 +26,24 @@ machine BouncingSwitches {
             position = !position;
             send finger, eFlipped;
         }
+        ignore eRearm;
     }
 
     state Armed {
         on eFlip do (finger: machine) {
             position = !position;
-            send finger, eFlipped;
             if ($) {
                 isLate = true;
             } else {
                 isLate = false;
-                send driver, eSwitchChanged, position;
+                report();
+            }
+            send finger, eFlipped;
+        }
+        on eRearm do (known: bool) {
+            isReported = false;
+            if (known != position) {
+                report();
             }
         }
         on eDisarm do {
@@ -43,6 +53,13 @@ machine BouncingSwitches {
                 send driver, eSwitchChanged, position;
             }
             goto Disarmed;
+        }
+    }
+
+    fun report() {
+        if (!isReported) {
+            isReported = true;
+            send driver, eSwitchChanged, position;
         }
     }
 }

@@ -1,8 +1,9 @@
 // The driver of a small test board on a serial bus: a row of switches that reports every change by itself, a light that
 // shows the switches, and a system that powers the board up and down, asks for self-tests, and waits for each answer.
 //
-// Switches change for ever and nobody answers them, so the driver's inbox has no bound: while the light is busy, only the
-// latest change is kept. Requests of the system wait (they are deferred) until the light has come to rest.
+// Switches change for ever; one change is reported at a time, and while the light is busy only the latest is kept. Requests
+// of the system wait (they are deferred) until the light has come to rest. The driver leaves a trace of what it does,
+// which nobody acknowledges, so that inboxes have no bound.
 
 // The system's requests, and their answers.
 event eD0Entry: machine;
@@ -17,6 +18,7 @@ event eArmed: bool;
 event eDisarm;
 event eDisarmed;
 event eSwitchChanged: bool;
+event eRearm: bool;
 event eFlip: machine;
 event eFlipped;
 
@@ -36,11 +38,16 @@ event eTimerStopped;
 // Why the light is being set.
 enum tPurpose { SHOW, TEST, DARKEN }
 
+// The trace.
+event eTrace: tPurpose;
+event eWrite: tPurpose;
+
 machine Driver {
     var system: machine;
     var switches: machine;
     var light: machine;
     var timer: machine;
+    var tracer: machine;
     // What the switches say, as far as we know, and what the light shows.
     var latest: bool;
     var shown: bool;
@@ -52,7 +59,8 @@ machine Driver {
     var hasFailed: bool;
 
     start state Begin {
-        entry {
+        entry (given: machine) {
+            tracer = given;
             switches = new Switches(this);
             new Finger(switches);
             light = new Light(this);
@@ -98,7 +106,7 @@ machine Driver {
             assert latest == shown, "the light shows something else";
         }
         on eSwitchChanged do (now: bool) {
-            latest = now;
+            note(now);
             goto Deciding;
         }
         on eSelfTest do {
@@ -128,7 +136,7 @@ machine Driver {
             goto Aborting;
         }
         on eSwitchChanged do (now: bool) {
-            latest = now;
+            note(now);
         }
         defer eD0Exit, eSelfTest;
     }
@@ -142,7 +150,7 @@ machine Driver {
             goto Failed;
         }
         on eSwitchChanged do (now: bool) {
-            latest = now;
+            note(now);
         }
         defer eD0Exit, eSelfTest;
     }
@@ -152,7 +160,7 @@ machine Driver {
         on eLightAborted, eLightStalled goto Failed;
         on eLightDone goto Succeeded;
         on eSwitchChanged do (now: bool) {
-            latest = now;
+            note(now);
         }
         defer eD0Exit, eSelfTest;
     }
@@ -207,8 +215,14 @@ machine Driver {
         ignore eSwitchChanged;
     }
 
+    fun note(now: bool) {
+        latest = now;
+        send switches, eRearm, now;
+    }
+
     fun transfer(why: tPurpose) {
         purpose = why;
+        send tracer, eTrace, why;
         goto Transferring;
     }
 
@@ -225,10 +239,12 @@ machine Driver {
     }
 }
 
-// Reports changes for as long as it is armed, without waiting for anybody.
+// Reports changes for as long as it is armed, the next when the driver has acknowledged the last.
 machine Switches {
     var driver: machine;
     var position: bool;
+    // A change was reported and not acknowledged yet.
+    var isReported: bool;
 
     start state Begin {
         entry (given: machine) {
@@ -240,6 +256,7 @@ machine Switches {
 
     state Disarmed {
         on eArm do {
+            isReported = false;
             send driver, eArmed, position;
             goto Armed;
         }
@@ -247,17 +264,31 @@ machine Switches {
             position = !position;
             send finger, eFlipped;
         }
+        ignore eRearm;
     }
 
     state Armed {
         on eFlip do (finger: machine) {
             position = !position;
+            report();
             send finger, eFlipped;
-            send driver, eSwitchChanged, position;
+        }
+        on eRearm do (known: bool) {
+            isReported = false;
+            if (known != position) {
+                report();
+            }
         }
         on eDisarm do {
             send driver, eDisarmed;
             goto Disarmed;
+        }
+    }
+
+    fun report() {
+        if (!isReported) {
+            isReported = true;
+            send driver, eSwitchChanged, position;
         }
     }
 }
@@ -345,6 +376,26 @@ machine Timer {
     }
 }
 
+// Writes what it is told to a file, and lets nobody wait for it.
+machine Tracer {
+    var file: machine;
+
+    start state Tracing {
+        entry (given: machine) {
+            file = given;
+        }
+        on eTrace do (what: tPurpose) {
+            send file, eWrite, what;
+        }
+    }
+}
+
+machine File {
+    start state Open {
+        ignore eWrite;
+    }
+}
+
 // Powers the board up and down for ever, with self-tests in between.
 machine System {
     var driver: machine;
@@ -393,7 +444,7 @@ machine System {
 machine Bench {
     start state Begin {
         entry {
-            new System(new Driver());
+            new System(new Driver(new Tracer(new File())));
         }
     }
 }

@@ -31,7 +31,7 @@ spec PowerFirst observes eD0Entry, eD0Exit, ePowerDone, eSetLight, eSelfTest, eS
     }
 }
 
-module Board = { Bench, System, Driver, Timer, Finger };
+module Board = { Bench, System, Driver, Timer, Finger, Tracer, File };
 
 test tcBoard [main=Bench]: assert PowerFirst in (union Board, { Switches, Light });
 test tcBouncingSwitches [main=Bench]: assert PowerFirst in (union Board, { BouncingSwitches -> Switches, Light });

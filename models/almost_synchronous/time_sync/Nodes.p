@@ -13,6 +13,8 @@
 
 param nNodes: int;
 param clockSize: int;
+// How many different times the source tells before it begins again.
+param nTimes: int;
 
 type tTime = (now: int, reference: int);
 

@@ -13,7 +13,7 @@ machine Source {
     state Telling {
         entry {
             send first, eSetClock, (number = 0, time = (now = now, reference = now));
-            now = (now + 1) % clockSize;
+            now = (now + 1) % nTimes;
             goto Telling;
         }
     }
@@ -39,7 +39,7 @@ machine RingSource {
         on eSetClock do (given: (number: int, time: tTime)) {
             assert given.time.reference == now, "another round came round";
             assert ahead(given.time.now, now) <= nNodes, "the round took too many ticks";
-            now = (now + 1) % clockSize;
+            now = (now + 1) % nTimes;
             goto Telling;
         }
     }
@@ -64,7 +64,7 @@ machine LoopingSource {
         }
         on eSetClock do (given: (number: int, time: tTime)) {
             if ($) {
-                now = (now + 1) % clockSize;
+                now = (now + 1) % nTimes;
                 goto Telling;
             }
             send first, eSetClock, (number = 0, time = given.time);

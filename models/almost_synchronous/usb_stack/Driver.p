@@ -23,6 +23,8 @@ machine FunctionDriver {
     var isOn: bool;
     // Power was asked for.
     var isAsking: bool;
+    // The power manager knows that there is nothing to do.
+    var isIdleTold: bool;
     var after: tAfter;
 
     start state Begin {
@@ -50,6 +52,7 @@ machine FunctionDriver {
             send from, eReadDone, NO_DEVICE;
         }
         on eSetPower do {
+            isIdleTold = false;
             send power, ePowerDone;
         }
         ignore eCancelRead, eWoken;
@@ -90,7 +93,8 @@ machine FunctionDriver {
             finishTransfer();
             complete(status);
             // Nothing more to do for now: let the power manager know, or not.
-            if ($) {
+            if (!isIdleTold && $) {
+                isIdleTold = true;
                 send power, eIdle;
             }
         }
@@ -101,6 +105,7 @@ machine FunctionDriver {
             }
         }
         on eSetPower do (wanted: bool) {
+            isIdleTold = false;
             if (wanted) {
                 send power, ePowerDone;
             } else {
@@ -166,6 +171,7 @@ machine FunctionDriver {
             }
         }
         on eSetPower do (wanted: bool) {
+            isIdleTold = false;
             if (wanted) {
                 goto Resuming;
             }
@@ -282,6 +288,7 @@ machine FunctionDriver {
             send from, eReadDone, NO_DEVICE;
         }
         on eSetPower do {
+            isIdleTold = false;
             send power, ePowerDone;
         }
         ignore eCancelRead, eWoken;

@@ -18,7 +18,9 @@ event eUnplug: machine;
 event eHandDone;
 
 // Port and device.
-event eBusPower: bool;
+type tBusPower = (port: machine, isOn: bool);
+event eBusPower: tBusPower;
+event eBusPowered;
 event eBusReset;
 
 // Port and hub. A change is reported once, until the hub has asked for the status.

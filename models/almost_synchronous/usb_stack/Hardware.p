@@ -30,6 +30,7 @@ machine Port {
     var device: machine;
     var hub: machine;
     var isConnected: bool;
+    var changer: machine;
     // The hub was told of a change and has not asked since.
     var isReported: bool;
 
@@ -63,15 +64,25 @@ machine Port {
         }
     }
 
+    // A plug takes a moment.
+    state Changing {
+        on eBusPowered do {
+            if (!isReported) {
+                isReported = true;
+                send hub, eConnectChange;
+            }
+            send changer, eHandDone;
+            goto Ready;
+        }
+        defer eGetStatus, eResetPort;
+    }
+
     fun change(connected: bool, hand: machine) {
         assert connected != isConnected, "plugged or unplugged twice";
         isConnected = connected;
-        send device, eBusPower, connected;
-        if (!isReported) {
-            isReported = true;
-            send hub, eConnectChange;
-        }
-        send hand, eHandDone;
+        changer = hand;
+        send device, eBusPower, (port = this, isOn = connected);
+        goto Changing;
     }
 }
 
@@ -88,8 +99,9 @@ machine Device {
     }
 
     state Detached {
-        on eBusPower do (isOn: bool) {
-            if (isOn) {
+        on eBusPower do (change: tBusPower) {
+            send change.port, eBusPowered;
+            if (change.isOn) {
                 goto Unconfigured;
             }
         }
@@ -109,8 +121,9 @@ machine Device {
     }
 
     state Unconfigured {
-        on eBusPower do (isOn: bool) {
-            assert !isOn, "powered twice";
+        on eBusPower do (change: tBusPower) {
+            assert !change.isOn, "powered twice";
+            send change.port, eBusPowered;
             goto Detached;
         }
         on eControlToken do (kind: tControl) {
@@ -137,8 +150,9 @@ machine Device {
     }
 
     state Configured {
-        on eBusPower do (isOn: bool) {
-            assert !isOn, "powered twice";
+        on eBusPower do (change: tBusPower) {
+            assert !change.isOn, "powered twice";
+            send change.port, eBusPowered;
             goto Detached;
         }
         on eBusReset goto Unconfigured;
@@ -170,8 +184,9 @@ machine Device {
             send controller, eBulkReply, ABORTED;
             goto Configured;
         }
-        on eBusPower do (isOn: bool) {
-            assert !isOn, "powered twice";
+        on eBusPower do (change: tBusPower) {
+            assert !change.isOn, "powered twice";
+            send change.port, eBusPowered;
             send controller, eBulkReply, NO_DEVICE;
             goto Detached;
         }
@@ -187,8 +202,9 @@ machine Device {
                 send controller, eWakeSignal;
             }
         }
-        on eBusPower do (isOn: bool) {
-            assert !isOn, "powered twice";
+        on eBusPower do (change: tBusPower) {
+            assert !change.isOn, "powered twice";
+            send change.port, eBusPowered;
             goto Detached;
         }
         on eBusReset goto Unconfigured;
