@@ -10,8 +10,10 @@ pub mod generate;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::time::Duration;
 
 use allways_base::{FileId, Symbol};
+use allways_bmc::smt::find::Dialect;
 use allways_bmc::smt::{ProcessOptions, ProcessSolver, Solver, SolverError, find_solver};
 use allways_bmc::{Answer, Recursion, VerifyOptions, verify};
 use allways_boogie::check::{Checked, VarKind};
@@ -24,31 +26,44 @@ use allways_sequentialize::{Assertions, Options, Preemption, Scheduler, Sequenti
 /// Deep enough for every loop and recursion of the generator.
 const RECURSION: u32 = 12;
 
+const TIME_PER_QUESTION: Duration = Duration::from_secs(20);
+
 /// A solver process for many programs.
-pub struct Reused(ProcessSolver);
+pub struct Reused {
+    solver: ProcessSolver,
+    /// What a reset forgets.
+    options: String,
+}
 
 impl Reused {
     /// The solver of this machine.
     pub fn start() -> Result<Self, SolverError> {
-        Ok(Reused(ProcessSolver::start(&find_solver()?, &ProcessOptions::default())?))
+        let options = ProcessOptions { time_per_check: Some(TIME_PER_QUESTION), ..ProcessOptions::default() };
+        let found = find_solver()?;
+        let solver = ProcessSolver::start(&found, &options)?;
+        let limit = match found.dialect {
+            Dialect::Z3 => format!("(set-option :timeout {})\n", TIME_PER_QUESTION.as_millis()),
+            Dialect::Cvc5 => String::new(),
+        };
+        Ok(Reused { solver, options: format!("(set-option :print-success false)\n{limit}") })
     }
 
     pub fn reset(&mut self) -> Result<(), SolverError> {
-        self.0.tell("(reset)\n(set-option :print-success false)\n")
+        self.solver.tell(&format!("(reset)\n{}", self.options))
     }
 }
 
 impl Solver for Reused {
     fn tell(&mut self, commands: &str) -> Result<(), SolverError> {
-        self.0.tell(commands)
+        self.solver.tell(commands)
     }
 
     fn ask(&mut self, command: &str) -> Result<String, SolverError> {
-        self.0.ask(command)
+        self.solver.ask(command)
     }
 
     fn has_lambda(&self) -> bool {
-        self.0.has_lambda()
+        self.solver.has_lambda()
     }
 }
 
@@ -75,7 +90,7 @@ pub enum Comparison {
         fails: bool,
         n_questions: u64,
     },
-    /// More configurations than the limit.
+    /// More configurations than the limit, or a question that the solver did not answer in time.
     TooLarge,
     Differ(String),
 }
@@ -91,15 +106,35 @@ enum Runs {
     Failed,
 }
 
+/// Why a comparison ends early.
+enum Trouble {
+    Difference(String),
+    /// The solver gave up.
+    Undecided,
+}
+
+impl From<String> for Trouble {
+    fn from(difference: String) -> Self {
+        Trouble::Difference(difference)
+    }
+}
+
+impl From<&str> for Trouble {
+    fn from(difference: &str) -> Self {
+        Trouble::Difference(difference.to_owned())
+    }
+}
+
 /// Compares both sides on a program.
 pub fn compare(text: &str, options: &CompareOptions, solver: &mut Reused) -> Comparison {
     match try_compare(text, options, solver) {
         Ok(comparison) => comparison,
-        Err(difference) => Comparison::Differ(difference),
+        Err(Trouble::Undecided) => Comparison::TooLarge,
+        Err(Trouble::Difference(difference)) => Comparison::Differ(difference),
     }
 }
 
-fn try_compare(text: &str, options: &CompareOptions, solver: &mut Reused) -> Result<Comparison, String> {
+fn try_compare(text: &str, options: &CompareOptions, solver: &mut Reused) -> Result<Comparison, Trouble> {
     let (checked, diagnostics) = analyze(FileId::from_u32(0), text);
     let checked = checked.ok_or_else(|| format!("{diagnostics:#?}"))?;
     let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
@@ -145,7 +180,8 @@ fn try_compare(text: &str, options: &CompareOptions, solver: &mut Reused) -> Res
                         word(has_failed),
                         word(verdict),
                         print(&done.program)
-                    ));
+                    )
+                    .into());
                 }
                 // With arbitrary numbers the operational side has seen some, not all.
                 let is_whole = found.complete;
@@ -156,9 +192,12 @@ fn try_compare(text: &str, options: &CompareOptions, solver: &mut Reused) -> Res
                 for (runs, flag) in kinds {
                     let of_kind = found.finals.iter().filter(|(_, failed)| *failed == flag);
                     let expected: Finals = of_kind.map(|(globals, _)| globals.clone()).collect();
-                    asked
-                        .finals(runs, &expected, is_whole)
-                        .map_err(|difference| format!("{side}: {difference}\n{}", print(&done.program)))?;
+                    asked.finals(runs, &expected, is_whole).map_err(|trouble| match trouble {
+                        Trouble::Difference(text) => {
+                            Trouble::Difference(format!("{side}: {text}\n{}", print(&done.program)))
+                        }
+                        Trouble::Undecided => Trouble::Undecided,
+                    })?;
                 }
                 n_questions += asked.n_questions;
             }
@@ -176,25 +215,25 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// Whether an assertion of the original may fail.
-    fn verdict(&mut self) -> Result<bool, String> {
+    fn verdict(&mut self) -> Result<bool, Trouble> {
         self.ask(self.done.program.clone())
     }
 
     /// The values of the globals after such runs are these, and no others if these are all.
-    fn finals(&mut self, runs: Runs, expected: &Finals, is_whole: bool) -> Result<(), String> {
+    fn finals(&mut self, runs: Runs, expected: &Finals, is_whole: bool) -> Result<(), Trouble> {
         if is_whole && self.reaches(runs, expected, true)? {
-            return Err(format!("translated, the globals may be none of {expected:?}"));
+            return Err(format!("translated, the globals may be none of {expected:?}").into());
         }
         for valuation in expected {
             if !self.reaches(runs, &Finals::from([valuation.clone()]), false)? {
-                return Err(format!("translated, the globals cannot be {valuation:?}"));
+                return Err(format!("translated, the globals cannot be {valuation:?}").into());
             }
         }
         Ok(())
     }
 
     /// Whether the end can be reached with the globals in `these`, or outside of them.
-    fn reaches(&mut self, runs: Runs, these: &Finals, outside: bool) -> Result<bool, String> {
+    fn reaches(&mut self, runs: Runs, these: &Finals, outside: bool) -> Result<bool, Trouble> {
         let mut program = self.done.program.clone();
         let ends: BTreeMap<Symbol, Symbol> = self.done.finals.iter().copied().collect();
         let mut alternatives = Vec::new();
@@ -248,7 +287,7 @@ impl Asked<'_> {
     }
 
     /// Whether an assertion of the sequential program may fail.
-    fn ask(&mut self, program: Program) -> Result<bool, String> {
+    fn ask(&mut self, program: Program) -> Result<bool, Trouble> {
         self.n_questions += 1;
         let (checked, diagnostics) = check(program);
         if let Some(error) = diagnostics.iter().find(|d| d.is_error()) {
@@ -256,7 +295,8 @@ impl Asked<'_> {
                 "the translated program is wrong: {}\n{}",
                 error.message,
                 print(&checked.program)
-            ));
+            )
+            .into());
         }
         self.solver.reset().map_err(|error| error.to_string())?;
         let options = VerifyOptions { recursion: Recursion::Exactly(RECURSION), keep_smt: false };
@@ -265,7 +305,8 @@ impl Asked<'_> {
         match report.answer {
             Answer::Fails { .. } => Ok(true),
             Answer::Holds { bound_reached: false, .. } => Ok(false),
-            other => Err(format!("{other:?}\n{}", print(&checked.program))),
+            Answer::Unknown { .. } => Err(Trouble::Undecided),
+            other => Err(format!("{other:?}\n{}", print(&checked.program)).into()),
         }
     }
 }
