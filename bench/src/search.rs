@@ -91,7 +91,7 @@ pub fn run(words: &[&str]) {
 /// One search of one model, for a profiler.
 pub fn run_one(model: &str, test: &str, store: &str, n_threads: &str) {
     let exe = load(model, test);
-    let reductions = if store.contains("reduced") { Reductions::ALL } else { Reductions::NONE };
+    let reductions = if store.contains("reduced") { Reductions::default() } else { Reductions::NONE };
     let store = if store.contains("exact") { StoreKind::Exact } else { StoreKind::Fingerprint };
     let (report, cpu, wall) = timed(|| search(&exe, store, n_threads.parse().unwrap_or(1), reductions));
     println!("{:#?}", report.statistics);

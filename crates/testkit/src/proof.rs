@@ -55,6 +55,7 @@ pub fn compare(loaded: &Loaded, test_idx: usize, oracle: &Summary, way: Way) -> 
         store: way.store,
         n_threads: way.n_threads,
         fairness: None,
+        probes: false,
         limits: Limits { instructions: 20_000, call_depth: 500, ..Limits::default() },
         ..ProveOptions::default()
     };

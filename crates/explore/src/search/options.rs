@@ -110,6 +110,8 @@ pub struct ProveOptions {
     pub store: StoreKind,
     pub bounds: SearchBounds,
     pub reductions: Reductions,
+    /// Symmetry is used only where a look at the first configurations finds it worth its price.
+    pub probes: bool,
     /// Which infinite runs count for liveness; `None` leaves liveness of infinite runs out.
     pub fairness: Option<Fairness>,
     /// At least one. Answer and counts do not depend on it.
@@ -127,6 +129,7 @@ impl Default for ProveOptions {
             store: StoreKind::Fingerprint,
             bounds: SearchBounds::default(),
             reductions: Reductions::default(),
+            probes: true,
             fairness: Some(Fairness::Random),
             n_threads: 1,
             limits: Limits::default(),

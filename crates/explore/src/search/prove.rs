@@ -10,6 +10,7 @@ use super::cells::{Cells, Cut};
 use super::depth;
 use super::graph;
 use super::options::{Order, ProveOptions, Reductions, StoreKind};
+use super::reduce::probe;
 use super::report::{ProveReport, ProveStatistics, Saved};
 use super::survey::{Notes, Survey};
 use super::witness::{self, Found};
@@ -64,7 +65,19 @@ pub(super) fn search(
         Mutex::new(Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel))
     };
     let cells = new_cells(options.n_threads > 1);
-    let is_symmetric = reductions.symmetry && !exe.usage().names_in_texts();
+    let probed = new_cells(false);
+    let is_worth_it = || {
+        probe::is_worth_it(Context {
+            options,
+            cells: &probed,
+            is_symmetric: false,
+            notes: None,
+            observer,
+            cancel,
+        })
+    };
+    let can_rename = reductions.symmetry && !exe.usage().names_in_texts();
+    let is_symmetric = can_rename && (!options.probes || is_worth_it());
     let cx = Context { options, cells: &cells, is_symmetric, notes: notes.as_ref(), observer, cancel };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {

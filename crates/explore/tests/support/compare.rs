@@ -14,7 +14,13 @@ pub fn limits() -> Limits {
 }
 
 pub fn safety() -> ProveOptions {
-    ProveOptions { fairness: None, reductions: Reductions::NONE, limits: limits(), ..ProveOptions::default() }
+    ProveOptions {
+        fairness: None,
+        reductions: Reductions::NONE,
+        probes: false,
+        limits: limits(),
+        ..ProveOptions::default()
+    }
 }
 
 pub fn variants() -> Vec<(&'static str, ProveOptions)> {

@@ -27,7 +27,7 @@ use super::super::cells::{CellId, Cells, mix};
 use super::super::lock;
 
 /// More orders of interchangeable-looking siblings are not tried.
-const MAX_ORDERS: usize = 120;
+const MAX_ORDERS: usize = 24;
 /// Rounds in which keys learn of each other.
 const MAX_ROUNDS: usize = 3;
 pub(in super::super) const NOBODY: u32 = u32::MAX;
