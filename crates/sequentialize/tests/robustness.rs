@@ -229,6 +229,13 @@ fn corpus_programs_are_translated_to_programs() {
 }
 
 #[test]
+fn contracts_do_not_see_locals() {
+    let text = "procedure main() free requires x > 0; { var x: int; assert x > 0; }";
+    let (checked, diagnostics) = analyze(FileId::from_u32(0), text);
+    assert!(checked.is_none() && diagnostics.iter().any(|d| d.message.contains("`x`")), "{diagnostics:?}");
+}
+
+#[test]
 fn mutations() {
     let texts = corpus();
     let mut random = Random::new(number("ALLWAYS_SEED", 1));

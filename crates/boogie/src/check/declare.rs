@@ -393,6 +393,8 @@ impl Checker {
 
     /// The variable that a name means in the current declaration.
     pub(super) fn lookup(&self, name: Symbol) -> Option<VarId> {
-        self.frame.by_name.get(&name).or_else(|| self.out.global_names.get(&name)).copied()
+        let is_seen = |var: &&VarId| !(self.in_contract && self.out.vars[**var].kind == VarKind::Local);
+        let own = self.frame.by_name.get(&name).filter(is_seen);
+        own.or_else(|| self.out.global_names.get(&name)).copied()
     }
 }

@@ -144,6 +144,7 @@ pub fn check(program: Program) -> (Checked, Vec<Diagnostic>) {
         diagnostics: Vec::new(),
         type_decls: FxHashMap::default(),
         type_params: Vec::new(),
+        in_contract: false,
         coercions: FxHashMap::default(),
         holes: Vec::new(),
         frame: Frame::default(),
@@ -165,6 +166,8 @@ struct Checker {
     type_decls: FxHashMap<Symbol, usize>,
     /// The type parameters in scope, innermost last.
     type_params: Vec<Symbol>,
+    /// In what callers see of a procedure, which knows nothing of its locals.
+    in_contract: bool,
     /// What the types in coercions mean.
     coercions: FxHashMap<TypeId, Ty>,
     /// What the holes of the current expression have been found to be.
@@ -214,10 +217,12 @@ impl Checker {
                 }
                 DeclKind::Procedure(procedure) => {
                     self.type_params = symbols(&procedure.type_params);
+                    self.in_contract = true;
                     self.check_bindings(&procedure.params, &procedure.results);
                     for spec in &procedure.specs {
                         self.check_spec(spec);
                     }
+                    self.in_contract = false;
                     if let Some(body) = &procedure.body {
                         self.check_body(body);
                     }
