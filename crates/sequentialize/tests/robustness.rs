@@ -236,6 +236,15 @@ fn contracts_do_not_see_locals() {
 }
 
 #[test]
+fn what_is_built_in_cannot_be_posted() {
+    let text =
+        "var g: int; procedure main() { g := 1; call {:async} boogie_si_record_int(g); assert g == 1; }";
+    for pick in 0..36 {
+        assert_eq!(answer(text, pick), 0);
+    }
+}
+
+#[test]
 fn mutations() {
     let texts = corpus();
     let mut random = Random::new(number("ALLWAYS_SEED", 1));

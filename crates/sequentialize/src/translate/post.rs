@@ -26,6 +26,9 @@ impl Translator<'_> {
             return self.unsupported("a post that is a `free call`", span);
         }
         let callee = call.callee.symbol;
+        if !self.checked.procedures.contains_key(&callee) {
+            return self.unsupported("a post of something that is built in", span);
+        }
         let shape = self.shape(callee);
         self.announce("post", span, out);
         let mut args = self.args(call, true, frame, out)?;
