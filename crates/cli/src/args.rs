@@ -424,6 +424,8 @@ pub enum EngineArg {
     Explicit,
     /// Almost-synchronous: also inboxes without bound; tells nothing about deadlock and liveness
     Asi,
+    /// A little testing, then these two and more testing at once; the first full answer counts
+    Auto,
 }
 
 /// For `--engine asi`.

@@ -3,6 +3,7 @@
 //! This is the one library crate that touches the file system. What it reads becomes
 //! [`Sources`](allways_base::Sources); what it finds wrong becomes diagnostics like all others.
 
+pub mod auto;
 pub mod boogie;
 pub mod project;
 pub mod select;

@@ -26,6 +26,9 @@ pub struct ProveReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_note: Option<String>,
     pub statistics: Statistics,
+    /// Of testing, when that has the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_schedules: Option<u64>,
     /// An inbox that grew and grew, of the almost-synchronous engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flood: Option<Flood>,
@@ -75,6 +78,9 @@ pub struct Saved {
 
 pub fn render_statistics(report: &ProveReport) -> String {
     let s = &report.statistics;
+    if let Some(n_schedules) = report.n_schedules {
+        return format!("..... found by testing, on one of {n_schedules} schedules\n");
+    }
     let mut out = if report.engine == "asi" {
         format!("..... {} states, {} transitions, depth {}\n", s.n_configurations, s.n_transitions, s.depth)
     } else {

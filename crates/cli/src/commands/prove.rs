@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use allways_driver::auto::{self, Answer, AutoOptions, Engine};
 use allways_driver::{Compilation, select};
 use allways_explore::Fairness;
-use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, Flood};
-use allways_explore::search::{self, Order, ProveOptions, ProveReport, Reductions, StoreKind};
+use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice};
+use allways_explore::search::{self, Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind};
 use allways_machine::Executable;
 use allways_report::{check as check_report, json, prove as prove_report};
 use allways_run::{Guarantee, Limits, StopReason, Verdict};
@@ -57,24 +58,30 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         let start = Instant::now();
         let stop = Stop::after(args.timeout.map(Duration::from_secs));
         let found = match args.engine {
-            EngineArg::Explicit => {
-                search::prove(&executable, &options, &progress, &stop).map(|found| (found, None))
-            }
+            EngineArg::Explicit => search::prove(&executable, &options, &progress, &stop)
+                .map(|report| Answer { engine: Engine::Explicit, report, flood: None, n_schedules: 0 }),
             EngineArg::Asi => {
                 almost_sync::prove(&executable, &almost_sync_options(args, options.limits), &progress, &stop)
-                    .map(|found| (found.report, found.flood))
+                    .map(|found| Answer {
+                        engine: Engine::AlmostSync,
+                        report: found.report,
+                        flood: found.flood,
+                        n_schedules: 0,
+                    })
             }
+            EngineArg::Auto => auto::prove(&executable, &auto_options(args, &options), &progress, &stop),
         };
         progress.finish();
-        let (found, flood) = match found {
-            Ok(found) => found,
+        let answer = match found {
+            Ok(answer) => answer,
             Err(error) => {
                 printer::err(&format!("internal error in test case `{name}`: {error}\nplease report this\n"));
                 return ExitStatus::Internal;
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        let mut report = report_of(&compilation, &executable, &name, &found, args.engine, flood.as_ref());
+        let mut report = report_of(&compilation, &executable, &name, &answer);
+        let found = answer.report;
         if let Verdict::Violated(counterexample) = &found.verdict {
             report.order_note =
                 network::prove_in_order(program, test, &network, &options, counterexample, &stop);
@@ -183,6 +190,16 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
     }
 }
 
+fn auto_options(args: &ProveArgs, options: &ProveOptions) -> AutoOptions {
+    // Where something is bounded, or the network is another, the almost-synchronous engine has nothing to say.
+    let is_plain = options.bounds == SearchBounds::default() && !args.network.is_given();
+    AutoOptions {
+        explicit: options.clone(),
+        almost_sync: is_plain.then(|| almost_sync_options(args, options.limits)),
+        seed: 0,
+    }
+}
+
 /// Four fifths of the memory that is free now, where the system tells.
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
@@ -195,14 +212,9 @@ fn report_of(
     compilation: &Compilation,
     exe: &Executable,
     test: &str,
-    found: &ProveReport,
-    engine: EngineArg,
-    flood: Option<&Flood>,
+    answer: &Answer,
 ) -> prove_report::ProveReport {
-    let engine = match engine {
-        EngineArg::Explicit => "explicit",
-        EngineArg::Asi => "asi",
-    };
+    let (found, engine) = (&answer.report, answer.engine.as_str());
     let sources = compilation.sources();
     let statistics = &found.statistics;
     let mut explanation = check_report::explain_verdict(&found.verdict, sources);
@@ -240,7 +252,8 @@ fn report_of(
                 private_steps: statistics.saved.n_put_off,
             },
         },
-        flood: flood.map(|flood| prove_report::Flood {
+        n_schedules: (answer.engine == Engine::Testing).then_some(answer.n_schedules),
+        flood: answer.flood.as_ref().map(|flood| prove_report::Flood {
             sender: flood.sender.clone(),
             receiver: flood.receiver.clone(),
             event: flood.event.clone(),

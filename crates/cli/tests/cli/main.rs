@@ -1,5 +1,6 @@
 //! The binary as users run it. One test executable for all of it: linking is what takes time.
 
+mod auto;
 mod bad_input;
 mod boogie;
 mod check;
