@@ -284,7 +284,9 @@ pub fn bound_name(number: u32) -> String {
     format!("|?{number}|")
 }
 
-/// A Boogie name inside the bars of a quoted symbol. Neither bars nor backslashes may stand there.
+/// A Boogie name inside the bars of a quoted symbol. Neither bars nor backslashes may stand there, and a point at the
+/// start is the solver's own; no Boogie name begins with a minus.
 pub fn quotable(name: &str) -> String {
-    name.replace(['\\', '|'], "!")
+    let name = name.replace(['\\', '|'], "!");
+    if name.starts_with('.') { format!("-{name}") } else { name }
 }

@@ -83,6 +83,53 @@ fn conversation_can_be_kept() {
     let options = VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: true };
     let report = verify(&checked, entry, &options, &mut common::start(), &Quiet).expect("it works");
     let smt = report.smt.expect("it was kept");
-    assert!(smt.contains("(set-logic ALL)") && smt.contains("(check-sat-assuming"), "{smt}");
+    assert!(smt.contains("(set-logic ALL)") && smt.contains("(check-sat"), "{smt}");
     assert!(report.stats.n_queries > 0 && report.stats.n_instances > 0);
+}
+
+/// A script that behaves like a solver up to a point.
+fn script(name: &str, text: &str) -> Found {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(
+        &path,
+        format!(
+            "#!/bin/sh\nwhile read -r line; do\ncase $line in\n*echo*) echo ready ;;\n{text}\nesac\ndone\n"
+        ),
+    )
+    .expect("the build folder can be written");
+    Found::new(path)
+}
+
+/// What the verifier makes of such a solver.
+fn with_script(name: &str, text: &str) -> String {
+    let found = script(name, text);
+    let shell = Found { program: "sh".into(), ..found.clone() };
+    let options = ProcessOptions { time_per_check: Some(Duration::from_millis(10)), seed: 0 };
+    let mut solver = match ProcessSolver::start_with(&shell, &[found.program], &options) {
+        Ok(solver) => solver,
+        Err(error) => return error.to_string(),
+    };
+    match verdict_of("procedure main() { var x: int; assert x > 0; }", &mut solver) {
+        Ok(answer) => format!("{answer:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn solvers_that_misbehave_in_the_middle_are_told_apart() {
+    let garbage = with_script("garbage", "*check-sat*) echo 'sat unsat maybe)' ;;");
+    assert!(garbage.contains("which is no SMT-LIB answer"), "{garbage}");
+    let gone = with_script("gone", "*check-sat*) echo 'out of memory' >&2; exit 3 ;;");
+    assert!(gone.contains("ended before it answered") && gone.contains("out of memory"), "{gone}");
+    let half = with_script("half", "*check-sat*) echo sat ;;\n*get-value*) echo '((|x#1@0| 5'; exit 0 ;;");
+    assert!(half.contains("ended before it answered"), "{half}");
+    let few = with_script("few", "*check-sat*) echo sat ;;\n*get-value*) echo '()' ;;");
+    assert!(few.contains("which is no SMT-LIB answer"), "{few}");
+    let undecided = with_script(
+        "undecided",
+        "*check-sat*) echo unknown ;;\n*get-info*) echo '(:reason-unknown tired)' ;;",
+    );
+    assert_eq!(undecided, "Unknown { reason: \"tired\", recursion: 1 }");
+    let complaint = with_script("complaint", "*check-sat*) echo '(error \"no such logic\")' ;;");
+    assert!(complaint.contains("rejected a command: no such logic"), "{complaint}");
 }

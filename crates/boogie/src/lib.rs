@@ -49,8 +49,9 @@ pub fn analyze(file: FileId, text: &str) -> (Option<Checked>, Vec<Diagnostic>) {
         let accepted = !has_errors(&diagnostics);
         return (accepted.then_some(checked), diagnostics);
     }
-    match monomorphize(&checked) {
-        Ok(program) => {
+    match mono::monomorphize_and_warn(&checked) {
+        Ok((program, warnings)) => {
+            diagnostics.extend(warnings);
             let (checked, found) = check(program);
             // Warnings have been given for the original already.
             diagnostics.extend(found.into_iter().filter(Diagnostic::is_error));

@@ -35,8 +35,13 @@ pub fn is_polymorphic(program: &Program) -> bool {
 
 /// The same program without type parameters.
 pub fn monomorphize(checked: &Checked) -> Result<Program, Vec<Diagnostic>> {
+    monomorphize_and_warn(checked).map(|(program, _)| program)
+}
+
+/// The same, with warnings about what has no copy.
+pub fn monomorphize_and_warn(checked: &Checked) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     if !is_polymorphic(&checked.program) {
-        return Ok(checked.program.clone());
+        return Ok((checked.program.clone(), Vec::new()));
     }
     let mut out = checked.program.clone();
     out.decls.clear();
@@ -49,8 +54,8 @@ pub fn monomorphize(checked: &Checked) -> Result<Program, Vec<Diagnostic>> {
         queue: VecDeque::new(),
         diagnostics: Vec::new(),
     };
-    mono.run();
-    if mono.diagnostics.is_empty() { Ok(mono.out) } else { Err(mono.diagnostics) }
+    let warnings = mono.run();
+    if mono.diagnostics.is_empty() { Ok((mono.out, warnings)) } else { Err(mono.diagnostics) }
 }
 
 /// What type parameters stand for in the copy being made.
@@ -70,7 +75,8 @@ struct Mono<'a> {
 }
 
 impl Mono<'_> {
-    fn run(&mut self) {
+    /// Makes all copies, and warns of axioms that have none.
+    fn run(&mut self) -> Vec<Diagnostic> {
         let mut axioms = Vec::new();
         for (decl_idx, decl) in self.checked.program.decls.iter().enumerate() {
             let type_params = match &decl.kind {
@@ -101,6 +107,17 @@ impl Mono<'_> {
             }
             self.drain();
         }
+        let has_copy = |decl_idx: usize| done.keys().any(|&(of, _)| of == decl_idx);
+        let unused = axioms.into_iter().filter(|&(decl_idx, _)| !has_copy(decl_idx));
+        unused.map(|(decl_idx, _)| self.unused_axiom(decl_idx)).collect()
+    }
+
+    fn unused_axiom(&self, decl_idx: usize) -> Diagnostic {
+        let span = self.checked.program.decls[decl_idx].span;
+        let message = "no use of the functions in this axiom tells its types, so it has no effect";
+        Diagnostic::warning(codes::UNUSED_AXIOM, span, message).help(
+            "write it for the types you need, or so that one application mentions all its type parameters",
+        )
     }
 
     fn drain(&mut self) {

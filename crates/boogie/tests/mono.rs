@@ -68,3 +68,19 @@ fn ever_growing_types_are_rejected() {
     let Err(diagnostics) = monomorphize(&checked) else { panic!("accepted") };
     assert_eq!(diagnostics[0].code.as_str(), "boogie-unsupported");
 }
+
+#[test]
+fn axiom_without_copies_is_a_warning() {
+    let warned = |text: &str| {
+        let (checked, diagnostics) = allways_boogie::analyze(FileId::from_u32(0), text);
+        assert!(checked.is_some(), "{diagnostics:#?}");
+        diagnostics.iter().filter(|d| d.code == allways_boogie::codes::UNUSED_AXIOM).count()
+    };
+    let head = "function size<T>(x: T) returns (int); axiom (forall<T> x: T :: size(x) >= 0);";
+    assert_eq!(warned(head), 1);
+    assert_eq!(warned(&format!("{head} procedure main() {{ assert size(1) >= 0; }}")), 0);
+    // No application mentions both types.
+    let pairs = "function size<T>(x: T) returns (int); axiom (forall<S, T> x: S, y: T :: size(x) == size(y));
+        procedure main() { assert size(1) == size(true); }";
+    assert_eq!(warned(pairs), 1);
+}

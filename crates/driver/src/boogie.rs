@@ -5,6 +5,7 @@
 mod concrete;
 
 use std::path::Path;
+use std::time::Duration;
 
 use allways_base::{Diagnostic, Severity, Sources, Span, Symbol, diagnostic};
 use allways_bmc::smt::find::find_solver;
@@ -99,6 +100,8 @@ pub struct BoogieOptions {
     pub preemption: Option<Preemption>,
     pub entry: Option<String>,
     pub keep_smt: bool,
+    /// What the solver may take for one question; more is no answer.
+    pub time_per_check: Option<Duration>,
 }
 
 impl Default for BoogieOptions {
@@ -111,6 +114,7 @@ impl Default for BoogieOptions {
             preemption: None,
             entry: None,
             keep_smt: false,
+            time_per_check: None,
         }
     }
 }
@@ -347,9 +351,11 @@ impl Pipeline<'_> {
     }
 
     fn ask(&mut self, program: &Checked, entry: Symbol, recursion: Recursion) -> Result<Answer, BoogieError> {
+        let process =
+            ProcessOptions { time_per_check: self.options.time_per_check, ..ProcessOptions::default() };
         let found = find_solver().map_err(|error| BoogieError::Solver(error.to_string()))?;
-        let mut solver = ProcessSolver::start(&found, &ProcessOptions::default())
-            .map_err(|error| BoogieError::Solver(error.to_string()))?;
+        let mut solver =
+            ProcessSolver::start(&found, &process).map_err(|error| BoogieError::Solver(error.to_string()))?;
         let options = VerifyOptions { recursion, keep_smt: self.options.keep_smt };
         let report =
             verify(program, entry, &options, &mut solver, self.observer).map_err(|error| match error {

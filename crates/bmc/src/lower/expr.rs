@@ -277,9 +277,35 @@ impl Lowerer<'_> {
             Quantifier::Exists => {
                 Ok(self.terms.add(TermKind::Quantified { forall: false, vars, triggers, body }))
             }
-            Quantifier::Lambda if self.native_lambda => Ok(self.terms.add(TermKind::Lambda { vars, body })),
-            Quantifier::Lambda => Ok(self.lambda(checked.expr_types[id], vars, body)),
+            Quantifier::Lambda => {
+                let numbers: Vec<u32> = vars.iter().map(|&(number, _)| number).collect();
+                if !self.terms.mentions_bound(body, &numbers)
+                    && let Some(constant) = self.same_everywhere(checked.expr_types[id], body)
+                {
+                    return Ok(constant);
+                }
+                Ok(self.any_lambda(checked.expr_types[id], vars, body))
+            }
         }
+    }
+
+    fn any_lambda(&mut self, ty: Ty, vars: Vec<(u32, Ty)>, body: TermId) -> TermId {
+        match self.native_lambda {
+            true => self.terms.add(TermKind::Lambda { vars, body }),
+            false => self.lambda(ty, vars, body),
+        }
+    }
+
+    /// A map of this type with one value.
+    fn same_everywhere(&mut self, ty: Ty, value: TermId) -> Option<TermId> {
+        let TyKind::Map(args, result) = self.checked.types.kind(ty) else { return None };
+        let mut sort = theory::sort(self.checked, *result);
+        let mut constant = value;
+        for &arg in args.iter().rev() {
+            sort = format!("(Array {} {sort})", theory::sort(self.checked, arg));
+            constant = self.terms.app(&format!("(as const {sort})"), vec![constant]);
+        }
+        Some(constant)
     }
 
     /// `(forall i :: m[i] == c)` says that `m` is a constant map, which needs no quantifier.
@@ -311,13 +337,7 @@ impl Lowerer<'_> {
                 continue;
             }
             let ty = self.checked.expr_types[*map];
-            let TyKind::Map(args, result) = self.checked.types.kind(ty) else { continue };
-            let mut sort = theory::sort(self.checked, *result);
-            let mut constant = other;
-            for &arg in args.iter().rev() {
-                sort = format!("(Array {} {sort})", theory::sort(self.checked, arg));
-                constant = self.terms.app(&format!("(as const {sort})"), vec![constant]);
-            }
+            let Some(constant) = self.same_everywhere(ty, other) else { continue };
             return Some(self.terms.app("=", vec![map_term, constant]));
         }
         None

@@ -4,6 +4,7 @@
 //! asked for a limit per check, and killed when it ignores that. Dropping the value ends the process.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -43,8 +44,18 @@ pub struct ProcessSolver {
 impl ProcessSolver {
     /// Starts a solver and makes sure that it speaks SMT-LIB.
     pub fn start(found: &Found, options: &ProcessOptions) -> Result<Self, SolverError> {
+        ProcessSolver::start_with(found, &[], options)
+    }
+
+    /// The same with arguments before the usual ones: a solver that is a script has an interpreter.
+    pub fn start_with(
+        found: &Found,
+        args: &[PathBuf],
+        options: &ProcessOptions,
+    ) -> Result<Self, SolverError> {
         let program = found.program.display().to_string();
         let mut command = Command::new(&found.program);
+        command.args(args);
         match found.dialect {
             Dialect::Z3 => command.args(["-in", "-smt2"]),
             Dialect::Cvc5 => command.args(["--incremental", "--lang", "smt2", "--arrays-exp"]),

@@ -65,7 +65,11 @@ impl<'a> Session<'a> {
     /// Checks everything said so far under assumptions, each a literal.
     pub fn check(&mut self, assumptions: &[String]) -> Result<CheckResult, SolverError> {
         self.n_checks += 1;
-        let command = format!("(check-sat-assuming ({}))", assumptions.join(" "));
+        // Some solvers reject an empty list.
+        let command = match assumptions {
+            [] => "(check-sat)".to_owned(),
+            _ => format!("(check-sat-assuming ({}))", assumptions.join(" ")),
+        };
         let answer = self.ask(&command)?;
         match answer.atom() {
             Some("sat") => Ok(CheckResult::Sat),

@@ -52,7 +52,7 @@ impl fmt::Display for SExpr {
 /// How deep an answer may nest. Solvers print values of arrays as nested stores, one level per entry.
 const MAX_DEPTH: usize = 4_000;
 
-/// Reads the first expression of a text; `None` if it is not complete or nests too deep.
+/// Reads a text that is one expression; `None` if it is not complete, goes on after it, or nests too deep.
 pub fn parse(text: &str) -> Option<SExpr> {
     let mut stack: Vec<Vec<SExpr>> = Vec::new();
     let mut rest = text;
@@ -85,7 +85,11 @@ pub fn parse(text: &str) -> Option<SExpr> {
         };
         match stack.last_mut() {
             Some(items) => items.push(done),
-            None => return Some(done),
+            None => {
+                let is_over =
+                    rest.lines().all(|line| matches!(line.trim_start().chars().next(), None | Some(';')));
+                return is_over.then_some(done);
+            }
         }
     }
 }
@@ -154,6 +158,8 @@ mod tests {
         for text in ["sat", "(a |b c| (d) \"e\"\"(f\")", "((|x#1@0| (- 3)) (y true))", "()"] {
             assert_eq!(parse(text).map(|e| e.to_string()).as_deref(), Some(text));
         }
+        assert_eq!(parse("a ; b").map(|e| e.to_string()).as_deref(), Some("a"));
+        assert_eq!(parse("(a) b"), None);
         assert_eq!(parse("(a"), None);
         assert_eq!(parse(")"), None);
         assert_eq!(parse("|a"), None);

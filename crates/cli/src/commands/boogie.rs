@@ -86,10 +86,11 @@ pub fn check(path: &Path, args: &CheckArgs) -> ExitStatus {
         return ExitStatus::Rejected;
     };
     interrupt::listen();
-    let options = options(&args.boogie);
+    let limit = args.timeout.map(std::time::Duration::from_secs);
+    let options = BoogieOptions { time_per_check: limit, ..options(&args.boogie) };
     let watch = Watch {
         line: ProgressLine::new(&path.display().to_string(), args.format == Format::Text),
-        stop: Stop::after(args.timeout.map(std::time::Duration::from_secs)),
+        stop: Stop::after(limit),
     };
     let report = boogie::check(&loaded, checked, &options, &watch);
     watch.line.finish();
@@ -163,6 +164,7 @@ fn options(args: &BoogieArgs) -> BoogieOptions {
         preemption: args.preemption.map(preemption),
         entry: args.entry.clone(),
         keep_smt: args.dump_smt.is_some(),
+        time_per_check: None,
     }
 }
 
@@ -284,12 +286,40 @@ fn report_json(
         }),
         BoogieVerdict::Holds { .. } | BoogieVerdict::Unknown(_) => serde_json::Value::Null,
     };
+    let covered = match &report.verdict {
+        BoogieVerdict::Holds { delays, recursion, is_bounded, is_sequential } => serde_json::json!({
+            "delays": delays,
+            "recursion": recursion,
+            "isBounded": is_bounded,
+            "hasTasks": !is_sequential,
+        }),
+        BoogieVerdict::Violated(_) | BoogieVerdict::Unknown(_) => serde_json::Value::Null,
+    };
     serde_json::json!({
         "version": json::VERSION,
         "command": "check",
         "file": path.display().to_string(),
         "verdict": verdict_word(&report.verdict),
         "explanation": explain(options, report),
+        "scheduler": match options.scheduler {
+            SchedulerKind::Dfw => "dfw",
+            SchedulerKind::Df => "df",
+            SchedulerKind::ChildFirst => "child-first",
+        },
+        "preemption": match report.preemption {
+            Preemption::Explicit => "explicit",
+            Preemption::Automatic => "automatic",
+            Preemption::Serial => "serial",
+        },
+        "assertions": match options.assertions {
+            boogie::Assertions::Exit => "exit",
+            boogie::Assertions::Continue => "continue",
+        },
+        "covered": covered,
         "violation": violation,
+        "statistics": {
+            "nQueries": report.stats.n_queries,
+            "nInstances": report.stats.n_instances,
+        },
     })
 }

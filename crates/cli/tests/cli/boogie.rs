@@ -74,3 +74,37 @@ fn mistakes_and_missing_solvers_are_told() {
     assert_eq!(output.status.code(), Some(3));
     assert_says(&String::from_utf8_lossy(&output.stderr), &["no-such-solver", "could not be started"]);
 }
+
+#[test]
+fn preemption_is_chosen_or_usual() {
+    need_solver();
+    let dir = folder("boogie_preemption");
+    // Corral's spelling without yields: the second task may come between reading and writing.
+    let lost = "var x: int;\nprocedure add() { var t: int; t := x; x := t + 1; }\n\
+        procedure main() { x := 0; async call add(); async call add(); assume x != 0; assert x == 2; }\n";
+    fs::write(dir.join("lost.bpl"), lost).unwrap();
+    let checked = |args: &[&str]| {
+        let output = allways(&dir, &[&["check", "lost.bpl", "--format", "json"], args].concat());
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), report)
+    };
+    let (code, report) = checked(&[]);
+    assert_eq!(
+        (code, &report["preemption"], &report["scheduler"]),
+        (Some(1), &"automatic".into(), &"dfw".into())
+    );
+    assert_says(report["explanation"].as_str().unwrap(), &["preempted before every shared access"]);
+    let (code, report) = checked(&["--preemption", "serial", "--scheduler", "child-first"]);
+    assert_eq!((code, &report["covered"]["hasTasks"]), (Some(0), &true.into()));
+    assert_says(
+        report["explanation"].as_str().unwrap(),
+        &["child-first, preempted at waits only, in 5 rounds"],
+    );
+    let (code, report) = checked(&["--delays", "1", "--recursion", "2", "--preemption", "explicit"]);
+    assert_eq!((code, &report["covered"]["delays"]), (Some(0), &1.into()));
+    assert_says(
+        &rejected(&dir, &["check", "lost.bpl", "--preemption", "never"]),
+        &["explicit, automatic, serial"],
+    );
+    assert_says(&rejected(&dir, &["check", "lost.bpl", "--entry", "start"]), &["start"]);
+}
