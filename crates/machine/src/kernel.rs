@@ -242,7 +242,8 @@ impl Kernel {
 
     /// Machines that can crash now, in order of creation.
     pub fn crashes(&self) -> impl Iterator<Item = InstanceId> + '_ {
-        let machines = self.exe.network.has_crashes().then(|| self.conf.roster.iter());
+        let has_crashes = self.is_running() && self.exe.network.has_crashes();
+        let machines = has_crashes.then(|| self.conf.roster.iter());
         machines.into_iter().flatten().filter(|&machine| self.can_crash(machine))
     }
 

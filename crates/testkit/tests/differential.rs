@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use allways_machine::{DataPoint, Executable, Kernel, Silent, trace};
-use allways_run::Limits;
+use allways_run::{Choice, Limits, NetworkModel};
 use allways_testkit::Loaded;
-use allways_testkit::differential::{Comparison, Over, Statistics, compare_seed};
+use allways_testkit::differential::{Comparison, Over, Statistics, compare_seed, network_of, program_of};
 use allways_testkit::generate::generate_any;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
@@ -41,6 +41,55 @@ fn oracle_and_kernel_agree_on_random_programs() {
         ("machine made by a made one", 10),
     ] {
         assert!(statistics.share(statistics.features[feature]) >= percent, "{feature}: {statistics:?}");
+    }
+}
+
+/// Every model, without and with faults.
+fn networks() -> impl Iterator<Item = Over> {
+    NetworkModel::ALL.into_iter().flat_map(|model| [false, true].map(|faults| Over { model, faults }))
+}
+
+#[test]
+fn oracle_and_kernel_agree_over_networks() {
+    let options = OracleOptions { max_configurations: 800, ..OracleOptions::default() };
+    for over in networks().filter(|over| *over != Over::default()) {
+        let mut statistics = Statistics::default();
+        for seed in FIRST_SEED..FIRST_SEED + 40 {
+            let (text, compared) = compare_seed(seed, over, options);
+            statistics.add(&compared);
+            if let Comparison::Differ(difference) = compared.comparison {
+                panic!("seed {seed}, {over:?}: {difference}\n{text}");
+            }
+        }
+        assert!(statistics.n_too_large < 30, "{over:?}: {statistics:?}");
+    }
+}
+
+#[test]
+fn random_runs_over_networks_replay_to_the_same_trace() {
+    for over in networks() {
+        for seed in FIRST_SEED..FIRST_SEED + 30 {
+            let text = program_of(seed, over);
+            let loaded = Loaded::new("random.p", &text).expect("random programs compile");
+            let network = network_of(&loaded.program, seed, over);
+            let exe = Executable::new(&loaded.program, 0).with_network(&network).expect("names exist");
+            let exe = Arc::new(exe);
+            let mut random = Random::new(seed);
+            let mut kernel = Kernel::new(exe.clone(), Limits::default());
+            while kernel.is_running() && kernel.n_steps() < 200 {
+                let mut choices: Vec<Choice> = kernel.choices().collect();
+                if random.below(8) == 0 {
+                    choices.extend(kernel.crashes().map(Choice::Crash));
+                }
+                let choice = choices[random.below(choices.len())];
+                let mut answers = |point: DataPoint| random.below(point.n_answers as usize) as u32;
+                kernel.take(choice, &mut answers, &mut Silent).expect("the step is possible");
+            }
+            let schedule = kernel.schedule().clone();
+            let (first, outcome) = trace(&exe, Limits::default(), &schedule).expect("the schedule replays");
+            assert_eq!(outcome, *kernel.outcome(), "seed {seed}\n{text}");
+            assert_eq!(first.schedule(), schedule, "seed {seed}\n{text}");
+        }
     }
 }
 
