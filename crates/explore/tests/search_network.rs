@@ -6,12 +6,12 @@ mod support;
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::search::prove;
+use allways_explore::search::{ProveOptions, Reductions, prove};
 use allways_machine::Executable;
 use allways_run::{Certainty, NetworkModel, NetworkOptions, Quiet, Verdict, ViolationKind};
 use allways_testkit::differential::{Over, network_of, program_of};
 use allways_testkit::oracle::{self, OracleOptions};
-use support::compare::{compare_over, safety};
+use support::compare::{compare_over, limits, safety};
 use support::compile;
 
 /// Every model, without and with faults; but P's own without is tested elsewhere.
@@ -73,6 +73,47 @@ fn random_programs_have_the_verdicts_of_the_oracle() {
             }
         }
         assert!(n_compared > 15 && n_violated > 3, "{n_violated} of {n_compared} violated over {over:?}");
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn reductions_change_no_verdict() {
+    let mut problems = Vec::new();
+    for over in networks() {
+        let (mut n_holds, mut n_violated) = (0, 0);
+        for seed in 70_000..70_060 {
+            let text = program_of(seed, over);
+            let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let network = network_of(&program, seed, over);
+            let exe = Executable::new(&program, 0).with_network(&network).expect("names of the program");
+            let exe = Arc::new(exe);
+            if support::plain(&exe, limits(), 1_000).is_none() {
+                continue;
+            }
+            let run = |reductions| {
+                let options = ProveOptions { reductions, ..safety() };
+                prove(&exe, &options, &Quiet, &Never)
+                    .unwrap_or_else(|error| panic!("seed {seed}, {over:?}: {error}\n{text}"))
+            };
+            let [whole, reduced] = [Reductions::NONE, Reductions::ALL].map(run);
+            let is_same = match (&whole.verdict, &reduced.verdict) {
+                (Verdict::Holds(_), Verdict::Holds(_)) => true,
+                (Verdict::Unknown(_), Verdict::Unknown(_)) => true,
+                (Verdict::Violated(a), Verdict::Violated(b)) => a.schedule.n_steps() == b.schedule.n_steps(),
+                _ => false,
+            };
+            if !is_same {
+                problems
+                    .push(format!("seed {seed}, {over:?}: {:?}, not {:?}", reduced.verdict, whole.verdict));
+            }
+            match whole.verdict {
+                Verdict::Holds(_) => n_holds += 1,
+                Verdict::Violated(_) => n_violated += 1,
+                Verdict::Unknown(_) => {}
+            }
+        }
+        assert!(n_holds > 5 && n_violated > 5, "{n_holds} hold and {n_violated} do not over {over:?}");
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use allways_machine::{Executable, Simplify};
-use allways_run::{Bound, Counterexample, Guarantee, Observer, Verdict};
+use allways_run::{Bound, Counterexample, Guarantee, NetworkModel, Observer, Verdict};
 
 use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::cells::{Cells, Cut};
@@ -45,7 +45,12 @@ pub(super) fn search(
     let options = match has_network {
         false => options,
         true => {
-            let reductions = Reductions { symmetry: false, private_steps: false, ..options.reductions };
+            let mut reductions = Reductions { symmetry: false, private_steps: false, ..options.reductions };
+            if exe.network.model == NetworkModel::Bag {
+                // Which message arrives is named by its place in the order of bytes, and these would change them.
+                reductions.unread_payloads = false;
+                reductions.collection_order = false;
+            }
             whole = ProveOptions { reductions, ..options.clone() };
             &whole
         }
