@@ -36,6 +36,8 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Look at every run: a proof, or a shortest counterexample
     Prove(Box<ProveArgs>),
+    /// Check a proof that `prove --engine asi --certificate` wrote
+    Certify(CertifyArgs),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),
     /// Draw a small program: its configurations, or who may send to whom
@@ -440,6 +442,10 @@ pub struct AlmostSyncArgs {
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = flood_rule)]
     pub flood: FloodRule,
 
+    /// Write the proof for `allways certify`; only an exact proof has one
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+
     /// Give up after so many states
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
@@ -533,6 +539,15 @@ pub enum GraphFormat {
     Svg,
     /// For scripts
     Json,
+}
+
+#[derive(clap::Args)]
+pub struct CertifyArgs {
+    /// The certificate
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub input: InputArgs,
 }
 
 #[derive(clap::Args)]

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod boogie;
+mod certify;
 mod check;
 mod compile;
 mod explain;
@@ -20,6 +21,7 @@ pub fn run(args: Args) -> ExitStatus {
         Command::Tests(args) => compile::tests(&args),
         Command::Check(args) => check::check(&args),
         Command::Prove(args) => prove::prove(&args),
+        Command::Certify(args) => certify::certify(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Graph(args) => graph::graph(&args),
         Command::Sequentialize(args) => boogie::sequentialize(&args),

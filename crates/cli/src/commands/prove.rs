@@ -57,16 +57,20 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         let progress = ProgressLine::new(&name, args.format == Format::Text);
         let start = Instant::now();
         let stop = Stop::after(args.timeout.map(Duration::from_secs));
+        let mut certificate = None;
         let found = match args.engine {
             EngineArg::Explicit => search::prove(&executable, &options, &progress, &stop)
                 .map(|report| Answer { engine: Engine::Explicit, report, flood: None, n_schedules: 0 }),
             EngineArg::Asi => {
                 almost_sync::prove(&executable, &almost_sync_options(args, options.limits), &progress, &stop)
-                    .map(|found| Answer {
-                        engine: Engine::AlmostSync,
-                        report: found.report,
-                        flood: found.flood,
-                        n_schedules: 0,
+                    .map(|found| {
+                        certificate = found.certificate;
+                        Answer {
+                            engine: Engine::AlmostSync,
+                            report: found.report,
+                            flood: found.flood,
+                            n_schedules: 0,
+                        }
                     })
             }
             EngineArg::Auto => auto::prove(&executable, &auto_options(args, &options), &progress, &stop),
@@ -80,6 +84,15 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
+        if let (Some(file), Some(text)) = (&args.almost_sync.certificate, &certificate)
+            && let Err(error) = std::fs::write(file, text)
+        {
+            printer::err(&format!("cannot write {}: {error}\n", file.display()));
+            return ExitStatus::Rejected;
+        }
+        if args.almost_sync.certificate.is_some() && certificate.is_none() {
+            printer::err(&format!("no certificate for `{name}`: there is no exact proof\n"));
+        }
         let mut report = report_of(&compilation, &executable, &name, &answer);
         let found = answer.report;
         if let Verdict::Violated(counterexample) = &found.verdict {
@@ -164,6 +177,9 @@ fn reductions(args: &ProveArgs) -> Reductions {
 
 /// Options that the engine does not have must not be dropped in silence.
 fn wrong_use(args: &ProveArgs) -> Option<String> {
+    if args.almost_sync.certificate.is_some() && (args.engine != EngineArg::Asi || args.all) {
+        return Some("--certificate is for `--engine asi` and one test case".to_owned());
+    }
     if args.engine != EngineArg::Asi {
         return None;
     }
@@ -184,6 +200,7 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
             DestinationArg::Canonical => DestinationChoice::Canonical,
         },
         flood: args.almost_sync.flood,
+        certificate: args.almost_sync.certificate.is_some(),
         max_states: args.almost_sync.max_states,
         limits,
         ..AlmostSyncOptions::default()

@@ -295,6 +295,13 @@ impl<'c> Cells<'c> {
         &self.cells[cell as usize].local
     }
 
+    /// The bytes of where somebody stands, without who.
+    pub fn encoded(&self, cell: CellId) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode_whole(&self.exe, self.kernel.store(), self.local(cell), &mut bytes);
+        bytes
+    }
+
     pub fn owner_of(&self, cell: CellId) -> Owner {
         self.cells[cell as usize].owner
     }

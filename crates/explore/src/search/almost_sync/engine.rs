@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, BuildHasherDefault};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
+use allways_machine::{Executable, Kernel, Outcome, Silent, Simplify, Tracer, replay};
 use allways_run::{
     Choice, Counterexample, Guarantee, Limits, Observer, Progress, Schedule, StopReason, Verdict,
 };
@@ -15,6 +15,7 @@ use super::super::cells::{CellId, Cells, Given, Owner};
 use super::super::options::{SearchBounds, StoreKind};
 use super::super::report::{ProveReport, ProveStatistics};
 use super::super::witness::{self, StepName};
+use super::certificate;
 use super::destination::{Chooser, Scene};
 use super::options::{AlmostSyncOptions, FLOOD_AT, FLOOD_BOUND, FloodRule};
 use super::places::{End, GONE, Head, HeadKind, NOBODY, Places};
@@ -195,6 +196,8 @@ pub(super) struct Search<'a> {
     pub keeps_all: bool,
     pub broken: Vec<Broken>,
     broken_beginnings: Vec<Vec<u32>>,
+    /// By state: who moves, if a certificate is wanted.
+    movers_of: Vec<Box<[u32]>>,
     /// Places of machines that have halted, if all is kept.
     pub halted: FxHashSet<u32>,
     scene: Scene,
@@ -210,8 +213,8 @@ impl<'a> Search<'a> {
         observer: &'a dyn Observer,
         cancel: &'a dyn Cancel,
     ) -> Self {
-        let cells =
-            Cells::new(exe, options.limits, SearchBounds::default(), false, options.simplify, false, cancel);
+        let simplify = if options.certificate { Simplify::default() } else { options.simplify };
+        let cells = Cells::new(exe, options.limits, SearchBounds::default(), false, simplify, false, cancel);
         Search {
             exe,
             options,
@@ -234,6 +237,7 @@ impl<'a> Search<'a> {
             keeps_all: false,
             broken: Vec::new(),
             broken_beginnings: Vec::new(),
+            movers_of: Vec::new(),
             halted: FxHashSet::default(),
             scene: Scene::default(),
             chooser: Chooser::default(),
@@ -380,10 +384,17 @@ impl<'a> Search<'a> {
             }
         }
         if movers.is_empty() {
+            if self.options.certificate {
+                self.movers_of.push(Box::default());
+            }
             return Ok(());
         }
         let mut chosen = std::mem::take(&mut self.chosen);
         self.chooser.choose(&self.scene, &self.senders, self.options.choice, &mut chosen).map_err(fault)?;
+        if self.options.certificate {
+            let slots = chosen.iter().map(|&mover| self.scene.movers[mover as usize].slot);
+            self.movers_of.push(slots.collect());
+        }
         for &mover in &chosen {
             let slot = self.scene.movers[mover as usize].slot;
             self.step(state, depth, &vector, slot, &movers[mover as usize], flood_at);
@@ -633,8 +644,49 @@ impl<'a> Search<'a> {
                 }
             }
         };
+        let is_exact = verdict == Verdict::Holds(Guarantee::LocalStates { is_approximate: false });
+        let certificate = (self.options.certificate && is_exact).then(|| self.certificate());
         let report = ProveReport { verdict, statistics, coverage, dead_handlers, stopped };
-        Ok(AlmostSyncReport { report, flood: self.flood.take(), n_blocked: self.n_blocked })
+        Ok(AlmostSyncReport { report, flood: self.flood.take(), certificate, n_blocked: self.n_blocked })
+    }
+}
+
+impl Search<'_> {
+    /// All states as text.
+    fn certificate(&self) -> String {
+        let mut writer = certificate::Writer::default();
+        // Places are many times fewer than their occurrences.
+        let mut numbers: Vec<Option<usize>> = vec![None; self.places.len()];
+        for state in 0..self.states.len() as u32 {
+            let (mut places, mut movers) = (Vec::new(), Vec::new());
+            for (slot, &place) in self.states.get(state).iter().enumerate() {
+                let slot = slot as u32;
+                let owner = self.places.cells.owner(slot);
+                let line = |path: &str| {
+                    format!(
+                        "{path} {}",
+                        certificate::hex(&self.places.cells.encoded(self.places.cell(place)))
+                    )
+                };
+                let number = match (place, owner) {
+                    (NOBODY, _) | (_, Owner::Network(_)) => continue,
+                    (GONE, Owner::Machine(instance)) => {
+                        writer.place(format!("gone {}", self.exe.instance_path(instance)))
+                    }
+                    (_, Owner::Machine(instance)) => *numbers[place as usize].get_or_insert_with(|| {
+                        writer.place(line(&format!("machine {}", self.exe.instance_path(instance))))
+                    }),
+                    (_, Owner::Monitor(monitor)) => *numbers[place as usize]
+                        .get_or_insert_with(|| writer.place(line(&format!("monitor {monitor}")))),
+                };
+                places.push(number);
+                if self.movers_of[state as usize].contains(&slot) {
+                    movers.push(number);
+                }
+            }
+            writer.state(places, movers);
+        }
+        writer.finish(self.exe, self.senders.topology())
     }
 }
 

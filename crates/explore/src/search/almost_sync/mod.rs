@@ -18,8 +18,11 @@
 //! their cells.
 //!
 //! Reading order: [`options`], `senders` (who may send to whom, by slots), `places` (local steps; inboxes that are
-//! flooded), `destination` (the choice), `engine` (the search), `report` (what comes back).
+//! flooded), `destination` (the choice), `engine` (the search), `report` (what comes back), `certificate` and [`certify`]
+//! (a proof to hand on, and who checks it).
 
+mod certificate;
+pub mod certify;
 mod destination;
 mod engine;
 pub mod options;

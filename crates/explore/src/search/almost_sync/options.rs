@@ -37,6 +37,8 @@ pub struct AlmostSyncOptions {
     pub flood: FloodRule,
     /// What of a local state does not count.
     pub simplify: Simplify,
+    /// Write a certificate if the proof is exact. Local states are then not simplified.
+    pub certificate: bool,
     /// States after which the search gives up.
     pub max_states: Option<u64>,
     /// Steps that shrinking a counterexample may make.
@@ -55,6 +57,7 @@ impl Default for AlmostSyncOptions {
                 order: true,
                 choose_counts: true,
             },
+            certificate: false,
             max_states: None,
             shrink_steps: 200_000,
             limits: Limits::default(),

@@ -39,6 +39,10 @@ impl Senders {
         senders
     }
 
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
     /// The slots of machines that may send to the slot, or make one that may.
     #[inline]
     pub fn of(&self, slot: u32) -> &[u64] {

@@ -1,0 +1,200 @@
+//! Almost-synchronous proofs: the small scenarios, flooded inboxes, certificates and what is refused.
+
+mod support;
+
+use std::sync::Arc;
+
+use allways_explore::Never;
+use allways_explore::search::almost_sync::certify::certify;
+use allways_explore::search::almost_sync::{
+    AlmostSyncOptions, AlmostSyncReport, DestinationChoice, FloodRule, prove,
+};
+use allways_machine::Executable;
+use allways_run::{Guarantee, Limits, Quiet, Verdict};
+use allways_testkit::almost_sync::limits;
+use allways_testkit::generate::generate_any;
+use allways_testkit::random::Random;
+use support::{compile, texts};
+
+fn scenarios() -> Vec<Arc<Executable>> {
+    let texts: Vec<String> =
+        texts("models/almost_synchronous/scenarios").into_iter().map(|(_, text)| text).collect();
+    let program = compile("scenarios.p", &texts.join("\n")).unwrap_or_else(|error| panic!("{error}"));
+    (0..program.tests.len()).map(|test| Arc::new(Executable::new(&program, test))).collect()
+}
+
+fn scenario(name: &str) -> Arc<Executable> {
+    scenarios().into_iter().find(|exe| exe.test_name == name).unwrap_or_else(|| panic!("no test {name}"))
+}
+
+fn run(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> AlmostSyncReport {
+    prove(exe, options, &Quiet, &Never).unwrap_or_else(|error| panic!("{}: {error}", exe.test_name))
+}
+
+fn is_proved(report: &AlmostSyncReport, is_approximate: bool) -> bool {
+    report.report.verdict == Verdict::Holds(Guarantee::LocalStates { is_approximate })
+}
+
+#[test]
+fn endless_senders_are_proved_in_few_states() {
+    for (name, n_states) in [("tcProducer", 10), ("tcRelay", 30)] {
+        let found = run(&scenario(name), &AlmostSyncOptions::default());
+        assert!(is_proved(&found, false), "{name}: {:?}", found.report.verdict);
+        assert!(found.report.statistics.n_configurations < n_states, "{name}");
+        assert!(found.report.statistics.largest_inbox <= 1 && found.flood.is_none(), "{name}");
+    }
+}
+
+#[test]
+fn a_flooded_inbox_is_named_and_proved() {
+    let exe = scenario("tcFlood");
+    let found = run(&exe, &AlmostSyncOptions::default());
+    assert!(is_proved(&found, true), "{:?}", found.report.verdict);
+    let flood = found.flood.expect("a diagnosis");
+    assert_eq!((flood.sender.as_str(), flood.event.as_str()), ("Flooder(0)", "eFlood"));
+    // Without over-approximation there is no end.
+    let exact = AlmostSyncOptions { flood: FloodRule::Off, max_states: Some(2_000), ..Default::default() };
+    assert!(matches!(run(&exe, &exact).report.verdict, Verdict::Unknown(_)));
+}
+
+#[test]
+fn bugs_are_found_and_replay_by_both_choices() {
+    let broken = [
+        "tcForgetfulProducer",
+        "tcRestlessRelay",
+        "tcPoliteCrossing",
+        "tcOrderlyDetour",
+        "tcHastyCommit",
+        "tcEagerFlood",
+    ];
+    for name in broken {
+        for choice in [DestinationChoice::LeastWaiting, DestinationChoice::Canonical] {
+            let found = run(&scenario(name), &AlmostSyncOptions { choice, ..Default::default() });
+            assert!(
+                matches!(found.report.verdict, Verdict::Violated(_)),
+                "{name}: {:?}",
+                found.report.verdict
+            );
+        }
+    }
+}
+
+/// Certificates of exact proofs, with what they are about.
+fn certificates() -> Vec<(Arc<Executable>, String, Limits)> {
+    let mut found = Vec::new();
+    let mut add = |exe: Arc<Executable>, limits: Limits| {
+        let options = AlmostSyncOptions {
+            certificate: true,
+            flood: FloodRule::Off,
+            max_states: Some(3_000),
+            limits,
+            ..Default::default()
+        };
+        if let Some(certificate) = run(&exe, &options).certificate {
+            found.push((exe, certificate, limits));
+        }
+    };
+    for exe in scenarios() {
+        add(exe, Limits::default());
+    }
+    for seed in 50_000..50_060 {
+        let (text, _) = generate_any(seed);
+        let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        add(Arc::new(Executable::new(&program, 0)), limits());
+    }
+    found
+}
+
+/// The certificate with one thing changed.
+fn tamper(lines: &[&str], random: &mut Random) -> Option<String> {
+    let mut lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+    let of = |lines: &[String], word: &str| -> Vec<usize> {
+        (0..lines.len()).filter(|&at| lines[at].starts_with(word)).collect()
+    };
+    let (states, machines) = (of(&lines, "state "), of(&lines, "machine "));
+    match random.below(7) {
+        // A state is dropped, and the count mended.
+        0 => {
+            lines.remove(*random.pick(&states));
+            mend(&mut lines);
+        }
+        // A variable is changed.
+        1 => {
+            let at = *random.pick(&machines);
+            let mut bytes = lines[at].clone().into_bytes();
+            let place = bytes.len() - 1 - random.below(4.min(bytes.len()));
+            bytes[place] = if bytes[place] == b'0' { b'1' } else { b'0' };
+            lines[at] = String::from_utf8(bytes).ok()?;
+        }
+        // A machine is blocked where it is not.
+        2 => {
+            let at = *random.pick(&machines);
+            lines[at] = format!("gone {}", lines[at].split(' ').nth(1)?);
+        }
+        // Somebody does not move who should.
+        3 => {
+            let at = *random.pick(&states);
+            let (places, movers) = lines[at].split_once('|')?;
+            let rest = movers.split_once(' ').map_or("", |(_, rest)| rest);
+            if movers.is_empty() {
+                return None;
+            }
+            lines[at] = format!("{places}|{rest}");
+        }
+        // The topology has an edge less.
+        4 => {
+            let sends = of(&lines, "send ");
+            if sends.is_empty() {
+                return None;
+            }
+            lines.remove(*random.pick(&sends));
+            mend(&mut lines);
+        }
+        // It is cut short.
+        5 => lines.truncate(1 + random.below(lines.len() - 1)),
+        // A place of a state is another.
+        _ => {
+            let at = *random.pick(&states);
+            let (places, movers) = lines[at].split_once('|')?;
+            let mut places: Vec<&str> = places.split(' ').collect();
+            places.remove(1 + random.below(places.len() - 1));
+            lines[at] = format!("{}|{movers}", places.join(" "));
+        }
+    }
+    Some(lines.join("\n") + "\n")
+}
+
+fn mend(lines: &mut Vec<String>) {
+    let count = |word: &str| lines.iter().filter(|line| line.starts_with(word)).count();
+    let n_places = count("machine ") + count("monitor ") + count("gone ");
+    let end = format!("end {} {n_places} {}", count("send "), count("state "));
+    lines.pop();
+    lines.push(end);
+}
+
+#[test]
+fn certificates_are_accepted_and_tampered_ones_refused() {
+    let certificates = certificates();
+    assert!(certificates.len() > 20, "only {} proofs", certificates.len());
+    for (exe, certificate, limits) in &certificates {
+        if let Err(problem) = certify(exe, certificate, *limits) {
+            panic!("{}: {problem}", exe.test_name);
+        }
+    }
+    let mut random = Random::new(7);
+    let mut n_refused = 0;
+    while n_refused < 1_000 {
+        let (exe, certificate, limits) = &certificates[random.below(certificates.len())];
+        let lines: Vec<&str> = certificate.lines().collect();
+        let Some(tampered) = tamper(&lines, &mut random) else { continue };
+        assert!(tampered != *certificate);
+        assert!(certify(exe, &tampered, *limits).is_err(), "accepted for {}:\n{tampered}", exe.test_name);
+        n_refused += 1;
+    }
+    // The certificate of another program.
+    for pair in certificates.windows(2) {
+        if pair[0].1 != pair[1].1 {
+            assert!(certify(&pair[0].0, &pair[1].1, pair[0].2).is_err());
+        }
+    }
+}
