@@ -10,7 +10,7 @@ use allways_report::{diagnostics, json};
 use allways_run::{Observer, Progress};
 
 use crate::args::{
-    AssertionsArg, BoogieArgs, CheckArgs, Format, PreemptionArg, SchedulerArg, SequentializeArgs,
+    AssertionsArg, BoogieArgs, CheckArgs, Format, InputArgs, PreemptionArg, SchedulerArg, SequentializeArgs,
 };
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
@@ -20,6 +20,18 @@ use crate::progress::ProgressLine;
 /// Whether a path is for this pipeline.
 pub fn is_boogie(paths: &[std::path::PathBuf]) -> bool {
     matches!(paths, [path] if path.extension().is_some_and(|extension| extension == "bpl"))
+}
+
+/// Refuses a Boogie program for a command that takes P only.
+pub fn refuse(input: &InputArgs) -> Result<(), ExitStatus> {
+    if !is_boogie(&input.paths) {
+        return Ok(());
+    }
+    let file = input.paths[0].display();
+    printer::err(&format!(
+        "`{file}` is a Boogie program; `allways check`, `compile` and `sequentialize` take those\n"
+    ));
+    Err(ExitStatus::Rejected)
 }
 
 /// `allways compile FILE.bpl`

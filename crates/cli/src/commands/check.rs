@@ -111,6 +111,7 @@ pub fn load(
     format: Format,
     command: &'static str,
 ) -> Result<Compilation, ExitStatus> {
+    super::boogie::refuse(input)?;
     let mut request = input.request();
     let folder = project_folder(&request.paths);
     match suite::load(&folder) {

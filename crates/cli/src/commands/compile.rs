@@ -41,6 +41,9 @@ pub fn compile(args: &CompileArgs) -> ExitStatus {
 
 /// Lists the test cases, one a line.
 pub fn tests(args: &CompileArgs) -> ExitStatus {
+    if let Err(status) = super::boogie::refuse(&args.input) {
+        return status;
+    }
     let compilation = allways_driver::compile(&args.input.request(), args.input.strict);
     if args.format == Format::Json {
         printer::out(&json::to_text(&report(&compilation, "tests")));

@@ -108,3 +108,13 @@ fn preemption_is_chosen_or_usual() {
     );
     assert_says(&rejected(&dir, &["check", "lost.bpl", "--entry", "start"]), &["start"]);
 }
+
+#[test]
+fn commands_for_p_refuse_boogie_and_say_what_takes_it() {
+    let folder = folder("boogie-for-p");
+    fs::write(folder.join("main.bpl"), "procedure main() { assert true; }\n").unwrap();
+    for command in ["prove", "graph", "tests"] {
+        let text = rejected(&folder, &[command, "main.bpl"]);
+        assert_says(&text, &["is a Boogie program", "`allways check`"]);
+    }
+}
