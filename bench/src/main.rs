@@ -2,8 +2,10 @@
 //! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
 //!
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print[-reduced] THREADS`, or
-//! `search project PATH SECONDS`, or `figure-9 [--max N] [--every] [-o FILE]`
+//! `search project PATH SECONDS`, or `figure-9 [--max N] [--every] [-o FILE]`, or
+//! `almost-synchronous [SECONDS] [WORD]...`
 
+mod almost_sync;
 mod figure_9;
 mod front_end;
 mod search;
@@ -21,6 +23,10 @@ fn main() -> ExitCode {
                 figure_9::FigureOptions::parse(words).is_some_and(|options| figure_9::run(&options));
             return if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
+        ["almost-synchronous", seconds, words @ ..] if seconds.parse::<u64>().is_ok() => {
+            almost_sync::run(seconds.parse().unwrap_or(120), words);
+        }
+        ["almost-synchronous", words @ ..] => almost_sync::run(120, words),
         ["testing"] => testing::run(20_000),
         ["testing", n] if n.parse::<u64>().is_ok() => testing::run(n.parse().unwrap_or(20_000)),
         ["search", "one", model, test, store, n_threads] => search::run_one(model, test, store, n_threads),
@@ -33,7 +39,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | testing [schedules] | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [seconds] [word of a model or test]... | testing [schedules] | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }

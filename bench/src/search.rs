@@ -171,7 +171,7 @@ fn search(exe: &Arc<Executable>, store: StoreKind, n_threads: usize, reductions:
 }
 
 /// The result, seconds of processor time and of the clock.
-fn timed<T>(run: impl FnOnce() -> T) -> (T, f64, f64) {
+pub fn timed<T>(run: impl FnOnce() -> T) -> (T, f64, f64) {
     let (cpu, clock) = (cpu_seconds(), Instant::now());
     let result = run();
     (result, cpu_seconds() - cpu, clock.elapsed().as_secs_f64())
