@@ -11,7 +11,7 @@ use std::time::Instant;
 use allways_driver::Request;
 use allways_explore::Never;
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
-use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
+use allways_machine::{Executable, Kernel, Outcome, Script, Silent};
 use allways_run::{Guarantee, InstanceId, Limits, Quiet, StopReason, Verdict};
 
 /// Model and test.
@@ -184,37 +184,6 @@ fn cpu_seconds() -> f64 {
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
     (ticks(11) + ticks(12)) / 100.0
-}
-
-/// All answers, one after the other.
-#[derive(Default)]
-struct Script {
-    answers: Vec<(u32, u32)>,
-    at: usize,
-}
-
-impl Oracle for Script {
-    fn answer(&mut self, point: DataPoint) -> u32 {
-        if self.at == self.answers.len() {
-            self.answers.push((0, point.n_answers));
-        }
-        self.at += 1;
-        self.answers[self.at - 1].0
-    }
-}
-
-impl Script {
-    fn advance(&mut self) -> bool {
-        self.answers.truncate(self.at);
-        self.at = 0;
-        while let Some((answer, n)) = self.answers.pop() {
-            if answer + 1 < n {
-                self.answers.push((answer + 1, n));
-                return true;
-            }
-        }
-        false
-    }
 }
 
 /// How many configurations the baseline saw.

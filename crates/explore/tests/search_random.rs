@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
 use allways_explore::{Fairness, Never};
-use allways_machine::{Actor, DataPoint, Executable, Kernel, Note, Oracle, Outcome, Recorder, Scene};
+use allways_machine::{Actor, Executable, Kernel, Note, Outcome, Recorder, Scene, Script};
 use allways_p::hir::Temperature;
 use allways_run::{Certainty, Choice, NetworkModel, Quiet, Verdict, ViolationKind};
 use allways_testkit::differential::{Over, network_of};
@@ -72,22 +72,6 @@ struct Naive {
     edges: Vec<Vec<(usize, u64, u64)>>,
 }
 
-#[derive(Default)]
-struct Script {
-    answers: Vec<(u32, u32)>,
-    at: usize,
-}
-
-impl Oracle for Script {
-    fn answer(&mut self, point: DataPoint) -> u32 {
-        if self.at == self.answers.len() {
-            self.answers.push((0, point.n_answers));
-        }
-        self.at += 1;
-        self.answers[self.at - 1].0
-    }
-}
-
 struct Temperatures<'a> {
     exe: &'a Executable,
     hot: u64,
@@ -149,19 +133,7 @@ fn naive(exe: &Arc<Executable>) -> Option<Naive> {
                 if graph.heat.len() > 250 {
                     return None;
                 }
-                script.answers.truncate(script.at);
-                script.at = 0;
-                let more = loop {
-                    match script.answers.pop() {
-                        None => break false,
-                        Some((answer, n)) if answer + 1 < n => {
-                            script.answers.push((answer + 1, n));
-                            break true;
-                        }
-                        Some(_) => {}
-                    }
-                };
-                if !more {
+                if !script.advance() {
                     break;
                 }
             }

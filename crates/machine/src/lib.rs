@@ -23,6 +23,7 @@ mod lower;
 pub mod network;
 pub mod record;
 pub mod replay;
+pub mod script;
 pub mod show;
 pub mod simplify;
 pub mod topology;
@@ -37,6 +38,7 @@ pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, 
 pub use network::{InFlight, Network, UnknownName};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
+pub use script::Script;
 pub use simplify::{Simplified, Simplify};
 pub use topology::Topology;
 pub use trace::{Tracer, trace};

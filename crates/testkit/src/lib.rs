@@ -15,7 +15,6 @@ pub mod generate;
 pub mod oracle;
 pub mod proof;
 pub mod random;
-pub mod script;
 pub mod search;
 pub mod shrink;
 pub mod source;

@@ -9,14 +9,11 @@ use std::sync::Arc;
 
 use allways_base::Idx;
 use allways_machine::value::{Kind, View};
-use allways_machine::{
-    DataPoint, Executable, Kernel, Local, Oracle, Outcome, Pending, Silent, Snapshot, Status, Store,
-};
+use allways_machine::{Executable, Kernel, Local, Outcome, Pending, Script, Silent, Snapshot, Status, Store};
 use allways_p::hir::{EventId, FunId, InterfaceId, MachineId, Program, StateId, Temperature};
 use allways_run::{Choice, InstanceId, Limits, NetworkOptions, ViolationKind};
 
 use crate::oracle::value::{Path, Value};
-use crate::script::Script;
 use crate::view::{At, LocalView, MonitorView, QuiescentView, Summary};
 
 /// Enumerates one test of a program through the kernel.
@@ -55,13 +52,6 @@ pub fn explore_over(
     }
     search.summary.n_configurations = search.seen.len();
     search.summary
-}
-
-/// A script answers the kernel's questions.
-impl Oracle for Script {
-    fn answer(&mut self, point: DataPoint) -> u32 {
-        self.ask(point.n_answers)
-    }
 }
 
 struct Search<'a> {

@@ -16,7 +16,7 @@ use allways_machine::configuration::After;
 use allways_machine::encode::{encode_local, encode_skeleton, encode_whole};
 use allways_machine::{
     Actor, Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Note, Oracle, Outcome, Paused,
-    Pending, Recorder, Scene, Silent, Simplify, Snapshot, Status, Value, must_wait,
+    Pending, Recorder, Scene, Script, Silent, Simplify, Snapshot, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason};
@@ -933,7 +933,6 @@ impl Cells<'_> {
         let mut script = Script::default();
         loop {
             self.kernel.restore(&walk.at);
-            script.at = 0;
             self.kernel.step(machine, &mut script, &mut Silent).ok()?;
             let at = self.kernel.save();
             let outcome = self.kernel.outcome().clone();
@@ -950,44 +949,13 @@ impl Cells<'_> {
                 vector[slot] = self.intern(Owner::Machine(instance));
             }
             if is_it(&outcome, &vector) {
-                let answers = script.answers.iter().map(|&(answer, _)| answer).collect();
+                let answers = script.given().collect();
                 return Some(Walked { answers, outcome, walk: Walk { at } });
             }
             if !script.advance() {
                 return None;
             }
         }
-    }
-}
-
-/// All answers, one after the other.
-#[derive(Default)]
-struct Script {
-    /// Each with how many there are.
-    answers: Vec<(u32, u32)>,
-    at: usize,
-}
-
-impl Script {
-    fn advance(&mut self) -> bool {
-        self.answers.truncate(self.at);
-        while let Some((answer, n)) = self.answers.pop() {
-            if answer + 1 < n {
-                self.answers.push((answer + 1, n));
-                return true;
-            }
-        }
-        false
-    }
-}
-
-impl Oracle for Script {
-    fn answer(&mut self, point: DataPoint) -> u32 {
-        if self.at == self.answers.len() {
-            self.answers.push((0, point.n_answers));
-        }
-        self.at += 1;
-        self.answers[self.at - 1].0
     }
 }
 

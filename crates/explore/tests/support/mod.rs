@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use allways_base::Sources;
-use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
+use allways_machine::{Executable, Kernel, Outcome, Script, Silent};
 use allways_p::{Dialect, FileRole, Input, hir};
 use allways_run::{Choice, Limits, ViolationKind};
 
@@ -80,37 +80,6 @@ pub struct Plain {
     /// Steps of a shortest way to a violation, and the kinds met after so many.
     pub broken: Option<(u64, Vec<ViolationKind>)>,
     pub is_unknown: bool,
-}
-
-/// All answers, one after the other.
-#[derive(Default)]
-struct Script {
-    answers: Vec<(u32, u32)>,
-    at: usize,
-}
-
-impl Oracle for Script {
-    fn answer(&mut self, point: DataPoint) -> u32 {
-        if self.at == self.answers.len() {
-            self.answers.push((0, point.n_answers));
-        }
-        self.at += 1;
-        self.answers[self.at - 1].0
-    }
-}
-
-impl Script {
-    fn advance(&mut self) -> bool {
-        self.answers.truncate(self.at);
-        self.at = 0;
-        while let Some((answer, n)) = self.answers.pop() {
-            if answer + 1 < n {
-                self.answers.push((answer + 1, n));
-                return true;
-            }
-        }
-        false
-    }
 }
 
 /// Breadth first over snapshots of the kernel, configurations told apart by their bytes. `None` when there are too many.

@@ -10,7 +10,7 @@ use allways_run::{NetworkModel, ViolationKind};
 use super::configuration::{Configuration, Frame, Local, Message, Next, Raised, Status, Task};
 use super::network::Rules;
 use super::value::{Fault, Path, Value};
-use crate::script::Script;
+use allways_machine::Script;
 
 /// Why a segment ends the run.
 #[derive(Clone, PartialEq, Eq, Debug)]

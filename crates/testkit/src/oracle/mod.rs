@@ -26,8 +26,8 @@ use std::rc::Rc;
 use allways_p::hir::{Action, Program, StateId, StmtKind, Temperature, Test};
 use allways_run::{NetworkOptions, ViolationKind};
 
-use crate::script::Script;
 use crate::view::{At, LocalView, MonitorView, QuiescentView, Summary, shown};
+use allways_machine::Script;
 use configuration::{Configuration, Local, Status};
 use machine::{Segment, Trap, new_machine};
 use network::{Network, Rules};

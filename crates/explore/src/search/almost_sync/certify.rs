@@ -13,7 +13,7 @@ use std::sync::Arc;
 use allways_machine::encode::encode_whole;
 use allways_machine::topology::{Target, Topology};
 use allways_machine::{
-    Actor, DataPoint, Executable, Kernel, Note, Oracle, Outcome, Pending, Recorder, Scene, Snapshot, Status,
+    Actor, Executable, Kernel, Note, Outcome, Pending, Recorder, Scene, Script, Snapshot, Status,
 };
 use allways_run::{InstanceId, Limits, ViolationKind};
 
@@ -177,37 +177,6 @@ impl Recorder for Watch {
             }
             _ => {}
         }
-    }
-}
-
-/// All answers, one after the other.
-#[derive(Default)]
-struct Script {
-    answers: Vec<(u32, u32)>,
-    at: usize,
-}
-
-impl Oracle for Script {
-    fn answer(&mut self, point: DataPoint) -> u32 {
-        if self.at == self.answers.len() {
-            self.answers.push((0, point.n_answers));
-        }
-        self.at += 1;
-        self.answers[self.at - 1].0
-    }
-}
-
-impl Script {
-    fn advance(&mut self) -> bool {
-        self.answers.truncate(self.at);
-        self.at = 0;
-        while let Some((answer, n)) = self.answers.pop() {
-            if answer + 1 < n {
-                self.answers.push((answer + 1, n));
-                return true;
-            }
-        }
-        false
     }
 }
 

@@ -1,5 +1,7 @@
 //! Answers to data choices, enumerated: run with one script, advance it, run again, until there is no next one.
 
+use crate::kernel::{DataPoint, Oracle};
+
 /// The answers of one run. What lies beyond them is answered with zero and remembered.
 #[derive(Clone, Default, Debug)]
 pub struct Script {
@@ -19,6 +21,11 @@ impl Script {
         answer
     }
 
+    /// The answers given so far.
+    pub fn given(&self) -> impl Iterator<Item = u32> + '_ {
+        self.answers[..self.at].iter().map(|&(answer, _)| answer)
+    }
+
     /// Makes this the next script; false when all were seen.
     pub fn advance(&mut self) -> bool {
         self.answers.truncate(self.at);
@@ -30,6 +37,12 @@ impl Script {
             }
         }
         false
+    }
+}
+
+impl Oracle for Script {
+    fn answer(&mut self, point: DataPoint) -> u32 {
+        self.ask(point.n_answers)
     }
 }
 
