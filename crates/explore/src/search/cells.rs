@@ -15,16 +15,18 @@ use allways_base::Idx;
 use allways_machine::configuration::After;
 use allways_machine::encode::{encode_local, encode_skeleton, encode_whole};
 use allways_machine::{
-    Actor, Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Note, Oracle, Outcome, Paused,
-    Pending, Recorder, Scene, Script, Silent, Simplify, Snapshot, Status, Value, must_wait,
+    Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Oracle, Outcome, Paused, Pending, Script,
+    Silent, Simplify, Snapshot, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason};
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
+use super::hash::{hash_bytes, hash_bytes_from};
 use super::network::{Arrival, NetworkOp, fate_answer};
 use super::options::SearchBounds;
+use super::part_watch::{PartWatch, temperatures};
 use crate::coverage::{Coverage, Sink};
 use crate::options::Cancel;
 
@@ -959,15 +961,6 @@ impl Cells<'_> {
     }
 }
 
-/// By control state. Scenarios are never hot.
-fn temperatures(exe: &Executable) -> Vec<Temperature> {
-    let temperature = |state: &allways_machine::ir::StateDef| {
-        let machine = &exe.machines[state.machine as usize];
-        if machine.is_monitor && !machine.is_scenario { state.temperature } else { Temperature::Warm }
-    };
-    exe.states.iter().map(temperature).collect()
-}
-
 fn too_many() -> StopReason {
     StopReason::Unsupported {
         what: format!("a handler with more than {MAX_RESOLUTIONS} answers to its choices"),
@@ -986,82 +979,4 @@ impl Oracle for Given<'_> {
         self.at += 1;
         answer
     }
-}
-
-/// Hears coverage, and how hot a monitor was.
-struct PartWatch {
-    coverage: Sink,
-    temperatures: Vec<Temperature>,
-    hot: bool,
-    cold: bool,
-}
-
-impl Recorder for PartWatch {
-    fn record(&mut self, _: &Scene<'_>, note: Note) {
-        let layout = self.coverage.layout;
-        match note {
-            Note::Enter { actor, state } => {
-                self.coverage.cover(layout.entered(state));
-                if let Actor::Monitor(_) = actor {
-                    match self.temperatures[state as usize] {
-                        Temperature::Hot => self.hot = true,
-                        Temperature::Cold => self.cold = true,
-                        Temperature::Warm => {}
-                    }
-                }
-            }
-            Note::Exit { state, .. } => self.coverage.cover(layout.left(state)),
-            Note::Send { message, .. } | Note::Announce { message, .. } => {
-                self.coverage.cover(layout.sent(message.event));
-            }
-            Note::Dequeue { state, message, .. }
-            | Note::Raise { state, message, .. }
-            | Note::Observe { state, message, .. } => {
-                self.coverage.cover(layout.handled(state, message.event));
-            }
-            Note::Receive { state, message, .. } => {
-                self.coverage.cover(layout.received(state, message.event));
-            }
-            Note::Chosen(_)
-            | Note::Create { .. }
-            | Note::Lose { .. }
-            | Note::Duplicate { .. }
-            | Note::Arrive { .. }
-            | Note::Crash { .. }
-            | Note::Drop { .. }
-            | Note::Wait { .. }
-            | Note::Goto { .. }
-            | Note::Answer { .. }
-            | Note::Print { .. }
-            | Note::Halt { .. } => {}
-        }
-    }
-}
-
-/// A hash of good quality whose values never change: fingerprints of different processes must agree.
-pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
-    hash_bytes_from(bytes, K)
-}
-
-const K: u64 = 0x9e37_79b9_7f4a_7c15;
-
-fn hash_bytes_from(bytes: &[u8], seed: u64) -> u64 {
-    let mut hash = seed ^ bytes.len() as u64;
-    for chunk in bytes.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let product = u128::from(u64::from_le_bytes(word) ^ hash) * u128::from(0xd6e8_feb8_6659_fd93_u64);
-        hash = (product as u64) ^ (product >> 64) as u64 ^ hash.rotate_left(23).wrapping_mul(K);
-    }
-    mix(hash)
-}
-
-/// A bijection that spreads its argument over all bits.
-#[inline]
-pub(super) fn mix(mut n: u64) -> u64 {
-    n ^= n >> 32;
-    n = n.wrapping_mul(0xd6e8_feb8_6659_fd93);
-    n ^= n >> 32;
-    n = n.wrapping_mul(0xd6e8_feb8_6659_fd93);
-    n ^ n >> 32
 }

@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use allways_run::StopReason;
 
-use super::cells::{Act, CellId, Cells, Cut, Ending, mix};
+use super::cells::{Act, CellId, Cells, Cut, Ending};
+use super::hash::mix;
 
 /// What a machine can do where it stands, in 16 bytes.
 #[derive(Clone, Copy, Default)]

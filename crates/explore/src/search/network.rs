@@ -11,7 +11,8 @@ use allways_machine::encode::{compare_messages, encode_in_flight};
 use allways_machine::{DataPoint, InFlight, Local, Message};
 use allways_run::{Choice, InstanceId, NetworkModel};
 
-use super::cells::{Answer, Cell, CellId, Cells, Cut, Delivered, Ending, Owner, hash_bytes};
+use super::cells::{Answer, Cell, CellId, Cells, Cut, Delivered, Ending, Owner};
+use super::hash::hash_bytes;
 
 /// What happens to a network.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

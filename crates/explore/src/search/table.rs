@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::cells::mix;
+use super::hash::mix;
 
 /// No slot was free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::cells::{CellId, mix};
+use super::cells::CellId;
+use super::hash::mix;
 use super::table::Full;
 
 /// Numbers of pairs must leave room for the length in the key.

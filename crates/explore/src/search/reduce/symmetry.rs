@@ -23,7 +23,8 @@ use std::sync::Mutex;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use super::super::cells::{CellId, Cells, mix};
+use super::super::cells::{CellId, Cells};
+use super::super::hash::mix;
 use super::super::lock;
 
 /// More orders of interchangeable-looking siblings are not tried.
