@@ -1,4 +1,4 @@
-// safe 3
+// safe 2
 procedure main()
 {
   var x: int;

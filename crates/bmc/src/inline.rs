@@ -4,7 +4,7 @@
 //! is reached: satisfiable means a real failing execution. (O) leaves what open calls do arbitrary,
 //! except beyond the recursion bound: unsatisfiable means that nothing fails within the bound. If
 //! neither decides, the open sites on the path of the model of (O) are inlined. The core of an
-//! unsatisfiable (O) tells whether the bound mattered.
+//! unsatisfiable (O) tells whether the bound may have mattered; a last question without it settles that.
 //!
 //! The recursion depth of a call site is one plus the number of sites around it with the same callee;
 //! sites deeper than the bound are blocked. Loops are procedures here, so the bound covers them too.
@@ -274,10 +274,7 @@ impl<'a, 's> Inliner<'a, 's> {
                 self.open.values().filter(|site| self.blocked(site, bound)).map(negate).collect();
             let is_open = all.len() > blocked.len();
             let all: Vec<String> = all.into_iter().collect();
-            let holds = |core: &[String]| Answer::Holds {
-                recursion: bound,
-                bound_reached: core.iter().any(|literal| blocked.contains(literal)),
-            };
+            let needs_bound = |core: &[String]| core.iter().any(|literal| blocked.contains(literal));
             let mut undecided = None;
             match self.session.check(&all)? {
                 CheckResult::Sat => {
@@ -288,7 +285,7 @@ impl<'a, 's> Inliner<'a, 's> {
                 CheckResult::Unsat(core) => {
                     let needs_open = core.iter().any(|literal| !blocked.contains(literal));
                     if !is_open || !needs_open {
-                        return Ok(holds(&core));
+                        return self.holds(bound, needs_bound(&core));
                     }
                 }
                 CheckResult::Unknown(reason) => undecided = Some(reason),
@@ -296,7 +293,7 @@ impl<'a, 's> Inliner<'a, 's> {
             if is_open {
                 let blocked: Vec<String> = blocked.iter().cloned().collect();
                 match self.session.check(&blocked)? {
-                    CheckResult::Unsat(core) => return Ok(holds(&core)),
+                    CheckResult::Unsat(core) => return self.holds(bound, needs_bound(&core)),
                     CheckResult::Unknown(reason) => {
                         undecided.get_or_insert(reason);
                     }
@@ -324,6 +321,13 @@ impl<'a, 's> Inliner<'a, 's> {
                 _ => self.expand(sites, bound, burst)?,
             }
         }
+    }
+
+    /// Nothing fails within the bound. Cores need not be small: whether the bound mattered is asked once more, with no
+    /// call blocked, so that the answer depends on the program and less on the solver.
+    fn holds(&mut self, bound: u32, needs_bound: bool) -> Result<Answer, SolverError> {
+        let bound_reached = needs_bound && !matches!(self.session.check(&[])?, CheckResult::Unsat(_));
+        Ok(Answer::Holds { recursion: bound, bound_reached })
     }
 
     /// The path of the model: steps in order, and the open sites on it.

@@ -5,16 +5,15 @@
 //! - `// holds N`: nothing fails within the bound N, which is reached;
 //! - `// unsupported`: rejected with a reason.
 
-mod common;
-
 use std::fs;
 
 use allways_bmc::{Answer, Recursion, VerifyError, VerifyOptions, verify};
 use allways_boogie::entry_point;
 use allways_run::Quiet;
+use allways_testkit::boogie::solver;
 
 fn verdict(name: &str, text: &str, recursion: Recursion) -> String {
-    let checked = match common::load(name, text) {
+    let checked = match solver::load(name, text) {
         Ok(checked) => checked,
         Err(complaint) => return complaint,
     };
@@ -22,7 +21,7 @@ fn verdict(name: &str, text: &str, recursion: Recursion) -> String {
         Ok(entry) => entry,
         Err(diagnostic) => return diagnostic.message.clone(),
     };
-    let mut solver = common::start();
+    let mut solver = solver::start();
     let options = VerifyOptions { recursion, keep_smt: false };
     match verify(&checked, entry, &options, &mut solver, &Quiet) {
         Ok(report) => match report.answer {
@@ -74,7 +73,7 @@ fn check_file(name: &str, text: &str) -> Result<(), String> {
 
 #[test]
 fn sequential_programs_get_their_verdicts() {
-    let folder = common::workspace().join("corpus/boogie/sequential");
+    let folder = solver::workspace().join("corpus/boogie/sequential");
     let mut files: Vec<_> = fs::read_dir(&folder)
         .expect("the corpus is there")
         .filter_map(|entry| Some(entry.ok()?.path()))

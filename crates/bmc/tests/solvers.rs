@@ -1,13 +1,12 @@
 //! Solvers that are missing, wrong, dying or undecided are told apart, and none of them is an answer.
 
-mod common;
-
 use std::time::Duration;
 
 use allways_bmc::smt::{Found, ProcessOptions, ProcessSolver, Recorded, Session, Solver, SolverError};
 use allways_bmc::{Answer, Recursion, VerifyError, VerifyOptions, verify};
 use allways_boogie::entry_point;
 use allways_run::Quiet;
+use allways_testkit::boogie::solver;
 
 fn start(program: &str) -> Option<SolverError> {
     ProcessSolver::start(&Found::new(program), &ProcessOptions::default()).err()
@@ -29,7 +28,7 @@ fn other_programs_are_no_solvers() {
 
 #[test]
 fn solver_that_dies_in_the_middle_is_an_error() {
-    let mut solver = common::start();
+    let mut solver = solver::start();
     solver.tell("(exit)\n").expect("it listens");
     assert!(matches!(solver.ask("(check-sat)"), Err(SolverError::Died { .. })));
     assert!(matches!(solver.ask("(check-sat)"), Err(SolverError::Died { .. })));
@@ -37,14 +36,14 @@ fn solver_that_dies_in_the_middle_is_an_error() {
 
 #[test]
 fn rejected_command_is_an_error() {
-    let mut solver = common::start();
+    let mut solver = solver::start();
     let mut session = Session::new(&mut solver, false).expect("it listens");
     session.tell("(assert nothing)\n").expect("told later");
     assert!(matches!(session.check(&[]), Err(SolverError::Complaint(_))));
 }
 
 fn verdict_of(text: &str, solver: &mut dyn Solver) -> Result<Answer, VerifyError> {
-    let checked = common::load("test", text).expect("no mistakes");
+    let checked = solver::load("test", text).expect("no mistakes");
     let entry = entry_point(&checked.program, None).expect("it has a main");
     let options = VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: false };
     verify(&checked, entry, &options, solver, &Quiet).map(|report| report.answer)
@@ -65,7 +64,7 @@ fn unknown_is_not_an_answer() {
 #[test]
 fn time_limit_gives_unknown() {
     let options = ProcessOptions { time_per_check: Some(Duration::from_millis(50)), seed: 0 };
-    let mut solver = ProcessSolver::start(&common::solver(), &options).expect("it starts");
+    let mut solver = ProcessSolver::start(&solver::solver(), &options).expect("it starts");
     // Fermat's theorem for the exponent three, over unbounded numbers.
     let text = "procedure main() {
         var a, b, c: int;
@@ -78,10 +77,10 @@ fn time_limit_gives_unknown() {
 
 #[test]
 fn conversation_can_be_kept() {
-    let checked = common::load("test", "procedure main() { assert false; }").expect("no mistakes");
+    let checked = solver::load("test", "procedure main() { assert false; }").expect("no mistakes");
     let entry = entry_point(&checked.program, None).expect("it has a main");
     let options = VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: true };
-    let report = verify(&checked, entry, &options, &mut common::start(), &Quiet).expect("it works");
+    let report = verify(&checked, entry, &options, &mut solver::start(), &Quiet).expect("it works");
     let smt = report.smt.expect("it was kept");
     assert!(smt.contains("(set-logic ALL)") && smt.contains("(check-sat"), "{smt}");
     assert!(report.stats.n_queries > 0 && report.stats.n_instances > 0);

@@ -4,9 +4,6 @@
 //! `ALLWAYS_RANDOM_PROGRAMS` sets the number of random programs (default 40), `ALLWAYS_RANDOM_FIRST` the first seed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Once;
 
 use allways_base::Sources;
 use allways_boogie::generate::{GenerateOptions, generate};
@@ -16,19 +13,12 @@ use allways_driver::boogie::{
     Assertions, BoogieOptions, BoogieVerdict, Loaded, Preemption, SchedulerKind, check, read,
 };
 use allways_run::Quiet;
+use allways_testkit::boogie::solver::{need_solver, workspace};
 
 const SCHEDULERS: [SchedulerKind; 3] = [SchedulerKind::Dfw, SchedulerKind::Df, SchedulerKind::ChildFirst];
 
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn loaded(name: &str, text: &str) -> Loaded {
-    static SOLVER: Once = Once::new();
-    SOLVER.call_once(|| {
-        let done = Command::new("sh").arg(workspace().join("scripts/get-solver")).status();
-        assert!(done.is_ok_and(|status| status.success()), "no SMT solver: see scripts/get-solver");
-    });
+    need_solver();
     read(Sources::default(), name.to_owned(), text.to_owned())
 }
 

@@ -1,8 +1,6 @@
 //! The smallest number of delays at which the programs of the paper fail, by scheduler and assertion
 //! mode, and the small programs that every translation must get right.
 
-mod common;
-
 use std::fs;
 
 use allways_base::Sources;
@@ -10,6 +8,7 @@ use allways_bmc::{Answer, Recursion, VerifyOptions, verify};
 use allways_boogie::{entry_point, print};
 use allways_run::Quiet;
 use allways_sequentialize::{Assertions, Options, Preemption, Scheduler, sequentialize};
+use allways_testkit::boogie::solver;
 
 const EXIT: Assertions = Assertions::Exit;
 const CONTINUE: Assertions = Assertions::Continue;
@@ -24,7 +23,7 @@ fn outcome(
 ) -> Result<bool, String> {
     let mut sources = Sources::default();
     sources.add(name.to_owned(), text.to_owned());
-    let checked = common::load(name, text)?;
+    let checked = solver::load(name, text)?;
     let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
     let preemption =
         if text.contains("// preemption: automatic") { Preemption::Automatic } else { Preemption::Explicit };
@@ -34,10 +33,10 @@ fn outcome(
     if let Ok(folder) = std::env::var("ALLWAYS_KEEP_TRANSLATIONS") {
         let _ = fs::write(format!("{folder}/{name}.{scheduler:?}.{assertions:?}.bpl"), &printed);
     }
-    let checked = common::load("translated", &printed)?;
+    let checked = solver::load("translated", &printed)?;
     let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
     let options = VerifyOptions { recursion: Recursion::Exactly(recursion), keep_smt: false };
-    let mut solver = common::start();
+    let mut solver = solver::start();
     let report = verify(&checked, entry, &options, &mut solver, &Quiet).map_err(|e| e.to_string())?;
     match report.answer {
         Answer::Fails { .. } => Ok(true),
@@ -81,7 +80,7 @@ fn expect(
 /// Every `// explore: SCHEDULER(N) MODE VERDICT` line of the corpus, symbolically.
 #[test]
 fn corpus_verdicts_of_the_operational_schedulers() {
-    let folder = common::workspace().join("corpus/boogie/async");
+    let folder = solver::workspace().join("corpus/boogie/async");
     let mut files: Vec<_> = fs::read_dir(&folder)
         .expect("the corpus is there")
         .filter_map(|entry| Some(entry.ok()?.path()))

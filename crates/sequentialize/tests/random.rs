@@ -2,8 +2,6 @@
 //! program reaches, and nothing else. `ALLWAYS_RANDOM_PROGRAMS` sets how many (default 60) and
 //! `ALLWAYS_RANDOM_FIRST` the first seed.
 
-mod common;
-
 use std::collections::BTreeSet;
 
 use allways_base::Span;
@@ -15,6 +13,7 @@ use allways_boogie::tree::{BinaryOp, DeclKind, ExprId, Program, StmtKind};
 use allways_boogie::{check, entry_point, print};
 use allways_run::Quiet;
 use allways_sequentialize::{Assertions, Options, Preemption, Scheduler, Sequentialized, sequentialize};
+use allways_testkit::boogie::solver;
 
 /// One process for many programs.
 struct Reused(ProcessSolver);
@@ -91,7 +90,7 @@ fn reaches(done: &Sequentialized, n_globals: usize, wanted: &Finals, solver: &mu
 fn compare(seed: u64, options: &GenerateOptions, solver: &mut Reused) {
     let sketch = generate(seed, options);
     let text = sketch.to_boogie();
-    let checked = common::load("random", &text).unwrap_or_else(|complaint| panic!("{complaint}\n{text}"));
+    let checked = solver::load("random", &text).unwrap_or_else(|complaint| panic!("{complaint}\n{text}"));
     let entry = entry_point(&checked.program, None).unwrap_or_else(|d| panic!("{}", d.message));
     let code = lower(checked.clone(), entry, Preemption::Explicit).unwrap_or_else(|limit| panic!("{limit}"));
     let all: Finals = (0..1u32 << sketch.n_globals)
@@ -141,7 +140,7 @@ fn compare(seed: u64, options: &GenerateOptions, solver: &mut Reused) {
 #[test]
 fn translations_reach_what_schedulers_reach() {
     let (first, n) = (number("ALLWAYS_RANDOM_FIRST", 0), number("ALLWAYS_RANDOM_PROGRAMS", 60));
-    let mut solver = Reused(common::start());
+    let mut solver = Reused(solver::start());
     for seed in first..first + n {
         let waits = seed % 4 != 3;
         let yields = if seed % 2 == 0 { 50 } else { 25 };

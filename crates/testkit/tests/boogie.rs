@@ -1,20 +1,14 @@
 //! A few random asynchronous Boogie programs; `cargo xtask differential --boogie` takes as many as wanted.
 
-use std::path::Path;
-use std::process::Command;
-
 use allways_base::FileId;
 use allways_boogie::interp::{ExploreOptions, Preemption, Scheduler, Value, explore, lower};
 use allways_boogie::{analyze, entry_point};
+use allways_testkit::boogie::solver::need_solver;
 use allways_testkit::boogie::{CompareOptions, Comparison, Reused, Statistics, compare, compare_seed};
 
 fn solver() -> Reused {
-    Reused::start().unwrap_or_else(|_| {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/get-solver");
-        let done = Command::new("sh").arg(&script).status();
-        assert!(matches!(done, Ok(status) if status.success()), "scripts/get-solver could not get a solver");
-        Reused::start().expect("the solver starts")
-    })
+    need_solver();
+    Reused::start().expect("the solver starts")
 }
 
 #[test]

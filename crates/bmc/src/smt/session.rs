@@ -106,28 +106,46 @@ impl<'a> Session<'a> {
         let mut values = Vec::with_capacity(terms.len());
         // Solvers answer long questions slowly; a few hundred terms at a time is fine.
         for chunk in terms.chunks(400) {
-            let command = format!("(get-value ({}))", chunk.join(" "));
-            let answer = self.ask(&command)?;
-            let pairs = answer.list().unwrap_or_default();
-            if pairs.len() != chunk.len() {
-                return Err(SolverError::Nonsense {
-                    asked: shorten(&command),
-                    answer: shorten(&answer.to_string()),
-                });
-            }
-            for pair in pairs {
-                match pair.list() {
-                    Some([_, value]) => values.push(value.clone()),
-                    _ => {
-                        return Err(SolverError::Nonsense {
-                            asked: shorten(&command),
-                            answer: shorten(&pair.to_string()),
-                        });
+            match self.values_at_once(chunk) {
+                Err(SolverError::Complaint(_)) => {
+                    for term in chunk {
+                        values.push(self.value_or_itself(term)?);
                     }
                 }
+                answer => values.extend(answer?),
             }
         }
         Ok(values)
+    }
+
+    /// Some solvers give no values of terms with bound variables, nor of names for them: such a term stands for itself.
+    fn value_or_itself(&mut self, term: &String) -> Result<SExpr, SolverError> {
+        match self.values_at_once(std::slice::from_ref(term)) {
+            Err(SolverError::Complaint(complaint)) => {
+                sexpr::parse(term).ok_or(SolverError::Complaint(complaint))
+            }
+            answer => Ok(answer?.remove(0)),
+        }
+    }
+
+    fn values_at_once(&mut self, terms: &[String]) -> Result<Vec<SExpr>, SolverError> {
+        let command = format!("(get-value ({}))", terms.join(" "));
+        let answer = self.ask(&command)?;
+        let nonsense = |part: &SExpr| SolverError::Nonsense {
+            asked: shorten(&command),
+            answer: shorten(&part.to_string()),
+        };
+        let pairs = answer.list().unwrap_or_default();
+        if pairs.len() != terms.len() {
+            return Err(nonsense(&answer));
+        }
+        pairs
+            .iter()
+            .map(|pair| match pair.list() {
+                Some([_, value]) => Ok(value.clone()),
+                _ => Err(nonsense(pair)),
+            })
+            .collect()
     }
 }
 
@@ -167,5 +185,15 @@ mod tests {
         assert!(matches!(session.check(&[]), Err(SolverError::Nonsense { .. })));
         assert!(matches!(session.check(&[]), Err(SolverError::Nonsense { .. })));
         assert!(matches!(session.values(&["x".into(), "y".into()]), Err(SolverError::Nonsense { .. })));
+    }
+
+    #[test]
+    fn a_term_without_a_value_stands_for_itself() {
+        let complaint = "(error \"must be ground\")";
+        let mut solver = Recorded::new([complaint, "((|x| 3))", complaint]);
+        let mut session = Session::new(&mut solver, false).unwrap();
+        let binder = "(lambda ((i Int)) i)";
+        let values = session.values(&["|x|".into(), binder.into()]).unwrap();
+        assert_eq!(values.iter().map(SExpr::to_string).collect::<Vec<_>>(), ["3", binder]);
     }
 }

@@ -1,8 +1,9 @@
 //! Boogie files at the command line.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
+
+use allways_testkit::boogie::solver::need_solver;
 
 use crate::common::{allways, assert_says, folder, rejected};
 
@@ -12,13 +13,6 @@ procedure worker() { x := x + 1; }\n\
 procedure main() { x := 0; async call worker(); yield; assert x == 0; }\n";
 
 const SAFE: &str = "procedure main() { var i: int; i := 0; while (i < 3) { i := i + 1; } assert i == 3; }\n";
-
-/// Makes sure that there is a solver, as the project's own script does.
-fn need_solver() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let status = Command::new("sh").arg(root.join("scripts/get-solver")).status().expect("a shell");
-    assert!(status.success(), "no SMT solver could be found or installed: see scripts/get-solver");
-}
 
 #[test]
 fn a_race_is_found_and_repeated() {

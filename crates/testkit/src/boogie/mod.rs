@@ -7,6 +7,7 @@
 //! any other.
 
 pub mod generate;
+pub mod solver;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,4 +1,7 @@
-//! What tests with a solver share.
+//! The solver of the tests, and programs for it.
+//!
+//! Verdicts with quantifiers and lambdas depend on what a solver can do, so the tests ask one solver wherever they run: Z3,
+//! from the path or installed by `scripts/get-solver`, unless `ALLWAYS_SOLVER` names another.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,24 +12,28 @@ use allways_base::{Diagnostic, FileId};
 use allways_bmc::smt::{Found, ProcessOptions, ProcessSolver, find_solver};
 use allways_boogie::{Checked, check, monomorphize, parse};
 
+/// The root of the checkout.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The solver of this machine; installs one into the build folder if there is none.
-pub fn solver() -> Found {
+/// Makes sure that there is a solver, as a contributor would.
+pub fn need_solver() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
-        if find_solver().is_err() {
-            let script = workspace().join("scripts/get-solver");
-            let done = Command::new("sh").arg(&script).status();
-            let installed = matches!(done, Ok(status) if status.success());
-            assert!(installed, "these tests need an SMT solver, and scripts/get-solver could not get one");
-        }
+        let done = Command::new("sh").arg(workspace().join("scripts/get-solver")).status();
+        let installed = matches!(done, Ok(status) if status.success());
+        assert!(installed, "these tests need an SMT solver, and scripts/get-solver could not get one");
     });
-    find_solver().expect("these tests need an SMT solver: run scripts/get-solver")
 }
 
+/// Where the solver is.
+pub fn solver() -> Found {
+    need_solver();
+    find_solver().expect("scripts/get-solver has made sure of it")
+}
+
+/// A fresh process, patient enough for a loaded machine.
 pub fn start() -> ProcessSolver {
     let options =
         ProcessOptions { time_per_check: Some(Duration::from_secs(20)), ..ProcessOptions::default() };
