@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use allways_explore::Never;
 use allways_explore::search::almost_sync::certify::certify;
+use allways_explore::search::almost_sync::survey::survey;
 use allways_explore::search::almost_sync::{
     AlmostSyncOptions, AlmostSyncReport, DestinationChoice, FloodRule, prove,
 };
-use allways_machine::Executable;
+use allways_machine::{Executable, Simplify};
 use allways_run::{Guarantee, Limits, Quiet, Verdict};
 use allways_testkit::almost_sync::limits;
 use allways_testkit::generate::generate_any;
@@ -77,6 +78,45 @@ fn bugs_are_found_and_replay_by_both_choices() {
             );
         }
     }
+}
+
+/// Where assertions fail, in order.
+fn failures(text: &str) -> Vec<u32> {
+    let program = compile("failures.p", text).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&program, 0));
+    let options =
+        AlmostSyncOptions { flood: FloodRule::Off, simplify: Simplify::default(), ..Default::default() };
+    let found = survey(&exe, &options).unwrap_or_else(|error| panic!("{error}")).expect("an end");
+    let mut places: Vec<u32> =
+        found.violations.iter().filter_map(|found| found.span).map(|span| span.start).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+#[test]
+fn failures_at_different_places_are_different() {
+    // The worker stands alike whichever assertion it is about to fail.
+    let at_rest = "event eWork;
+        machine Main { start state Only { entry { var w: machine; w = new Worker(); send w, eWork; } } }
+        machine Worker {
+          start state Only {
+            entry { assert $; }
+            on eWork do { assert false; }
+            on null do { }
+          }
+        }";
+    assert_eq!(failures(at_rest).len(), 2);
+    // Both fail in the middle of one step, after the same observations.
+    let on_its_way = "event eWork; event eSeen;
+        spec Watch observes eSeen { start state Only { ignore eSeen; } }
+        machine Main {
+          start state Only {
+            entry { send new Idler(), eWork; announce eSeen; if ($) { assert false; } else { assert false; } }
+          }
+        }
+        machine Idler { start state Only { ignore eWork; } }";
+    assert_eq!(failures(on_its_way).len(), 2);
 }
 
 /// Certificates of exact proofs, with what they are about.

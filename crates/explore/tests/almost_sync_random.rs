@@ -3,30 +3,38 @@
 //! does the same on as many programs as one likes.
 
 use allways_testkit::Loaded;
-use allways_testkit::almost_sync::{Outcome, compare};
-use allways_testkit::generate::generate_any;
-use allways_testkit::oracle::OracleOptions;
+use allways_testkit::almost_sync::{Outcome, compare, oracle_options_of, program_of};
 
 #[test]
 fn local_states_are_those_of_the_oracle() {
-    let options = OracleOptions { max_configurations: 4_000, ..OracleOptions::default() };
     let mut problems = Vec::new();
-    let (mut n_compared, mut n_broken, mut n_oracle, mut n_reduced) = (0, 0, 0, 0);
+    let (mut n_ended, mut n_broken, mut n_oracle, mut n_reduced) = (0, 0, 0, 0);
+    let (mut n_endless, mut n_certificates) = (0, 0);
     for seed in 41_000..41_150 {
-        let (text, _) = generate_any(seed);
+        let (text, _) = program_of(seed);
         let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        match compare(&loaded, 0, options, 20_000) {
-            Outcome::Agree { n_oracle: n, n_states, n_violations } => {
-                n_compared += 1;
-                n_broken += usize::from(n_violations > 0);
-                n_oracle += n as u64;
-                n_reduced += n_states[0];
+        match compare(&loaded, 0, oracle_options_of(seed, 2_000), 5_000) {
+            Outcome::Agree(agreement) => {
+                n_certificates += agreement.n_certificates;
+                n_broken += usize::from(agreement.n_violations > 0);
+                match agreement.n_states[0] {
+                    Some(n_states) if agreement.oracle_ended => {
+                        n_ended += 1;
+                        n_oracle += agreement.n_oracle as u64;
+                        n_reduced += n_states;
+                    }
+                    Some(_) => n_endless += 1,
+                    None => {}
+                }
             }
             Outcome::Differ(difference) => problems.push(format!("seed {seed}: {difference}")),
-            Outcome::TooLarge { .. } => {}
         }
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
-    assert!(n_compared > 80 && n_broken > 8, "only {n_compared} programs, {n_broken} of them violated");
+    assert!(n_ended > 60 && n_broken > 8, "only {n_ended} programs, {n_broken} of them violated");
+    assert!(
+        n_endless > 5 && n_certificates > 50,
+        "only {n_endless} endless ones, {n_certificates} certificates"
+    );
     assert!(n_reduced < n_oracle, "{n_reduced} states for {n_oracle} configurations");
 }

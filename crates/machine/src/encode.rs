@@ -210,6 +210,14 @@ impl Encoder<'_> {
                 self.number(7);
                 self.out.extend_from_slice(fault.kind.as_str().as_bytes());
                 self.value(fault.text);
+                // Two faults of one kind are one only at one place.
+                if let Some(span) = fault.span {
+                    self.number(1 + u64::from(span.file.as_u32()));
+                    self.number(u64::from(span.start));
+                    self.number(u64::from(span.end));
+                } else {
+                    self.number(0);
+                }
             }
             Status::Pending(Pending::Foreign { fun }) => {
                 self.number(8);

@@ -1,32 +1,64 @@
-//! The almost-synchronous exploration against the oracle: the same states of machines and monitors, one by one, and the
-//! same violations but those that are told at the end of a run; and every violation replays.
+//! The almost-synchronous exploration against the oracle.
+//!
+//! Compared are states of machines and monitors, one by one, and violations but those that are told at the end of a run. What the
+//! oracle reached must be reached, by every choice of destination sets, and under over-approximation too (there without the
+//! order of inboxes). What an exact exploration reached is replayed on the kernel, place by place and violation by violation;
+//! where the oracle ended, it must have reached that as well. Verdicts must fit: a proof has no violation of the
+//! oracle against it, a violation is one of the oracle's if that ended; and the certificate of a proof is accepted.
 
 use std::sync::Arc;
 
+use allways_explore::Never;
+use allways_explore::search::almost_sync::certify::certify;
 use allways_explore::search::almost_sync::survey::{Survey, survey};
-use allways_explore::search::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule};
+use allways_explore::search::almost_sync::{
+    AlmostSyncOptions, AlmostSyncReport, DestinationChoice, FloodRule, prove,
+};
 use allways_machine::{Executable, Simplify};
-use allways_run::Limits;
+use allways_run::{Guarantee, Limits, Quiet, Verdict};
 
 use crate::Loaded;
+use crate::generate::{Profile, generate_any, generate_endless};
 use crate::oracle::{self, OracleOptions};
 use crate::search::Viewer;
-use crate::view::{LocalSummary, Scene};
+use crate::view::{LocalSummary, Scene, Summary};
 
 /// How one program compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// Configurations of the oracle, and states of the exploration for each choice of destination set.
-    Agree {
-        n_oracle: usize,
-        n_states: [u64; 2],
-        n_violations: usize,
-    },
+    Agree(Agreement),
     Differ(String),
-    /// The oracle does not end. What it reached was reached, too, if the exploration ended.
-    TooLarge {
-        ended: bool,
-    },
+}
+
+/// What a comparison without difference was worth.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Agreement {
+    /// Configurations of the oracle, and whether these were all.
+    pub n_oracle: usize,
+    pub oracle_ended: bool,
+    /// States of the exact explorations that ended, by the choices of destination set.
+    pub n_states: [Option<u64>; 2],
+    /// The over-approximated exploration said something.
+    pub approximated: bool,
+    pub n_violations: usize,
+    /// Verdicts of proofs: exact, over-approximated, violated, unknown.
+    pub verdicts: [u32; 4],
+    /// Certificates that were accepted.
+    pub n_certificates: u32,
+}
+
+/// Every third program is an endless one.
+pub fn program_of(seed: u64) -> (String, &'static Profile) {
+    match seed.is_multiple_of(3) {
+        true => generate_endless(seed),
+        false => generate_any(seed),
+    }
+}
+
+/// The oracle for the program of a seed: endless ones are cut off where inboxes are long.
+pub fn oracle_options_of(seed: u64, max_configurations: usize) -> OracleOptions {
+    let max_inbox = seed.is_multiple_of(3).then_some(2 + (seed % 2) as usize);
+    OracleOptions { max_configurations, max_inbox, ..OracleOptions::default() }
 }
 
 pub fn limits() -> Limits {
@@ -50,73 +82,148 @@ pub fn local_summary(loaded: &Loaded, survey: &Survey) -> LocalSummary {
     }
 }
 
-/// Compares one test, by both choices of destination sets and with over-approximated inboxes.
+/// Compares one test.
 pub fn compare(loaded: &Loaded, test_idx: usize, options: OracleOptions, max_states: u64) -> Outcome {
     let reference = oracle::explore(&loaded.program, test_idx, options);
-    let expected = LocalSummary::of(&reference);
-    let scene = Scene { program: &loaded.program, sources: &loaded.sources };
-    let exe = Arc::new(Executable::new(&loaded.program, test_idx));
-    let mut n_states = [0; 2];
-    let mut ended = true;
-    for (at, choice) in
-        [DestinationChoice::LeastWaiting, DestinationChoice::Canonical].into_iter().enumerate()
-    {
-        let options = AlmostSyncOptions {
-            choice,
+    let comparison = Comparison {
+        loaded,
+        exe: Arc::new(Executable::new(&loaded.program, test_idx)),
+        expected: LocalSummary::of(&reference),
+        reference: &reference,
+        max_states,
+    };
+    match comparison.all() {
+        Ok(agreement) => Outcome::Agree(agreement),
+        Err(difference) => Outcome::Differ(difference),
+    }
+}
+
+struct Comparison<'a> {
+    loaded: &'a Loaded,
+    exe: Arc<Executable>,
+    reference: &'a Summary,
+    expected: LocalSummary,
+    max_states: u64,
+}
+
+impl Comparison<'_> {
+    fn all(&self) -> Result<Agreement, String> {
+        let mut agreement = Agreement {
+            n_oracle: self.reference.n_configurations,
+            oracle_ended: !self.reference.bound_hit,
+            n_violations: self.expected.violations.len(),
+            ..Agreement::default()
+        };
+        let choices = [DestinationChoice::LeastWaiting, DestinationChoice::Canonical];
+        for (at, choice) in choices.into_iter().enumerate() {
+            agreement.n_states[at] = self.exact(choice).map_err(|what| format!("{choice:?}: {what}"))?;
+        }
+        for bound in [1, 2] {
+            let ended = self.approximate(bound).map_err(|what| format!("inboxes of {bound}: {what}"))?;
+            agreement.approximated |= ended;
+        }
+        let simplified = AlmostSyncOptions::default().simplify;
+        let proofs = [
+            (DestinationChoice::LeastWaiting, FloodRule::Auto, simplified, false),
+            (DestinationChoice::Canonical, FloodRule::Bound(2), simplified, false),
+            (DestinationChoice::LeastWaiting, FloodRule::Auto, Simplify::default(), true),
+            (DestinationChoice::LeastWaiting, FloodRule::Bound(1), Simplify::default(), true),
+        ];
+        for (choice, flood, simplify, certificate) in proofs {
+            let options = AlmostSyncOptions { choice, flood, simplify, certificate, ..self.options() };
+            let what = |what: String| format!("prove {choice:?} {flood:?}: {what}");
+            let report =
+                prove(&self.exe, &options, &Quiet, &Never).map_err(|error| what(error.to_string()))?;
+            agreement.verdicts[self.verdict(&report, flood).map_err(what)?] += 1;
+            if let Some(certificate) = report.certificate {
+                certify(&self.exe, &certificate, limits()).map_err(|why| what(format!("refused: {why}")))?;
+                agreement.n_certificates += 1;
+            }
+        }
+        Ok(agreement)
+    }
+
+    fn options(&self) -> AlmostSyncOptions {
+        AlmostSyncOptions {
             flood: FloodRule::Off,
-            max_states: Some(max_states),
+            max_states: Some(self.max_states),
             simplify: Simplify::default(),
             limits: limits(),
             ..AlmostSyncOptions::default()
-        };
-        let found = match survey(&exe, &options) {
+        }
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        Scene { program: &self.loaded.program, sources: &self.loaded.sources }
+    }
+
+    /// An exact exploration, by its states. `None` if it does not end where the oracle does not, either.
+    fn exact(&self, choice: DestinationChoice) -> Result<Option<u64>, String> {
+        let options = AlmostSyncOptions { choice, ..self.options() };
+        let found = match survey(&self.exe, &options) {
             Ok(Some(found)) => found,
-            Ok(None) if reference.bound_hit => {
-                ended = false;
-                continue;
-            }
-            Ok(None) => return Outcome::Differ(format!("{choice:?}: the exploration does not end")),
-            Err(error) => return Outcome::Differ(format!("{choice:?}: {error}")),
+            Ok(None) if self.reference.bound_hit => return Ok(None),
+            Ok(None) => return Err("the exploration does not end".to_owned()),
+            Err(error) => return Err(error.to_string()),
         };
-        n_states[at] = found.n_states;
-        let reached = local_summary(loaded, &found);
-        if let Some(missing) = expected.missing_from(&reached, &scene) {
-            return Outcome::Differ(format!("{choice:?}: not reached: {missing}"));
+        let reached = local_summary(self.loaded, &found);
+        if let Some(missing) = self.expected.missing_from(&reached, &self.scene()) {
+            return Err(format!("not reached: {missing}"));
         }
-        if !reference.bound_hit
-            && let Some(more) = reached.missing_from(&expected, &scene)
+        if !self.reference.bound_hit
+            && let Some(more) = reached.missing_from(&self.expected, &self.scene())
         {
-            return Outcome::Differ(format!("{choice:?}: reached, but not by the oracle: {more}"));
+            return Err(format!("reached, but not by the oracle: {more}"));
+        }
+        Ok(Some(found.n_states))
+    }
+
+    /// Over-approximation may reach more, never less. Whether it ended.
+    fn approximate(&self, bound: u32) -> Result<bool, String> {
+        let options = AlmostSyncOptions { flood: FloodRule::Bound(bound), ..self.options() };
+        let found = match survey(&self.exe, &options) {
+            Ok(Some(found)) if found.unknown.is_none() || self.expected.is_unknown => found,
+            Ok(_) => return Ok(false),
+            Err(error) => return Err(error.to_string()),
+        };
+        let mut reached = local_summary(self.loaded, &found);
+        // Inboxes are not kept in order, so only what does not show them is compared; and violations need not replay.
+        let mut wanted = self.expected.clone();
+        for summary in [&mut reached, &mut wanted] {
+            summary.locals = summary.locals.iter().map(|view| view.without_inbox()).collect();
+        }
+        if found.n_doubts > 0 {
+            wanted.violations.clear();
+        }
+        match wanted.missing_from(&reached, &self.scene()) {
+            Some(missing) => Err(format!("not reached: {missing}")),
+            None => Ok(true),
         }
     }
-    // Over-approximation may reach more, never less.
-    let options = AlmostSyncOptions {
-        flood: FloodRule::Bound(1),
-        max_states: Some(max_states),
-        simplify: Simplify::default(),
-        limits: limits(),
-        ..AlmostSyncOptions::default()
-    };
-    match survey(&exe, &options) {
-        Ok(Some(found)) if found.unknown.is_none() => {
-            let mut reached = local_summary(loaded, &found);
-            // Inboxes are not kept in order, so only what does not show them is compared; and violations need not replay.
-            let mut wanted = expected.clone();
-            for summary in [&mut reached, &mut wanted] {
-                summary.locals = summary.locals.iter().map(|view| view.without_inbox()).collect();
+
+    /// Whether the verdict can be true; its number in [`Agreement::verdicts`].
+    fn verdict(&self, report: &AlmostSyncReport, flood: FloodRule) -> Result<usize, String> {
+        match &report.report.verdict {
+            Verdict::Holds(guarantee) => {
+                if let Some((kind, _)) = self.expected.violations.first() {
+                    return Err(format!("proved, but the oracle has a violation: {}", kind.as_str()));
+                }
+                if self.expected.is_unknown {
+                    return Err("proved, but the oracle cannot tell".to_owned());
+                }
+                Ok(usize::from(*guarantee == Guarantee::LocalStates { is_approximate: true }))
             }
-            if found.n_doubts > 0 {
-                wanted.violations.clear();
+            Verdict::Violated(found) => {
+                let key = (found.violation.kind, found.violation.span);
+                if !self.reference.bound_hit && !self.expected.violations.contains(&key) {
+                    return Err(format!("a violation that the oracle has not: {}", key.0.as_str()));
+                }
+                Ok(2)
             }
-            if let Some(missing) = wanted.missing_from(&reached, &scene) {
-                return Outcome::Differ(format!("over-approximated: not reached: {missing}"));
+            Verdict::Unknown(reason) => {
+                let may_be = flood != FloodRule::Auto || self.reference.bound_hit || self.expected.is_unknown;
+                if may_be { Ok(3) } else { Err(format!("unknown: {reason:?}")) }
             }
         }
-        Ok(_) => {}
-        Err(error) => return Outcome::Differ(format!("over-approximated: {error}")),
     }
-    if reference.bound_hit {
-        return Outcome::TooLarge { ended };
-    }
-    Outcome::Agree { n_oracle: reference.n_configurations, n_states, n_violations: expected.violations.len() }
 }

@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use allways_base::Idx;
+use allways_base::{Idx, Span};
 use allways_machine::configuration::After;
 use allways_machine::encode::{encode_local, encode_skeleton, encode_whole};
 use allways_machine::{
@@ -19,7 +19,7 @@ use allways_machine::{
     Silent, Simplify, Snapshot, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
-use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason};
+use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason, ViolationKind};
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
@@ -100,7 +100,8 @@ pub(super) struct Outcome1 {
 pub(super) enum Ending {
     Stands(CellId),
     Cut(Cut),
-    Fault,
+    /// By kind and place: a step that can fail in two ways has two outcomes.
+    Fault(ViolationKind, Option<Span>),
     Unknown(StopReason),
 }
 
@@ -135,7 +136,7 @@ impl Way {
             self.answers.extend_from_slice(&birth.answers);
             match birth.end {
                 Ending::Stands(cell) => created = Some((slot, cell)),
-                Ending::Cut(_) | Ending::Fault | Ending::Unknown(_) => self.end = birth.end.clone(),
+                Ending::Cut(_) | Ending::Fault(..) | Ending::Unknown(_) => self.end = birth.end.clone(),
             }
         }
         Outcome1 { end: self.end, answers: self.answers, observed: self.observed, created, birth: None }
@@ -607,7 +608,7 @@ impl<'c> Cells<'c> {
     fn ending(&mut self, owner: Owner) -> Ending {
         match self.kernel.outcome() {
             Outcome::Running | Outcome::Quiescent => self.stands(owner),
-            Outcome::Violated(_) => Ending::Fault,
+            Outcome::Violated(found) => Ending::Fault(found.kind, found.span),
             Outcome::Unknown(reason) => Ending::Unknown(reason.clone()),
         }
     }
@@ -894,7 +895,7 @@ impl<'c> Cells<'c> {
                         beginning.vectors.push((answers, vector));
                     }
                 }
-                Ending::Fault => beginning.violations.push(answers),
+                Ending::Fault(..) => beginning.violations.push(answers),
                 // Nothing is in an inbox yet that a bound could cut.
                 Ending::Cut(_) => {}
                 Ending::Unknown(reason) => {

@@ -196,7 +196,8 @@ impl<'a> Memo<'a> {
             Act::Step { deliver, creates, outcomes } => {
                 let n = outcomes.len() as u32;
                 let is_unheard = outcomes.iter().all(|outcome| {
-                    outcome.observed.is_empty() && matches!(outcome.end, Ending::Stands(_) | Ending::Fault)
+                    outcome.observed.is_empty()
+                        && matches!(outcome.end, Ending::Stands(_) | Ending::Fault(..))
                 });
                 for outcome in outcomes {
                     let (end, next) = self.end(&outcome.end);
@@ -289,7 +290,7 @@ impl<'a> Memo<'a> {
         match end {
             Ending::Stands(cell) => (End::Stands, *cell),
             Ending::Cut(cut) => (End::Cut(*cut), 0),
-            Ending::Fault => (End::Fault, 0),
+            Ending::Fault(..) => (End::Fault, 0),
             Ending::Unknown(reason) => {
                 self.unknown.get_or_insert_with(|| reason.clone());
                 (End::Unknown, 0)

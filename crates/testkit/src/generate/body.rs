@@ -211,11 +211,13 @@ impl<'a> BodyWriter<'a> {
         if asks {
             self.open(format!("if ({target} != null) {{"));
         }
-        if !is_free {
+        let is_gift = !is_free && self.profile.unpaid > 0 && self.random.chance(self.profile.unpaid);
+        let pays = !is_free && !is_gift;
+        if pays {
             self.pay();
         }
         self.line(format!("send {target}, {what};"));
-        if !is_free {
+        if pays {
             self.close();
         }
         if asks {

@@ -3,7 +3,8 @@
 //! A seed and a [`Profile`] name a program. State spaces are finite by construction. Events have ranks: code that
 //! runs because of an event sends only events of a higher rank, so that no message begets messages for ever. Where that
 //! is too narrow, a send or creation costs one unit of a field `fuel` that nothing refills. Numbers are kept small by
-//! remainders, collections by asking for their size.
+//! remainders, collections by asking for their size. Profiles of endless programs break the rule for messages, on purpose:
+//! there machines have a [`Role`] that never ends, and some sends cost nothing. Local work ends there, too.
 //!
 //! One statement stands on one line, and a block ends on a line of its own: the shrinker works on lines.
 
@@ -69,6 +70,29 @@ pub fn generate_any(seed: u64) -> (String, &'static Profile) {
     (generate(seed, profile), profile)
 }
 
+/// The endless program of a seed, with profiles in turn.
+pub fn generate_endless(seed: u64) -> (String, &'static Profile) {
+    let profile = &profile::ENDLESS[(seed % profile::ENDLESS.len() as u64) as usize];
+    (generate(seed, profile), profile)
+}
+
+/// What a machine does for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    /// Sends the event to its peer without end, as soon as it exists.
+    Produces(usize),
+    /// One of the two events, each time.
+    Alternates(usize, usize),
+    /// Sends the event to itself whenever it takes it.
+    Ticks(usize),
+    /// The same, and one to its peer each time.
+    Drives(usize),
+    /// Hands on the event to its peer.
+    Relays(usize),
+    /// Answers its peer with another event.
+    Answers(usize, usize),
+}
+
 /// What is decided before any code is written.
 struct Plan {
     /// Payloads of events by rank.
@@ -83,6 +107,7 @@ struct MachinePlan {
     fields: Vec<(String, Ty)>,
     states: Vec<StatePlan>,
     functions: Vec<FunctionPlan>,
+    role: Option<Role>,
 }
 
 struct StatePlan {
@@ -146,7 +171,23 @@ impl MachinePlan {
             _ => Some(Ty::Machine),
         };
         let name = if at == 0 { "Main".to_owned() } else { format!("M{at}") };
-        MachinePlan { name, constructor, fields, states, functions }
+        let has_role = profile.roles > 0 && random.chance(profile.roles);
+        let role = has_role.then(|| Role::random(random, n_events));
+        MachinePlan { name, constructor, fields, states, functions, role }
+    }
+}
+
+impl Role {
+    fn random(random: &mut Random, n_events: usize) -> Self {
+        let (one, other) = (random.below(n_events), random.below(n_events));
+        match random.below(8) {
+            0 | 1 => Role::Produces(one),
+            2 => Role::Alternates(one, other),
+            3 => Role::Ticks(one),
+            4 => Role::Drives(one),
+            5 | 6 => Role::Relays(one),
+            _ => Role::Answers(one, other),
+        }
     }
 }
 
@@ -354,7 +395,8 @@ impl ProgramWriter<'_> {
                     may_receive: true,
                     ..base.clone()
                 };
-                self.function(2, &head(&format!("on e{event} do"), param), context, &[]);
+                let opening = self.routine(at, event, param.is_some());
+                self.function(2, &head(&format!("on e{event} do"), param), context, &opening);
             }
         }
     }
@@ -409,7 +451,72 @@ impl ProgramWriter<'_> {
             let target = if self.random.chance(75) { "peer" } else { "this" };
             lines.push(format!("send {target}, e{event}{payload};"));
         }
+        self.beginning(at, &mut lines);
         lines
+    }
+
+    /// A send of a constant.
+    fn send_text(&mut self, target: &str, event: usize) -> String {
+        let payload = self.plan.events[event]
+            .map_or(String::new(), |ty| format!(", {}", body::constant(&mut self.random, ty)));
+        format!("send {target}, e{event}{payload};")
+    }
+
+    /// How the role of a machine begins: by the last lines of its start entry's opening.
+    fn beginning(&mut self, at: usize, lines: &mut Vec<String>) {
+        let Some(role) = self.plan.machines[at].role else { return };
+        // A machine that knows nobody talks to itself.
+        let peer = if at > 0 && self.plan.machines[at].constructor.is_none() { "this" } else { "peer" };
+        match role {
+            Role::Produces(event) => {
+                let send = self.send_text(peer, event);
+                lines.extend(["while (true) {".to_owned(), format!("  {send}"), "}".to_owned()]);
+            }
+            Role::Alternates(one, other) => {
+                let (one, other) = (self.send_text(peer, one), self.send_text(peer, other));
+                let lines_of_loop = [
+                    "while (true) {",
+                    "  if ($) {",
+                    &format!("    {one}"),
+                    "  } else {",
+                    &format!("    {other}"),
+                ];
+                lines.extend(lines_of_loop.map(str::to_owned));
+                lines.extend(["  }".to_owned(), "}".to_owned()]);
+            }
+            Role::Ticks(event) | Role::Drives(event) => lines.push(self.send_text("this", event)),
+            Role::Relays(_) => {}
+            Role::Answers(_, event) => {
+                if self.random.chance(50) {
+                    lines.push(self.send_text(peer, event));
+                }
+            }
+        }
+    }
+
+    /// What the role of a machine does first when an event is taken.
+    fn routine(&mut self, at: usize, event: usize, has_param: bool) -> Vec<String> {
+        match self.plan.machines[at].role {
+            Some(Role::Ticks(tick)) if tick == event => vec![self.send_text("this", tick)],
+            Some(Role::Drives(tick)) if tick == event => {
+                let other = self.random.below(self.plan.events.len());
+                let to_peer = self.send_text("peer", other);
+                let lines = ["if (peer != null) {", &format!("  {to_peer}"), "}"].map(str::to_owned);
+                lines.into_iter().chain([self.send_text("this", tick)]).collect()
+            }
+            Some(Role::Relays(relayed)) if relayed == event => {
+                let send = match has_param {
+                    true => format!("send peer, e{event}, p;"),
+                    false => self.send_text("peer", event),
+                };
+                ["if (peer != null) {", &format!("  {send}"), "}"].map(str::to_owned).into()
+            }
+            Some(Role::Answers(question, answer)) if question == event => {
+                let send = self.send_text("peer", answer);
+                ["if (peer != null) {", &format!("  {send}"), "}"].map(str::to_owned).into()
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn monitor(&mut self, at: usize) {

@@ -49,6 +49,10 @@ pub struct Profile {
     pub hot: u32,
     /// Uses of a reference that might be null without asking first.
     pub careless: u32,
+    /// Machines that do something for ever, see `Role`.
+    pub roles: u32,
+    /// Sends that would have to be paid for and are not.
+    pub unpaid: u32,
 }
 
 const MIXED: Profile = Profile {
@@ -83,6 +87,8 @@ const MIXED: Profile = Profile {
     choice: 6,
     hot: 12,
     careless: 3,
+    roles: 0,
+    unpaid: 0,
 };
 
 /// The profiles that differential tests go through in turn.
@@ -143,4 +149,48 @@ pub const ALL: &[Profile] = &[
         ..MIXED
     },
     Profile { name: "unread", reads: 30, defer: 30, on_goto: 24, receive: 10, unhandled: 1, ..MIXED },
+];
+
+const ENDLESS_MIXED: Profile = Profile {
+    name: "endless",
+    machines: (1, 2),
+    states: (1, 2),
+    events: (2, 3),
+    monitors: (0, 1),
+    statements: (0, 2),
+    opening_sends: (0, 1),
+    send: 18,
+    unhandled: 1,
+    create: 1,
+    choice: 4,
+    roles: 70,
+    unpaid: 20,
+    ..MIXED
+};
+
+/// Programs whose inboxes may have no bound.
+pub const ENDLESS: &[Profile] = &[
+    ENDLESS_MIXED,
+    Profile { name: "endless roles", roles: 100, unpaid: 0, send: 6, ..ENDLESS_MIXED },
+    Profile {
+        name: "endless defer",
+        states: (2, 3),
+        defer: 35,
+        goto: 30,
+        on_goto: 25,
+        unpaid: 5,
+        ..ENDLESS_MIXED
+    },
+    Profile {
+        name: "endless monitors",
+        monitors: (1, 2),
+        announce: 20,
+        assert: 3,
+        unpaid: 5,
+        ..ENDLESS_MIXED
+    },
+    Profile { name: "endless receive", receive: 14, call: 12, unpaid: 5, ..ENDLESS_MIXED },
+    Profile { name: "endless null", null_handler: 40, announce: 12, unpaid: 40, roles: 40, ..ENDLESS_MIXED },
+    Profile { name: "endless halt", halt: 12, raise: 12, exit: 30, unpaid: 10, ..ENDLESS_MIXED },
+    Profile { name: "endless messages", unpaid: 60, roles: 20, monitors: (0, 0), ..ENDLESS_MIXED },
 ];

@@ -20,7 +20,7 @@ pub mod statements;
 pub mod text;
 pub mod value;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use allways_p::hir::{Action, Program, StateId, StmtKind, Temperature, Test};
@@ -38,11 +38,13 @@ pub struct OracleOptions {
     pub max_configurations: usize,
     /// Tasks between two scheduling points.
     pub max_tasks: u32,
+    /// Configurations with a longer inbox are cut off, so that endless programs are followed further.
+    pub max_inbox: Option<usize>,
 }
 
 impl Default for OracleOptions {
     fn default() -> Self {
-        OracleOptions { max_configurations: 20_000, max_tasks: 20_000 }
+        OracleOptions { max_configurations: 20_000, max_tasks: 20_000, max_inbox: None }
     }
 }
 
@@ -66,7 +68,7 @@ pub fn explore_over(
         options,
         summary: Summary::default(),
         seen: HashSet::new(),
-        open: Vec::new(),
+        open: VecDeque::new(),
     };
     search.run();
     search.summary.n_configurations = search.seen.len();
@@ -80,7 +82,8 @@ struct Search<'a> {
     options: OracleOptions,
     summary: Summary,
     seen: HashSet<Rc<Configuration>>,
-    open: Vec<Rc<Configuration>>,
+    /// First come, first served: a bound cuts off what lies far away.
+    open: VecDeque<Rc<Configuration>>,
 }
 
 impl Search<'_> {
@@ -90,7 +93,7 @@ impl Search<'_> {
         let initial = Rc::new(initial);
         self.seen.insert(initial.clone());
         self.expand(&initial, true);
-        while let Some(conf) = self.open.pop() {
+        while let Some(conf) = self.open.pop_front() {
             if self.seen.len() >= self.options.max_configurations {
                 self.summary.bound_hit = true;
                 return;
@@ -181,6 +184,12 @@ impl Search<'_> {
         if self.seen.contains(&conf) {
             return;
         }
+        if let Some(bound) = self.options.max_inbox
+            && conf.machines.values().any(|local| local.inbox.len() > bound)
+        {
+            self.summary.bound_hit = true;
+            return;
+        }
         // What the parent has too was seen with it.
         for (path, local) in &conf.machines {
             let known = parent.and_then(|parent| parent.machines.get(path));
@@ -196,7 +205,7 @@ impl Search<'_> {
         }
         let conf = Rc::new(conf);
         self.seen.insert(conf.clone());
-        self.open.push(conf);
+        self.open.push_back(conf);
     }
 
     fn trapped(&mut self, trap: Trap) {

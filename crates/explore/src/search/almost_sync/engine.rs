@@ -9,9 +9,9 @@ use allways_run::{
     Choice, Counterexample, Guarantee, Limits, Observer, Progress, Schedule, StopReason, Verdict,
 };
 use hashbrown::HashTable;
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 
-use super::super::cells::{CellId, Cells, Given, Owner};
+use super::super::cells::{Cells, Given, Owner};
 use super::super::options::{SearchBounds, StoreKind};
 use super::super::report::{ProveReport, ProveStatistics};
 use super::super::witness::{self, StepName};
@@ -198,8 +198,8 @@ pub(super) struct Search<'a> {
     broken_beginnings: Vec<Vec<u32>>,
     /// By state: who moves, if a certificate is wanted.
     movers_of: Vec<Box<[u32]>>,
-    /// Places of machines that have halted, if all is kept.
-    pub halted: FxHashSet<u32>,
+    /// Places of machines that have halted, if all is kept, with the first move that led there.
+    pub halted: FxHashMap<u32, (u32, Move)>,
     scene: Scene,
     chooser: Chooser,
     chosen: Vec<u32>,
@@ -238,7 +238,7 @@ impl<'a> Search<'a> {
             broken: Vec::new(),
             broken_beginnings: Vec::new(),
             movers_of: Vec::new(),
-            halted: FxHashSet::default(),
+            halted: FxHashMap::default(),
             scene: Scene::default(),
             chooser: Chooser::default(),
             chosen: Vec::new(),
@@ -315,9 +315,13 @@ impl<'a> Search<'a> {
         for (answers, vector) in beginning.vectors {
             let own = self.beginnings.len() as u32;
             self.beginnings.push(answers);
-            let vector: Vec<u32> =
-                vector.into_iter().map(|cell| if cell == 0 { NOBODY } else { self.place_of(cell) }).collect();
-            self.states.insert(&vector, (u32::MAX, Move { slot: BEGIN, own, reaction: 0 }), 1);
+            let origin = (u32::MAX, Move { slot: BEGIN, own, reaction: 0 });
+            let mut places = Vec::new();
+            for cell in vector {
+                let place = if cell == 0 { NOBODY } else { self.places.of_cell(cell) };
+                places.push(if cell == 0 { NOBODY } else { self.settle(place, origin) });
+            }
+            self.states.insert(&places, origin, 1);
         }
         if self.keeps_all {
             self.broken_beginnings = beginning.violations;
@@ -442,7 +446,7 @@ impl<'a> Search<'a> {
                 }
             }
             match end {
-                End::At(place) => successor[slot as usize] = self.settle(place),
+                End::At(place) => successor[slot as usize] = self.settle(place, (state, by(0))),
                 End::Fault => {
                     self.broken.push(Broken { state, by: by(0) });
                     continue;
@@ -456,13 +460,13 @@ impl<'a> Search<'a> {
                 if successor.len() <= created as usize {
                     successor.resize(created as usize + 1, NOBODY);
                 }
-                successor[created as usize] = self.settle(place);
+                successor[created as usize] = self.settle(place, (state, by(0)));
             }
             for reaction in 0..n_reactions {
                 if let (Some((target, _)), Some(reactions)) = (delivery, &reactions) {
                     match &reactions[reaction].end {
                         End::At(place) => {
-                            successor[target as usize] = self.settle(*place);
+                            successor[target as usize] = self.settle(*place, (state, by(reaction)));
                             if let Some(limit) = flood_at
                                 && self.places.n_waiting(*place) > limit
                                 && self.flood.is_none()
@@ -484,18 +488,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn place_of(&mut self, cell: CellId) -> u32 {
-        let place = self.places.of_cell(cell);
-        self.settle(place)
-    }
-
     /// A halted machine is gone.
-    fn settle(&mut self, place: u32) -> u32 {
+    fn settle(&mut self, place: u32, origin: (u32, Move)) -> u32 {
         if !self.places.is_halted(place) {
             return place;
         }
         if self.keeps_all {
-            self.halted.insert(place);
+            self.halted.entry(place).or_insert(origin);
         }
         GONE
     }
@@ -512,10 +511,20 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The steps of the kernel that lead to a state, and one more: block moves are nothing, and what was dropped is delivered.
+    /// The steps of the kernel that lead to a state, and one more.
     pub fn way(&mut self, broken: Broken) -> Vec<StepName> {
-        let mut moves = vec![(broken.state, broken.by)];
-        let mut at = self.states.origins[broken.state as usize];
+        self.way_by((broken.state, broken.by))
+    }
+
+    /// The steps of the kernel that lead to a state.
+    pub fn way_to(&mut self, state: u32) -> Vec<StepName> {
+        self.way_by(self.states.origins[state as usize])
+    }
+
+    /// The steps up to a move, which is the last: block moves are nothing, and what was dropped is delivered.
+    pub fn way_by(&mut self, last: (u32, Move)) -> Vec<StepName> {
+        let mut moves = Vec::new();
+        let mut at = last;
         while at.0 != u32::MAX {
             moves.push(at);
             at = self.states.origins[at.0 as usize];

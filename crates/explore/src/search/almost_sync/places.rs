@@ -271,7 +271,7 @@ impl<'c> Places<'c> {
         let cell = self.places[place as usize].0;
         let end = match self.cells.observe(cell, message).end {
             Ending::Stands(cell) => End::At(self.of_cell(cell)),
-            Ending::Fault => End::Fault,
+            Ending::Fault(..) => End::Fault,
             Ending::Unknown(reason) => End::Unknown(reason),
             Ending::Cut(_) => unreachable!("a monitor has no inbox, and there are no bounds"),
         };
@@ -284,7 +284,7 @@ impl<'c> Places<'c> {
     fn ends(&mut self, end: &Ending, tail: u32) -> Vec<(End, Vec<u32>)> {
         let cell = match end {
             Ending::Stands(cell) => *cell,
-            Ending::Fault => return vec![(End::Fault, Vec::new())],
+            Ending::Fault(..) => return vec![(End::Fault, Vec::new())],
             Ending::Unknown(reason) => return vec![(End::Unknown(reason.clone()), Vec::new())],
             Ending::Cut(_) => unreachable!("there are no bounds"),
         };
@@ -313,7 +313,7 @@ impl<'c> Places<'c> {
                             }
                         }
                         Ending::Unknown(reason) => found.push((End::Unknown(reason.clone()), Vec::new())),
-                        Ending::Fault | Ending::Cut(_) => {
+                        Ending::Fault(..) | Ending::Cut(_) => {
                             unreachable!("a delivery ends before faults, and there are no bounds")
                         }
                     }

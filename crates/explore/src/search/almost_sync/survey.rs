@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use allways_machine::{Executable, Kernel, Local, Outcome};
+use allways_machine::encode::encode_whole;
+use allways_machine::{Executable, Kernel, Local, Outcome, Pending, Simplify, Status};
 use allways_run::{InstanceId, Quiet, StopReason, Violation};
 
-use super::engine::{Search, SearchEnd};
+use super::engine::{Move, Search, SearchEnd};
 use super::options::{AlmostSyncOptions, FloodRule};
 use super::places::{GONE, NOBODY};
 use crate::options::Never;
@@ -43,6 +44,9 @@ pub fn survey(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> Result<Opti
     search.keeps_all = true;
     if search.run(None, None)? != SearchEnd::Exhausted {
         return Ok(None);
+    }
+    if !search.places.is_approximate && options.simplify == Simplify::default() {
+        replay_places(&mut search, options)?;
     }
     let mut violations = Vec::new();
     let mut n_doubts = 0;
@@ -89,7 +93,7 @@ pub fn survey(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> Result<Opti
             }
         }
     }
-    let halted: Vec<u32> = search.halted.iter().copied().collect();
+    let halted: Vec<u32> = search.halted.keys().copied().collect();
     for place in halted {
         let owner = search.places.cells.owner_of(search.places.cell(place));
         if let Owner::Machine(instance) = owner {
@@ -98,4 +102,66 @@ pub fn survey(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> Result<Opti
     }
     found.kernel = search.places.cells.into_kernel();
     Ok(Some(found))
+}
+
+/// Every place that was met is one of a run: the kernel makes the steps to the first state that has it, and stands there.
+fn replay_places(search: &mut Search<'_>, options: &AlmostSyncOptions) -> Result<(), InternalError> {
+    let mut seen = vec![false; search.places.len()];
+    for state in 0..search.states.len() as u32 {
+        let new: Vec<(u32, u32)> = (0..)
+            .zip(search.states.get(state).iter().copied())
+            .filter(|&(_, place)| place != NOBODY && place != GONE)
+            .filter(|&(_, place)| !std::mem::replace(&mut seen[place as usize], true))
+            .collect();
+        if new.is_empty() {
+            continue;
+        }
+        let steps = search.way_to(state);
+        let kernel = witness::run(search.exe, options.limits, &steps)?;
+        for (slot, place) in new {
+            replayed(search, &kernel, slot, place)?;
+        }
+    }
+    let mut halted: Vec<(u32, (u32, Move))> = search.halted.iter().map(|(&place, &by)| (place, by)).collect();
+    halted.sort_unstable_by_key(|&(place, _)| place);
+    for (place, by) in halted {
+        let steps = search.way_by(by);
+        let kernel = witness::run(search.exe, options.limits, &steps)?;
+        let owner = search.places.cells.owner_of(search.places.cell(place));
+        let is_halted = matches!(owner, Owner::Machine(instance)
+            if kernel.configuration().local(instance).status == Status::Halted);
+        if !is_halted {
+            return Err(witness::differs("a machine that has halted", kernel.outcome()));
+        }
+    }
+    Ok(())
+}
+
+fn replayed(search: &Search<'_>, kernel: &Kernel, slot: u32, place: u32) -> Result<(), InternalError> {
+    let cell = search.places.cell(place);
+    let there = match search.places.cells.owner(slot) {
+        Owner::Machine(instance) => kernel.configuration().local(instance),
+        Owner::Monitor(monitor) => &kernel.configuration().monitors[monitor as usize],
+        Owner::Network(_) => return Ok(()),
+    };
+    let here = search.places.cells.local(cell);
+    // Of a machine that will fail, cells keep that alone.
+    let agree = match (here.status, there.status) {
+        (Status::Pending(Pending::Fault(here)), Status::Pending(Pending::Fault(there))) => {
+            (here.kind, here.span) == (there.kind, there.span)
+        }
+        _ => {
+            let mut bytes = Vec::new();
+            encode_whole(search.exe, kernel.store(), there, &mut bytes);
+            bytes == search.places.cells.encoded(cell)
+        }
+    };
+    if agree {
+        return Ok(());
+    }
+    Err(InternalError::OtherOutcome {
+        index: 0,
+        expected: format!("{} as {:?}", search.places.machine_name(slot, place), here.status),
+        found: format!("{:?}", there.status),
+    })
 }
