@@ -442,7 +442,7 @@ pub struct AlmostSyncArgs {
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = flood_rule)]
     pub flood: FloodRule,
 
-    /// Write the proof for `allways certify`; only an exact proof has one
+    /// Write the proof for `allways certify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
 

@@ -12,8 +12,7 @@ use allways_explore::search::almost_sync::{
 };
 use allways_machine::{Executable, Simplify};
 use allways_run::{Guarantee, Limits, Quiet, Verdict};
-use allways_testkit::almost_sync::limits;
-use allways_testkit::generate::generate_any;
+use allways_testkit::almost_sync::{limits, program_of};
 use allways_testkit::random::Random;
 use support::{compile, texts};
 
@@ -59,6 +58,31 @@ fn a_flooded_inbox_is_named_and_proved() {
 }
 
 #[test]
+fn a_machine_that_floods_itself_is_proved() {
+    // It sends itself more than it takes.
+    let text = "event eTick; event eTock;
+        machine Main {
+          var n: int;
+          start state Only {
+            entry { send this, eTick; }
+            on eTick do { send this, eTick; send this, eTock; n = (n + 1) % 3; assert n < BOUND; }
+            on eTock do { send this, eTick; }
+          }
+        }";
+    for (bound, holds) in [("3", true), ("2", false)] {
+        let program =
+            compile("itself.p", &text.replace("BOUND", bound)).unwrap_or_else(|error| panic!("{error}"));
+        let exe = Arc::new(Executable::new(&program, 0));
+        let found = run(&exe, &AlmostSyncOptions { certificate: true, ..Default::default() });
+        assert_eq!(is_proved(&found, true), holds, "{:?}", found.report.verdict);
+        assert_eq!(matches!(found.report.verdict, Verdict::Violated(_)), !holds);
+        if let Some(certificate) = found.certificate {
+            certify(&exe, &certificate, Limits::default()).unwrap_or_else(|problem| panic!("{problem}"));
+        }
+    }
+}
+
+#[test]
 fn bugs_are_found_and_replay_by_both_choices() {
     let broken = [
         "tcForgetfulProducer",
@@ -78,6 +102,28 @@ fn bugs_are_found_and_replay_by_both_choices() {
             );
         }
     }
+}
+
+#[test]
+fn a_way_through_collections_without_order_replays() {
+    // Only choices look at the friends, so the order in which they stand does not count; but answers are places in it.
+    let text = "event eGo; event eBreak;
+        machine Main {
+          var friends: seq[machine];
+          start state Only {
+            entry {
+              friends += (0, new Friend());
+              friends += (0, new Friend());
+              friends += (0, new Friend());
+              send this, eGo;
+            }
+            on eGo do { var friend: machine; friend = choose(friends); send friend, eBreak; }
+          }
+        }
+        machine Friend { start state Only { on eBreak do { assert false; } } }";
+    let program = compile("friends.p", text).unwrap_or_else(|error| panic!("{error}"));
+    let found = run(&Arc::new(Executable::new(&program, 0)), &AlmostSyncOptions::default());
+    assert!(matches!(found.report.verdict, Verdict::Violated(_)), "{:?}", found.report.verdict);
 }
 
 /// Where assertions fail, in order.
@@ -119,28 +165,29 @@ fn failures_at_different_places_are_different() {
     assert_eq!(failures(on_its_way).len(), 2);
 }
 
-/// Certificates of exact proofs, with what they are about.
+/// Certificates of proofs, with what they are about.
 fn certificates() -> Vec<(Arc<Executable>, String, Limits)> {
     let mut found = Vec::new();
-    let mut add = |exe: Arc<Executable>, limits: Limits| {
-        let options = AlmostSyncOptions {
-            certificate: true,
-            flood: FloodRule::Off,
-            max_states: Some(3_000),
-            limits,
-            ..Default::default()
-        };
-        if let Some(certificate) = run(&exe, &options).certificate {
-            found.push((exe, certificate, limits));
+    let mut add = |exe: &Arc<Executable>, flood: FloodRule, limits: Limits| {
+        let max_states = Some(3_000);
+        let options =
+            AlmostSyncOptions { certificate: true, flood, max_states, limits, ..Default::default() };
+        if let Some(certificate) = run(exe, &options).certificate {
+            found.push((exe.clone(), certificate, limits));
         }
     };
     for exe in scenarios() {
-        add(exe, Limits::default());
+        for flood in [FloodRule::Auto, FloodRule::Bound(0)] {
+            add(&exe, flood, Limits::default());
+        }
     }
     for seed in 50_000..50_060 {
-        let (text, _) = generate_any(seed);
+        let (text, _) = program_of(seed);
         let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        add(Arc::new(Executable::new(&program, 0)), limits());
+        let exe = Arc::new(Executable::new(&program, 0));
+        for flood in [FloodRule::Off, FloodRule::Bound(1)] {
+            add(&exe, flood, limits());
+        }
     }
     found
 }
@@ -152,7 +199,7 @@ fn tamper(lines: &[&str], random: &mut Random) -> Option<String> {
         (0..lines.len()).filter(|&at| lines[at].starts_with(word)).collect()
     };
     let (states, machines) = (of(&lines, "state "), of(&lines, "machine "));
-    match random.below(7) {
+    match random.below(9) {
         // A state is dropped, and the count mended.
         0 => {
             lines.remove(*random.pick(&states));
@@ -192,6 +239,22 @@ fn tamper(lines: &[&str], random: &mut Random) -> Option<String> {
         }
         // It is cut short.
         5 => lines.truncate(1 + random.below(lines.len() - 1)),
+        // A tail is shorter.
+        6 => {
+            let has_tail = |&&at: &&usize| lines[at].split(' ').count() > 3;
+            let with_tail: Vec<usize> = machines.iter().filter(has_tail).copied().collect();
+            if with_tail.is_empty() {
+                return None;
+            }
+            let at = *random.pick(&with_tail);
+            lines[at] = lines[at].rsplit_once(' ')?.0.to_owned();
+        }
+        // Other inboxes are full.
+        7 => {
+            let at = *of(&lines, "inbox ").first()?;
+            let bound: usize = lines[at].strip_prefix("inbox ")?.parse().ok()?;
+            lines[at] = format!("inbox {}", bound + 1 + random.below(3));
+        }
         // A place of a state is another.
         _ => {
             let at = *random.pick(&states);
@@ -215,7 +278,9 @@ fn mend(lines: &mut Vec<String>) {
 #[test]
 fn certificates_are_accepted_and_tampered_ones_refused() {
     let certificates = certificates();
-    assert!(certificates.len() > 20, "only {} proofs", certificates.len());
+    let n_approximate = certificates.iter().filter(|(_, text, _)| text.contains("\ninbox ")).count();
+    assert!(certificates.len() > 40, "only {} proofs", certificates.len());
+    assert!(n_approximate > 10, "only {n_approximate} proofs with tails");
     for (exe, certificate, limits) in &certificates {
         if let Err(problem) = certify(exe, certificate, *limits) {
             panic!("{}: {problem}", exe.test_name);
@@ -233,7 +298,7 @@ fn certificates_are_accepted_and_tampered_ones_refused() {
     }
     // The certificate of another program.
     for pair in certificates.windows(2) {
-        if pair[0].1 != pair[1].1 {
+        if !Arc::ptr_eq(&pair[0].0, &pair[1].0) && pair[0].1 != pair[1].1 {
             assert!(certify(&pair[0].0, &pair[1].1, pair[0].2).is_err());
         }
     }

@@ -49,6 +49,11 @@ pub fn compare_messages(exe: &Executable, store: &Store, a: Message, b: Message)
     bytes[0].cmp(&bytes[1])
 }
 
+/// Appends a message.
+pub fn encode_message(exe: &Executable, store: &Store, message: Message, out: &mut Vec<u8>) {
+    Encoder { exe, store, out, hides_dead: false, mentions: None }.message(message);
+}
+
 /// Appends where one machine stands; of the machine itself, that is, not of who it is.
 pub fn encode_local(exe: &Executable, store: &Store, local: &Local, out: &mut Vec<u8>) {
     Encoder { exe, store, out, hides_dead: true, mentions: None }.local(local);

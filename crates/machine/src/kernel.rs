@@ -24,6 +24,7 @@
 mod apart;
 mod fault;
 mod snapshot;
+mod tail;
 
 use std::sync::Arc;
 

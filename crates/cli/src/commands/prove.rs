@@ -91,7 +91,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             return ExitStatus::Rejected;
         }
         if args.almost_sync.certificate.is_some() && certificate.is_none() {
-            printer::err(&format!("no certificate for `{name}`: there is no exact proof\n"));
+            printer::err(&format!("no certificate for `{name}`: there is no proof\n"));
         }
         let mut report = report_of(&compilation, &executable, &name, &answer);
         let found = answer.report;

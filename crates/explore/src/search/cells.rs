@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use allways_base::{Idx, Span};
 use allways_machine::configuration::After;
-use allways_machine::encode::{encode_local, encode_skeleton, encode_whole};
+use allways_machine::encode::{encode_local, encode_message, encode_skeleton, encode_whole};
 use allways_machine::{
     Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Oracle, Outcome, Paused, Pending, Script,
     Silent, Simplify, Snapshot, Status, Value, must_wait,
@@ -302,6 +302,13 @@ impl<'c> Cells<'c> {
     pub fn encoded(&self, cell: CellId) -> Vec<u8> {
         let mut bytes = Vec::new();
         encode_whole(&self.exe, self.kernel.store(), self.local(cell), &mut bytes);
+        bytes
+    }
+
+    /// The bytes of a message.
+    pub fn encoded_message(&self, message: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode_message(&self.exe, self.kernel.store(), self.messages[message as usize], &mut bytes);
         bytes
     }
 
@@ -700,6 +707,16 @@ impl<'c> Cells<'c> {
             );
         }
         Act::Step { deliver, creates, outcomes }
+    }
+
+    /// What a machine that stands before a send to itself does after it, if the message goes elsewhere.
+    pub fn act_undelivered(&mut self, cell: CellId) -> Result<Vec<Outcome1>, StopReason> {
+        let Cell { local, owner, .. } = &self.cells[cell as usize];
+        let Owner::Machine(machine) = *owner else { return Ok(Vec::new()) };
+        let interface = local.interface;
+        let first = self.kernel.step_undelivered_alone(machine, local, &mut self.recorder);
+        let own = self.ways(machine, Some(interface), first)?;
+        Ok(own.into_iter().map(|way| way.outcome(None)).collect())
     }
 
     /// What a machine does when a message reaches it; worked out once for all threads.

@@ -130,7 +130,7 @@ impl Kernel {
         Stepping { kernel: self, oracle: &mut nobody, recorder }.run_monitor(monitor, Input::Handle(message));
     }
 
-    fn alone<R: Recorder>(
+    pub(super) fn alone<R: Recorder>(
         &mut self,
         machine: InstanceId,
         local: &Local,

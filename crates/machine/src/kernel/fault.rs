@@ -57,7 +57,7 @@ impl Kernel {
         self.exe.network.can_crash(local.machine) && local.status != Status::Halted
     }
 
-    fn open<R: Recorder>(&mut self, choice: Choice, recorder: &mut R) {
+    pub(super) fn open<R: Recorder>(&mut self, choice: Choice, recorder: &mut R) {
         self.n_steps += 1;
         self.schedule.choices.push(choice);
         note(self, recorder, || Note::Chosen(choice));

@@ -1,7 +1,7 @@
 //! The certificate: the explored states as text, for a checker that trusts nothing of the engine.
 //!
 //! The format is described in `docs/formats/certificate.md`. A place is a line (whose it is, and where it stands, as bytes
-//! of `allways_machine::encode`), a state is the numbers of its places and of those that move from it.
+//! of `allways_machine::encode`, with the messages of its tail), a state is the numbers of its places and of those that move from it.
 
 use std::fmt::Write as _;
 
@@ -24,6 +24,18 @@ pub(super) fn topology_lines(exe: &Executable, topology: &Topology) -> Vec<Strin
             format!("send {from} {target} {}", events.join(" "))
         })
         .collect()
+}
+
+/// The line of a place: who, where, and the messages of the tail in order.
+pub(super) fn place_line(who: &str, bytes: &[u8], tail: impl Iterator<Item = String>) -> String {
+    let mut tail: Vec<String> = tail.collect();
+    tail.sort_unstable();
+    let mut line = format!("{who} {}", hex(bytes));
+    for message in tail {
+        line.push(' ');
+        line.push_str(&message);
+    }
+    line
 }
 
 /// Writes a certificate, state by state.
@@ -53,8 +65,11 @@ impl Writer {
         self.states.push(format!("state {}|{}", numbers(&places), numbers(&movers)));
     }
 
-    pub fn finish(self, exe: &Executable, topology: &Topology) -> String {
+    pub fn finish(self, exe: &Executable, topology: &Topology, bound: Option<u32>) -> String {
         let mut out = format!("{HEAD}\ntest {}\n", exe.test_name);
+        if let Some(bound) = bound {
+            let _ = writeln!(out, "inbox {bound}");
+        }
         let lines = topology_lines(exe, topology);
         for line in lines.iter().chain(&self.places).chain(&self.states) {
             out.push_str(line);

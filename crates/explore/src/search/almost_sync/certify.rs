@@ -5,19 +5,24 @@
 //! the machines move that the certificate names, checks that these are enough (their destination set is closed) and
 //! that what they do breaks nothing and leads to states of the certificate, and blocks them in turn. In the end every state of the
 //! certificate must have been met. A message to a blocked machine reaches its inbox here; nobody looks there any more.
+//!
+//! Where the certificate keeps so many messages of an inbox in order, one that would have to wait behind these goes to the
+//! machine's tail instead, a set. A machine that comes to rest may have found there nothing, or any message that it can take,
+//! again and again. So a configuration with tails stands for all whose inboxes go on with messages of the tails.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use allways_machine::encode::encode_whole;
+use allways_machine::encode::{encode_message, encode_whole};
 use allways_machine::topology::{Target, Topology};
 use allways_machine::{
-    Actor, Executable, Kernel, Note, Outcome, Pending, Recorder, Scene, Script, Snapshot, Status,
+    Actor, Executable, Kernel, Message, Note, Outcome, Pending, Recorder, Scene, Script, Silent, Snapshot,
+    Status, must_wait,
 };
 use allways_run::{InstanceId, Limits, ViolationKind};
 
-use super::certificate::{HEAD, hex, topology_lines};
+use super::certificate::{HEAD, hex, place_line, topology_lines};
 
 /// More ways of one step to resolve its choices are too many.
 const MAX_WAYS: usize = 100_000;
@@ -70,6 +75,8 @@ pub fn certify(exe: &Arc<Executable>, text: &str, limits: Limits) -> Result<Cert
 /// The content of a certificate.
 struct File {
     test: String,
+    /// So many messages of an inbox are kept in order.
+    inbox: Option<usize>,
     topology: Vec<String>,
     places: HashMap<String, u32>,
     lines: Vec<String>,
@@ -86,6 +93,7 @@ impl File {
         let test = lines.next().and_then(|line| line.strip_prefix("test ")).ok_or("no test is named")?;
         let mut file = File {
             test: test.to_owned(),
+            inbox: None,
             topology: Vec::new(),
             places: HashMap::new(),
             lines: Vec::new(),
@@ -94,6 +102,10 @@ impl File {
         for line in &mut lines {
             let (word, rest) = line.split_once(' ').ok_or_else(|| format!("cannot read `{line}`"))?;
             match word {
+                "inbox" if file.inbox.is_none() => {
+                    let bound = rest.parse().map_err(|_| format!("cannot read `{line}`"))?;
+                    file.inbox = Some(bound);
+                }
                 "send" => file.topology.push(line.to_owned()),
                 "machine" | "monitor" | "gone" => {
                     let number = file.lines.len() as u32;
@@ -140,9 +152,19 @@ impl File {
 struct Entry {
     snapshot: Snapshot,
     state: Vec<u32>,
+    beside: Beside,
+}
+
+/// By machine: the messages that may wait behind its inbox, by their bytes. None is empty.
+type Tails = BTreeMap<InstanceId, BTreeMap<String, Message>>;
+
+/// What belongs to a configuration beside what the kernel has.
+#[derive(Clone, Default)]
+struct Beside {
     blocked: Rc<BTreeSet<InstanceId>>,
     /// Where each machine was made.
     sites: Rc<HashMap<InstanceId, u32>>,
+    tails: Rc<Tails>,
 }
 
 struct Checker {
@@ -184,42 +206,50 @@ impl Checker {
     fn begin(&mut self) -> Result<(), String> {
         let start = self.kernel.save();
         let sites = Rc::new(HashMap::from([(InstanceId::MAIN, 0)]));
-        let mut touched = BTreeSet::new();
-        self.steps(&start, InstanceId::MAIN, &Rc::default(), &sites, &mut touched)
+        let beside = Beside { sites, ..Beside::default() };
+        self.steps(&start, InstanceId::MAIN, &beside, &mut BTreeSet::new())
     }
 
-    /// All ways of a step: none breaks anything, and each leads to a state of the certificate.
+    /// All ways of a step: none breaks anything, and each leads to states of the certificate.
     fn steps(
         &mut self,
         from: &Snapshot,
         machine: InstanceId,
-        blocked: &Rc<BTreeSet<InstanceId>>,
-        sites: &Rc<HashMap<InstanceId, u32>>,
+        beside: &Beside,
         touched: &mut BTreeSet<Touched>,
     ) -> Result<(), String> {
         let mut script = Script::default();
         for n_ways in 0.. {
             self.kernel.restore(from);
-            let mut sites = sites.clone();
-            let newborn = self.created(machine, &sites)?;
+            let mut beside = beside.clone();
+            let newborn = self.created(machine, &beside.sites)?;
             let n_before = self.kernel.configuration().roster.len();
             let mut watch = Watch::default();
-            let stepped = self.kernel.step(machine, &mut script, &mut watch);
+            let mut finders = BTreeSet::from([machine]);
+            let stepped = match self.overflow(machine, &beside) {
+                Some((target, message)) => {
+                    let mut bytes = Vec::new();
+                    encode_message(self.kernel.executable(), self.kernel.store(), message, &mut bytes);
+                    Rc::make_mut(&mut beside.tails).entry(target).or_default().insert(hex(&bytes), message);
+                    self.kernel.step_undelivered(machine, &mut script, &mut watch)
+                }
+                None => {
+                    if let Some(Pending::Deliver { target, .. }) = self.kernel.pending(machine) {
+                        finders.insert(target);
+                    }
+                    self.kernel.step(machine, &mut script, &mut watch)
+                }
+            };
             stepped.map_err(|_| "a machine that moves cannot step".to_owned())?;
             self.n_steps += 1;
             touched.extend(watch.monitors.into_iter().map(Touched::Monitor));
-            match self.kernel.outcome() {
-                Outcome::Running | Outcome::Quiescent => {}
-                Outcome::Violated(found)
-                    if matches!(found.kind, ViolationKind::Deadlock | ViolationKind::HotAtEnd) => {}
-                Outcome::Violated(found) => return Err(format!("a violation is reached: {}", found.message)),
-                Outcome::Unknown(_) => return Err("a run cannot be continued".to_owned()),
-            }
+            self.check_outcome()?;
             if let Some(child) = self.kernel.configuration().roster.iter().nth(n_before) {
                 let site = newborn.ok_or("a machine is made that the topology does not know")?;
-                Rc::make_mut(&mut sites).insert(child, site);
+                Rc::make_mut(&mut beside.sites).insert(child, site);
             }
-            self.meet(blocked, &sites)?;
+            self.meet(&beside)?;
+            self.find(&finders, &beside)?;
             if !script.advance() {
                 return Ok(());
             }
@@ -228,6 +258,74 @@ impl Checker {
             }
         }
         Err("a step with too many choices".to_owned())
+    }
+
+    fn check_outcome(&self) -> Result<(), String> {
+        match self.kernel.outcome() {
+            Outcome::Running | Outcome::Quiescent => Ok(()),
+            Outcome::Violated(found)
+                if matches!(found.kind, ViolationKind::Deadlock | ViolationKind::HotAtEnd) =>
+            {
+                Ok(())
+            }
+            Outcome::Violated(found) => Err(format!("a violation is reached: {}", found.message)),
+            Outcome::Unknown(_) => Err("a run cannot be continued".to_owned()),
+        }
+    }
+
+    /// The message that a machine is about to send and its target, if it goes to the tail there.
+    fn overflow(&self, machine: InstanceId, beside: &Beside) -> Option<(InstanceId, Message)> {
+        let bound = self.file.inbox?;
+        let Some(Pending::Deliver { target, message }) = self.kernel.pending(machine) else { return None };
+        let local = self.kernel.configuration().local(target);
+        let is_full = beside.tails.contains_key(&target) || local.inbox.len() >= bound;
+        let waits = must_wait(self.kernel.executable(), local, message.event);
+        (is_full && waits && !beside.blocked.contains(&target)).then_some((target, message))
+    }
+
+    /// Machines that have come to rest may find messages in their tails. All that comes of it must be in the certificate.
+    fn find(&mut self, finders: &BTreeSet<InstanceId>, beside: &Beside) -> Result<(), String> {
+        let exe = self.kernel.executable().clone();
+        let has_tail =
+            |machine: &&InstanceId| beside.tails.contains_key(machine) && !beside.blocked.contains(machine);
+        let finders: Vec<InstanceId> = finders.iter().filter(has_tail).copied().collect();
+        let mut open = Vec::new();
+        let mut known = HashSet::new();
+        if !finders.is_empty() {
+            open.push(self.kernel.save());
+        }
+        while let Some(from) = open.pop() {
+            for &machine in &finders {
+                for &message in beside.tails[&machine].values() {
+                    self.kernel.restore(&from);
+                    let local = self.kernel.configuration().local(machine);
+                    let rests = matches!(local.status, Status::Idle | Status::Blocked { .. });
+                    if !rests || must_wait(&exe, local, message.event) {
+                        continue;
+                    }
+                    let mut script = Script::default();
+                    for n_ways in 0.. {
+                        self.kernel.restore(&from);
+                        self.kernel.find(machine, message, &mut script, &mut Silent);
+                        self.n_steps += 1;
+                        self.check_outcome()?;
+                        let mut bytes = Vec::new();
+                        self.kernel.encode_whole(&mut bytes);
+                        if known.insert(bytes) {
+                            self.meet(beside)?;
+                            open.push(self.kernel.save());
+                        }
+                        if !script.advance() {
+                            break;
+                        }
+                        if n_ways > MAX_WAYS {
+                            return Err("a step with too many choices".to_owned());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn created(&self, machine: InstanceId, sites: &HashMap<InstanceId, u32>) -> Result<Option<u32>, String> {
@@ -242,28 +340,26 @@ impl Checker {
     }
 
     /// The state in which the kernel stands must be one of the certificate.
-    fn meet(
-        &mut self,
-        blocked: &Rc<BTreeSet<InstanceId>>,
-        sites: &Rc<HashMap<InstanceId, u32>>,
-    ) -> Result<(), String> {
+    fn meet(&mut self, beside: &Beside) -> Result<(), String> {
         let exe = self.kernel.executable().clone();
         let conf = self.kernel.configuration();
         let encoded = |local| {
             let mut bytes = Vec::new();
             encode_whole(&exe, self.kernel.store(), local, &mut bytes);
-            hex(&bytes)
+            bytes
         };
         let machines = conf.instances().map(|(instance, local)| {
             let path = exe.instance_path(instance);
-            if blocked.contains(&instance) || local.status == Status::Halted {
+            if beside.blocked.contains(&instance) || local.status == Status::Halted {
                 format!("gone {path}")
             } else {
-                format!("machine {path} {}", encoded(local))
+                let tail = beside.tails.get(&instance).into_iter().flat_map(BTreeMap::keys);
+                place_line(&format!("machine {path}"), &encoded(local), tail.cloned())
             }
         });
         let monitors = conf.monitors.iter().enumerate();
-        let monitors = monitors.map(|(at, local)| format!("monitor {at} {}", encoded(local)));
+        let monitors = monitors
+            .map(|(at, local)| place_line(&format!("monitor {at}"), &encoded(local), std::iter::empty()));
         let mut state = Vec::new();
         for line in machines.chain(monitors) {
             let place = self.file.places.get(&line);
@@ -274,8 +370,7 @@ impl Checker {
             return Err("a state is missing".to_owned());
         }
         if self.met.insert(state.clone()) {
-            let (blocked, sites) = (blocked.clone(), sites.clone());
-            self.open.push(Entry { snapshot: self.kernel.save(), state, blocked, sites });
+            self.open.push(Entry { snapshot: self.kernel.save(), state, beside: beside.clone() });
         }
         Ok(())
     }
@@ -286,7 +381,7 @@ impl Checker {
         let mut can_move = BTreeSet::new();
         let mut receiving = BTreeSet::new();
         for (instance, local) in self.kernel.configuration().instances() {
-            if entry.blocked.contains(&instance) {
+            if entry.beside.blocked.contains(&instance) {
                 continue;
             }
             match local.status {
@@ -314,7 +409,7 @@ impl Checker {
             self.kernel.restore(&entry.snapshot);
             let conf = self.kernel.configuration();
             let is_there = |instance: InstanceId| {
-                !entry.blocked.contains(&instance) && conf.local(instance).status != Status::Halted
+                !entry.beside.blocked.contains(&instance) && conf.local(instance).status != Status::Halted
             };
             match conf.local(machine).status {
                 Status::Pending(Pending::Deliver { target, .. }) if is_there(target) => {
@@ -323,13 +418,13 @@ impl Checker {
                 Status::Idle => drop(touched.insert(Touched::Machine(machine))),
                 _ => {}
             }
-            self.steps(&entry.snapshot, machine, &entry.blocked, &entry.sites, &mut touched)?;
+            self.steps(&entry.snapshot, machine, &entry.beside, &mut touched)?;
         }
         self.check_closed(entry, &movers, &can_move, &receiving, touched)?;
         if movers.len() < can_move.len() {
             self.kernel.restore(&entry.snapshot);
-            let blocked = entry.blocked.union(&movers).copied().collect();
-            self.meet(&Rc::new(blocked), &entry.sites)?;
+            let blocked = entry.beside.blocked.union(&movers).copied().collect();
+            self.meet(&Beside { blocked: Rc::new(blocked), ..entry.beside.clone() })?;
         }
         Ok(())
     }
@@ -361,7 +456,7 @@ impl Checker {
         let mut known = touched;
         while let Some(member) = open.pop() {
             for &sender in can_move.union(receiving) {
-                let site = entry.sites[&sender];
+                let site = entry.beside.sites[&sender];
                 let machine = self.topology.sites()[site as usize].machine;
                 let acts_on_itself =
                     || exe.states.iter().any(|state| state.machine == machine && state.has_null);
@@ -370,7 +465,7 @@ impl Checker {
                         self.topology.is_potential_sender(site, Target::Monitor(monitor))
                     }
                     Touched::Machine(target) => {
-                        let target_site = entry.sites[&target];
+                        let target_site = entry.beside.sites[&target];
                         self.topology.is_potential_sender(site, Target::Site(target_site))
                             || (target == sender && acts_on_itself())
                     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use allways_machine::{Executable, Kernel, Outcome, Silent, Simplify, Tracer, replay};
 use allways_run::{
-    Choice, Counterexample, Guarantee, Limits, Observer, Progress, Schedule, StopReason, Verdict,
+    Choice, Counterexample, Guarantee, InstanceId, Limits, Observer, Progress, Schedule, StopReason, Verdict,
 };
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::super::cells::{Cells, Given, Owner};
+use super::super::cells::{CellId, Cells, Given, Owner};
 use super::super::options::{SearchBounds, StoreKind};
 use super::super::report::{ProveReport, ProveStatistics};
 use super::super::witness::{self, StepName};
@@ -446,7 +446,11 @@ impl<'a> Search<'a> {
                 }
             }
             match end {
-                End::At(place) => successor[slot as usize] = self.settle(place, (state, by(0))),
+                End::At(place) => {
+                    successor[slot as usize] = self.settle(place, (state, by(0)));
+                    // It may flood itself.
+                    self.watch_flood(vector, slot, slot, place, flood_at);
+                }
                 End::Fault => {
                     self.broken.push(Broken { state, by: by(0) });
                     continue;
@@ -467,12 +471,7 @@ impl<'a> Search<'a> {
                     match &reactions[reaction].end {
                         End::At(place) => {
                             successor[target as usize] = self.settle(*place, (state, by(reaction)));
-                            if let Some(limit) = flood_at
-                                && self.places.n_waiting(*place) > limit
-                                && self.flood.is_none()
-                            {
-                                self.flood = Some(self.flood_of(vector, slot, target, *place));
-                            }
+                            self.watch_flood(vector, slot, target, *place, flood_at);
                         }
                         // Faults of a receiver wait for a step of its own.
                         End::Fault => continue,
@@ -497,6 +496,12 @@ impl<'a> Search<'a> {
             self.halted.entry(place).or_insert(origin);
         }
         GONE
+    }
+
+    fn watch_flood(&mut self, vector: &[u32], sender: u32, receiver: u32, place: u32, limit: Option<u32>) {
+        if limit.is_some_and(|limit| self.places.n_waiting(place) > limit) && self.flood.is_none() {
+            self.flood = Some(self.flood_of(vector, sender, receiver, place));
+        }
     }
 
     fn flood_of(&self, vector: &[u32], sender: u32, receiver: u32, place: u32) -> Flood {
@@ -553,6 +558,48 @@ impl<'a> Search<'a> {
         steps
     }
 
+    /// The steps of the kernel to a violation, found by walking: states leave out what does not count, such as the order of a
+    /// collection, so answers may mean something else in a run. At each step those are taken that lead on.
+    fn walk(&mut self, broken: Broken) -> Result<Vec<StepName>, InternalError> {
+        let mut way = vec![(broken.by, None)];
+        let mut at = (broken.state, self.states.origins[broken.state as usize]);
+        while at.1.0 != u32::MAX {
+            way.push((at.1.1, Some(at.0)));
+            at = (at.1.0, self.states.origins[at.1.0 as usize]);
+        }
+        way.push((at.1.1, Some(at.0)));
+        let mut walk = self.places.cells.walk();
+        let mut steps = Vec::new();
+        for (by, state) in way.into_iter().rev() {
+            let machine = match by.slot {
+                BLOCK => continue,
+                BEGIN => InstanceId::MAIN,
+                slot => match self.places.cells.owner(slot) {
+                    Owner::Machine(machine) => machine,
+                    Owner::Monitor(_) | Owner::Network(_) => continue,
+                },
+            };
+            let places = state.map(|state| self.states.get(state).iter());
+            let expected: Option<Vec<Option<CellId>>> = places.map(|places| {
+                let is_there = |&&place: &&u32| place != NOBODY && place != GONE;
+                places
+                    .map(|place| Some(place).filter(is_there).map(|&place| self.places.cell(place)))
+                    .collect()
+            });
+            let found = self.places.cells.walk_on(&walk, machine, |outcome, cells| match &expected {
+                None => matches!(outcome, Outcome::Violated(_)),
+                Some(expected) => expected
+                    .iter()
+                    .enumerate()
+                    .all(|(slot, cell)| cell.is_none_or(|cell| cells.get(slot) == Some(&cell))),
+            });
+            let found = found.ok_or_else(|| witness::differs("a step of the way", &Outcome::Running))?;
+            steps.push(StepName { choice: Choice::Machine(machine), answers: found.answers });
+            walk = found.walk;
+        }
+        Ok(steps)
+    }
+
     /// Steps to violations that the first step already shows.
     pub fn first_steps(&self) -> impl Iterator<Item = Vec<StepName>> + '_ {
         let answers = self.broken_beginnings.iter();
@@ -562,7 +609,7 @@ impl<'a> Search<'a> {
     fn try_violations(&mut self, found: &[Broken]) -> Result<Option<SearchEnd>, InternalError> {
         for &broken in found {
             if !self.places.is_approximate {
-                let steps = self.way(broken);
+                let steps = self.walk(broken)?;
                 return Ok(Some(SearchEnd::Broken(Box::new(self.counterexample(&steps)?))));
             }
             if self.n_trials < MAX_TRIALS {
@@ -653,8 +700,8 @@ impl<'a> Search<'a> {
                 }
             }
         };
-        let is_exact = verdict == Verdict::Holds(Guarantee::LocalStates { is_approximate: false });
-        let certificate = (self.options.certificate && is_exact).then(|| self.certificate());
+        let is_proved = matches!(verdict, Verdict::Holds(_));
+        let certificate = (self.options.certificate && is_proved).then(|| self.certificate());
         let report = ProveReport { verdict, statistics, coverage, dead_handlers, stopped };
         Ok(AlmostSyncReport { report, flood: self.flood.take(), certificate, n_blocked: self.n_blocked })
     }
@@ -672,9 +719,11 @@ impl Search<'_> {
                 let slot = slot as u32;
                 let owner = self.places.cells.owner(slot);
                 let line = |path: &str| {
-                    format!(
-                        "{path} {}",
-                        certificate::hex(&self.places.cells.encoded(self.places.cell(place)))
+                    let tail = self.places.tail(place).iter();
+                    certificate::place_line(
+                        path,
+                        &self.places.cells.encoded(self.places.cell(place)),
+                        tail.map(|&message| certificate::hex(&self.places.cells.encoded_message(message))),
                     )
                 };
                 let number = match (place, owner) {
@@ -695,7 +744,7 @@ impl Search<'_> {
             }
             writer.state(places, movers);
         }
-        writer.finish(self.exe, self.senders.topology())
+        writer.finish(self.exe, self.senders.topology(), self.places.bound())
     }
 }
 

@@ -37,7 +37,7 @@ pub struct AlmostSyncOptions {
     pub flood: FloodRule,
     /// What of a local state does not count.
     pub simplify: Simplify,
-    /// Write a certificate if the proof is exact. Local states are then not simplified.
+    /// Write a certificate of the proof. Local states are then not simplified.
     pub certificate: bool,
     /// States after which the search gives up.
     pub max_states: Option<u64>,

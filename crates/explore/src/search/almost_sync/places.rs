@@ -12,7 +12,7 @@ use allways_machine::{Executable, Pending, Status};
 use allways_run::StopReason;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::cells::{Act, Answer, CellId, Cells, Ending, Owner};
+use super::super::cells::{Act, Answer, CellId, Cells, Ending, Outcome1, Owner};
 
 /// In a slot: there is no such machine.
 pub(super) const NOBODY: u32 = 0;
@@ -156,6 +156,16 @@ impl<'c> Places<'c> {
         number
     }
 
+    /// The messages of the tail.
+    pub fn tail(&self, place: u32) -> &[u32] {
+        &self.tails[self.places[place as usize].1 as usize]
+    }
+
+    /// Messages kept in order, if the rest is a tail.
+    pub fn bound(&self) -> Option<u32> {
+        self.bound.filter(|_| self.is_approximate)
+    }
+
     /// How many messages wait in order, and whether there may be more.
     pub fn n_waiting(&self, place: u32) -> u32 {
         let (cell, tail) = self.places[place as usize];
@@ -189,12 +199,25 @@ impl<'c> Places<'c> {
         let status = self.cells.local(cell).status;
         let n_waiting = self.cells.local(cell).inbox.len();
         head.is_receiving = matches!(status, Status::Idle | Status::Blocked { .. });
-        let sends_to_itself = matches!(status, Status::Pending(Pending::Deliver { target, .. }) if self.cells.owner_of(cell) == Owner::Machine(target));
-        if sends_to_itself && self.bound.is_some_and(|bound| tail != 0 || n_waiting as u32 >= bound) {
-            // Its message comes after those of the tail, which the kernel cannot know.
-            head.kind = HeadKind::Unknown(StopReason::Unsupported {
-                what: "over-approximation of the inbox of a machine that floods itself".to_owned(),
-            });
+        let to_itself = match status {
+            Status::Pending(Pending::Deliver { target, message })
+                if self.cells.owner_of(cell) == Owner::Machine(target) =>
+            {
+                Some(message)
+            }
+            _ => None,
+        };
+        if let Some(message) = to_itself
+            && self.bound.is_some_and(|bound| tail != 0 || n_waiting as u32 >= bound)
+        {
+            // Its message comes after those of the tail, which the kernel does not know.
+            let message = self.cells.message(message);
+            let tail = self.with_tail(tail, message);
+            match self.cells.act_undelivered(cell) {
+                Ok(outcomes) => self.moves(&mut head, vec![slot], &outcomes, tail),
+                Err(reason) => head.kind = HeadKind::Unknown(reason),
+            }
+            head.waits_itself = true;
             return head;
         }
         match &*self.cells.act(cell) {
@@ -203,36 +226,40 @@ impl<'c> Places<'c> {
             Act::Fault => head.kind = HeadKind::Fault,
             Act::Unknown(reason) => head.kind = HeadKind::Unknown(reason.clone()),
             Act::Step { deliver, outcomes, .. } => {
-                head.kind = HeadKind::Moves;
                 head.deliver = *deliver;
                 let mut targets: Vec<u32> = deliver.iter().map(|&(slot, _)| slot).collect();
-                if sends_to_itself || status == Status::Idle {
+                if to_itself.is_some() || status == Status::Idle {
                     targets.push(slot);
                 }
-                let mut own = Vec::new();
-                for outcome in outcomes {
-                    targets.extend(outcome.observed.iter().map(|&(monitor, _)| monitor));
-                    let observed: Box<[(u32, u32)]> = outcome.observed.as_slice().into();
-                    let created = outcome.created.map(|(slot, cell)| (slot, self.of_cell(cell)));
-                    if let Ending::Stands(next) = outcome.end
-                        && sends_to_itself
-                        && self.cells.local(next).inbox.len() > n_waiting
-                    {
-                        head.waits_itself = true;
-                    }
-                    let answers = numbers(&outcome.answers);
-                    for (end, more) in self.ends(&outcome.end, tail) {
-                        let answers = answers.iter().copied().chain(more).collect();
-                        own.push(Own { end, answers, observed: observed.clone(), created });
-                    }
-                }
-                targets.sort_unstable();
-                targets.dedup();
-                head.targets = targets.into();
-                head.outcomes = own.into();
+                head.waits_itself = to_itself.is_some()
+                    && outcomes.iter().any(|outcome| match outcome.end {
+                        Ending::Stands(next) => self.cells.local(next).inbox.len() > n_waiting,
+                        Ending::Cut(_) | Ending::Fault(..) | Ending::Unknown(_) => false,
+                    });
+                self.moves(&mut head, targets, outcomes, tail);
             }
         }
         head
+    }
+
+    /// The machine can make a step, with these outcomes but for what it finds in its tail afterwards.
+    fn moves(&mut self, head: &mut Head, mut targets: Vec<u32>, outcomes: &[Outcome1], tail: u32) {
+        head.kind = HeadKind::Moves;
+        let mut own = Vec::new();
+        for outcome in outcomes {
+            targets.extend(outcome.observed.iter().map(|&(monitor, _)| monitor));
+            let observed: Box<[(u32, u32)]> = outcome.observed.as_slice().into();
+            let created = outcome.created.map(|(slot, cell)| (slot, self.of_cell(cell)));
+            let answers = numbers(&outcome.answers);
+            for (end, more) in self.ends(&outcome.end, tail) {
+                let answers = answers.iter().copied().chain(more).collect();
+                own.push(Own { end, answers, observed: observed.clone(), created });
+            }
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        head.targets = targets.into();
+        head.outcomes = own.into();
     }
 
     /// What a machine does when a message reaches it.

@@ -8,7 +8,7 @@ pub struct AlmostSyncReport {
     pub report: ProveReport,
     /// Who floods whom, if some inbox grew.
     pub flood: Option<Flood>,
-    /// The certificate of an exact proof, if it was asked for.
+    /// The certificate of a proof, if it was asked for.
     pub certificate: Option<String>,
     /// States in which some machine is blocked.
     pub n_blocked: u64,
