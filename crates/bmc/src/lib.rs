@@ -1,6 +1,6 @@
 //! Bounded verification of sequential Boogie programs with an SMT solver.
 //!
-//! Reading order: [`lower`] (a checked program to flow graphs, [`flow`]), [`loops`] (loops become
+//! Reading order: [`lower`] (a checked program to flow graphs, [`flow`]), [`relevant`] (what the solver need not hear of), [`loops`] (loops become
 //! recursive procedures), [`passive`] (graphs to constraints), [`inline`] (which calls to look into),
 //! [`trace`] (what a model means), and [`smt`], which knows solvers and nothing else.
 //!
@@ -17,6 +17,7 @@ pub mod loops;
 pub mod lower;
 pub mod model;
 pub mod passive;
+pub mod relevant;
 pub mod smt;
 pub mod term;
 pub mod theory;
@@ -100,7 +101,8 @@ pub fn verify(
     observer: &dyn Observer,
 ) -> Result<Report, VerifyError> {
     let mut lowered = lower::lower(checked, entry, solver.has_lambda())?;
-    loops::extract_loops(&mut lowered.flow)?;
+    relevant::keep_relevant(checked, &mut lowered);
+    loops::extract_loops(&mut lowered.flow);
     lowered.flow.link();
     let mut session = smt::Session::new(solver, options.keep_smt)?;
     session.tell(&theory::prelude(checked, &lowered))?;

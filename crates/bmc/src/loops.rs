@@ -6,30 +6,30 @@
 //! runs n times takes n + 1 nested calls: the last one finds out that it is over.
 //!
 //! A part that is entered at several blocks is copied first, once per further entry, until it is not
-//! (node splitting). Graphs that would grow too large by this are rejected.
+//! (node splitting). Where that would grow too large, the part gets a head of its own instead: every jump to an entry goes
+//! there and says by a flag where it wants to go. Each such jump is a turn of the loop then.
 
 use std::collections::BTreeSet;
 
 use allways_base::{Idx, IndexVec};
 
 use crate::flow::*;
-use crate::lower::EncodeError;
 use crate::term::VarRef;
 
-/// How many blocks splitting may make of one procedure.
-const MAX_BLOCKS: usize = 20_000;
+/// How many times as many blocks splitting may make of one procedure, and how many it may make in any case.
+const MAX_GROWTH: usize = 4;
+const MAX_SMALL: usize = 1_000;
 
 /// Makes all graphs of a program acyclic.
-pub fn extract_loops(flow: &mut Flow) -> Result<(), EncodeError> {
+pub fn extract_loops(flow: &mut Flow) {
     let ids: Vec<ProcId> = flow.procs.iter_ids().map(|(id, _)| id).collect();
     for id in ids {
-        split_entries(&mut flow.procs[id])?;
+        one_entry_per_loop(flow, id);
         let mut work = vec![(id, live_at_entry(flow, id))];
         while let Some((id, live)) = work.pop() {
             carve(flow, id, live, &mut work);
         }
     }
-    Ok(())
 }
 
 /// The strongly connected parts of the blocks that `entry` reaches within `inside`: those that are
@@ -90,54 +90,99 @@ fn cycles(
     found
 }
 
-/// Copies parts that are entered at several blocks until every cycle has one head.
-fn split_entries(proc: &mut Proc) -> Result<(), EncodeError> {
+/// Gives every cycle of a procedure one head.
+fn one_entry_per_loop(flow: &mut Flow, id: ProcId) {
+    let most = (flow.procs[id].blocks.len() * MAX_GROWTH).max(MAX_SMALL);
     // A region is a set of blocks; its heads have been taken out already.
-    let all: BTreeSet<BlockId> = proc.blocks.iter_ids().map(|(id, _)| id).collect();
+    let all: BTreeSet<BlockId> = flow.procs[id].blocks.iter_ids().map(|(id, _)| id).collect();
     let mut work: Vec<BTreeSet<BlockId>> = vec![all];
     while let Some(region) = work.pop() {
         let roots: Vec<BlockId> = region.iter().copied().collect();
-        for part in cycles(&proc.blocks, &roots, &|block| region.contains(&block)) {
+        for part in cycles(&flow.procs[id].blocks, &roots, &|block| region.contains(&block)) {
             let part: BTreeSet<BlockId> = part.into_iter().collect();
-            let mut entries: BTreeSet<BlockId> = BTreeSet::new();
-            if part.contains(&proc.entry) {
-                entries.insert(proc.entry);
+            let proc = &mut flow.procs[id];
+            let entries = entries(proc, &part);
+            let Some((&head, others)) = entries.split_first() else { continue };
+            if proc.blocks.len() + others.len() * part.len() <= most {
+                work.extend(others.iter().map(|&entry| split(proc, &part, head, entry)));
+                work.push(part.into_iter().filter(|&block| block != head).collect());
+            } else {
+                dispatch(flow, id, &part, &entries);
+                // No cycle is left that has an entry on it.
+                work.push(part.into_iter().filter(|block| !entries.contains(block)).collect());
             }
-            for (id, block) in proc.blocks.iter_ids() {
-                if !part.contains(&id) {
-                    entries.extend(block.next.iter().filter(|to| part.contains(to)));
-                }
-            }
-            let mut entries = entries.into_iter();
-            let Some(head) = entries.next() else { continue };
-            for entry in entries {
-                if proc.blocks.len() + part.len() > MAX_BLOCKS {
-                    return Err(EncodeError::Irreducible { procedure: proc.name.clone() });
-                }
-                // The copy is entered here only; its way to the head leads back to the original.
-                let copied: Vec<BlockId> = part.iter().copied().filter(|&block| block != head).collect();
-                let first = proc.blocks.len();
-                let copy_of = |block: BlockId| {
-                    copied.binary_search(&block).map_or(block, |position| BlockId::new(first + position))
-                };
-                for (id, block) in (0..first).map(|idx| (BlockId::new(idx), idx)) {
-                    let _ = block;
-                    if !part.contains(&id) {
-                        let next = &mut proc.blocks[id].next;
-                        next.iter_mut().filter(|to| **to == entry).for_each(|to| *to = copy_of(entry));
-                    }
-                }
-                for &block in &copied {
-                    let mut copy = proc.blocks[block].clone();
-                    copy.next.iter_mut().for_each(|to| *to = copy_of(*to));
-                    proc.blocks.push(copy);
-                }
-                work.push(copied.iter().map(|&block| copy_of(block)).collect());
-            }
-            work.push(part.into_iter().filter(|&block| block != head).collect());
         }
     }
-    Ok(())
+}
+
+/// The blocks of a part at which it is entered.
+fn entries(proc: &Proc, part: &BTreeSet<BlockId>) -> Vec<BlockId> {
+    let mut entries: BTreeSet<BlockId> = BTreeSet::new();
+    if part.contains(&proc.entry) {
+        entries.insert(proc.entry);
+    }
+    for (id, block) in proc.blocks.iter_ids() {
+        if !part.contains(&id) {
+            entries.extend(block.next.iter().filter(|to| part.contains(to)));
+        }
+    }
+    entries.into_iter().collect()
+}
+
+/// Copies a part for one of its entries. The copy is entered there only; its way to the head leads back to the original. Returns
+/// its blocks.
+fn split(proc: &mut Proc, part: &BTreeSet<BlockId>, head: BlockId, entry: BlockId) -> BTreeSet<BlockId> {
+    let copied: Vec<BlockId> = part.iter().copied().filter(|&block| block != head).collect();
+    let first = proc.blocks.len();
+    let copy_of = |block: BlockId| {
+        copied.binary_search(&block).map_or(block, |position| BlockId::new(first + position))
+    };
+    for id in (0..first).map(BlockId::new).filter(|id| !part.contains(id)) {
+        let next = &mut proc.blocks[id].next;
+        next.iter_mut().filter(|to| **to == entry).for_each(|to| *to = copy_of(entry));
+    }
+    for &block in &copied {
+        let mut copy = proc.blocks[block].clone();
+        copy.next.iter_mut().for_each(|to| *to = copy_of(*to));
+        proc.blocks.push(copy);
+    }
+    copied.iter().map(|&block| copy_of(block)).collect()
+}
+
+/// Leads all jumps to entries of a part over one block, which becomes its head.
+fn dispatch(flow: &mut Flow, id: ProcId, part: &BTreeSet<BlockId>, entries: &[BlockId]) {
+    let ty = allways_boogie::check::Ty::BOOL;
+    let flags: Vec<VarRef> =
+        (0..entries.len()).map(|k| flow.new_var(format!("enter.{k}"), ty, VariableKind::Helper)).collect();
+    let [yes, no] = [true, false].map(|value| flow.terms.bool(value));
+    let proc = &mut flow.procs[id];
+    let n_before = proc.blocks.len();
+    let head = BlockId::new(n_before);
+    let gate = |k: usize| BlockId::new(n_before + 1 + k);
+    // Jumps from outside have blocks of their own: those from inside are on the cycle, which has one entry only.
+    let arrow =
+        |k: usize, inside: bool| BlockId::new(n_before + 1 + entries.len() * (1 + usize::from(inside)) + k);
+    for id in (0..n_before).map(BlockId::new) {
+        for to in &mut proc.blocks[id].next {
+            if let Ok(k) = entries.binary_search(to) {
+                *to = arrow(k, part.contains(&id));
+            }
+        }
+    }
+    if let Ok(k) = entries.binary_search(&proc.entry) {
+        proc.entry = arrow(k, false);
+    }
+    proc.blocks.push(Block { next: (0..entries.len()).map(gate).collect(), ..Block::default() });
+    for (k, &entry) in entries.iter().enumerate() {
+        let kind = InstrKind::Assume(flow.terms.var(flags[k]));
+        let instrs = vec![Instr { kind, origin: None }];
+        proc.blocks.push(Block { instrs, next: vec![entry], failure: None });
+    }
+    for k in (0..entries.len()).chain(0..entries.len()) {
+        let set = flags.iter().enumerate().map(|(at, &flag)| (flag, if at == k { yes } else { no }));
+        let instrs = vec![Instr { kind: InstrKind::Assign(set.collect()), origin: None }];
+        proc.blocks.push(Block { instrs, next: vec![head], failure: None });
+    }
 }
 
 /// The locals that are live at the start of each block. Globals are not asked for.

@@ -105,7 +105,7 @@ impl Terms {
     }
 
     /// Calls `f` on every node below and including `root`, some more than once.
-    pub fn walk(&self, root: TermId, mut f: impl FnMut(&TermKind)) {
+    pub fn walk<'a>(&'a self, root: TermId, mut f: impl FnMut(&'a TermKind)) {
         let mut work = vec![root];
         while let Some(id) = work.pop() {
             f(&self.nodes[id]);

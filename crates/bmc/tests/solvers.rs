@@ -63,7 +63,8 @@ fn unknown_is_not_an_answer() {
 
 #[test]
 fn time_limit_gives_unknown() {
-    let options = ProcessOptions { time_per_check: Some(Duration::from_millis(50)), seed: 0 };
+    let options =
+        ProcessOptions { time_per_check: Some(Duration::from_millis(50)), ..ProcessOptions::default() };
     let mut solver = ProcessSolver::start(&solver::solver(), &options).expect("it starts");
     // Fermat's theorem for the exponent three, over unbounded numbers.
     let text = "procedure main() {
@@ -103,7 +104,8 @@ fn script(name: &str, text: &str) -> Found {
 fn with_script(name: &str, text: &str) -> String {
     let found = script(name, text);
     let shell = Found { program: "sh".into(), ..found.clone() };
-    let options = ProcessOptions { time_per_check: Some(Duration::from_millis(10)), seed: 0 };
+    let options =
+        ProcessOptions { time_per_check: Some(Duration::from_millis(10)), ..ProcessOptions::default() };
     let mut solver = match ProcessSolver::start_with(&shell, &[found.program], &options) {
         Ok(solver) => solver,
         Err(error) => return error.to_string(),

@@ -5,12 +5,13 @@
 mod concrete;
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
 use allways_base::{Diagnostic, Severity, Sources, Span, Symbol, diagnostic};
+use allways_bmc::smt::SolverError;
 use allways_bmc::smt::find::find_solver;
 use allways_bmc::smt::process::{ProcessOptions, ProcessSolver};
-use allways_bmc::{Answer, Recursion, Stats, TraceStep, VerifyOptions, verify};
+use allways_bmc::{Answer, Recursion, Stats, TraceStep, VerifyError, VerifyOptions, verify};
 use allways_boogie::check::Checked;
 use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp::run::render_trace;
@@ -100,8 +101,8 @@ pub struct BoogieOptions {
     pub preemption: Option<Preemption>,
     pub entry: Option<String>,
     pub keep_smt: bool,
-    /// What the solver may take for one question; more is no answer.
-    pub time_per_check: Option<Duration>,
+    /// When the solver must be done with all questions; later is no answer.
+    pub deadline: Option<Instant>,
 }
 
 impl Default for BoogieOptions {
@@ -114,7 +115,7 @@ impl Default for BoogieOptions {
             preemption: None,
             entry: None,
             keep_smt: false,
-            time_per_check: None,
+            deadline: None,
         }
     }
 }
@@ -175,6 +176,8 @@ pub struct BoogieViolation {
     /// The interpreter has made the same run. Only a program without tasks may lack this, where it uses what the
     /// interpreter cannot compute.
     pub is_repeated: bool,
+    /// Assumptions over unbounded data on the way, for which the solver is trusted.
+    pub n_trusted: usize,
 }
 
 /// Why nothing could be asked.
@@ -322,18 +325,13 @@ impl Pipeline<'_> {
                     return Ok(BoogieVerdict::Unknown("nothing to repeat".to_owned()));
                 };
                 match self.repeat(done, translated, &trace, delays) {
-                    Some((message, span, text)) => BoogieVerdict::Violated(Box::new(BoogieViolation {
-                        message,
-                        span: Some(span),
-                        delays,
-                        recursion,
-                        trace: text,
-                        is_repeated: true,
-                    })),
-                    None => BoogieVerdict::Unknown(
-                        "the solver has a failing run, but the concurrent interpreter could not repeat it"
-                            .to_owned(),
-                    ),
+                    Ok(failure) => failure.violation(delays, recursion),
+                    Err(reason) => {
+                        let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+                        BoogieVerdict::Unknown(format!(
+                            "the solver has a failing run, but the concurrent interpreter could not repeat it{reason}"
+                        ))
+                    }
                 }
             }
         })
@@ -351,17 +349,26 @@ impl Pipeline<'_> {
     }
 
     fn ask(&mut self, program: &Checked, entry: Symbol, recursion: Recursion) -> Result<Answer, BoogieError> {
-        let process =
-            ProcessOptions { time_per_check: self.options.time_per_check, ..ProcessOptions::default() };
+        let process = ProcessOptions { deadline: self.options.deadline, ..ProcessOptions::default() };
         let found = find_solver().map_err(|error| BoogieError::Solver(error.to_string()))?;
         let mut solver =
             ProcessSolver::start(&found, &process).map_err(|error| BoogieError::Solver(error.to_string()))?;
         let options = VerifyOptions { recursion, keep_smt: self.options.keep_smt };
-        let report =
-            verify(program, entry, &options, &mut solver, self.observer).map_err(|error| match error {
-                allways_bmc::VerifyError::Encode(error) => BoogieError::Unsupported(error.to_string(), None),
-                allways_bmc::VerifyError::Solver(error) => BoogieError::Solver(error.to_string()),
-            })?;
+        let report = match verify(program, entry, &options, &mut solver, self.observer) {
+            Ok(report) => report,
+            // It did not heed the limit that it was given.
+            Err(VerifyError::Solver(SolverError::Silent { .. })) if self.options.deadline.is_some() => {
+                let (Recursion::Exactly(recursion) | Recursion::UpTo(recursion)) = recursion;
+                return Ok(Answer::Unknown { reason: "timeout".to_owned(), recursion });
+            }
+            // Somebody who wants to stop us stops the solver too: they are in one group of processes.
+            Err(VerifyError::Solver(SolverError::Died { .. })) if self.observer.should_stop() => {
+                let (Recursion::Exactly(recursion) | Recursion::UpTo(recursion)) = recursion;
+                return Ok(Answer::Stopped { recursion });
+            }
+            Err(VerifyError::Encode(error)) => return Err(BoogieError::Unsupported(error.to_string(), None)),
+            Err(VerifyError::Solver(error)) => return Err(BoogieError::Solver(error.to_string())),
+        };
         self.stats.n_queries += report.stats.n_queries;
         self.stats.n_instances += report.stats.n_instances;
         self.stats.solver_time += report.stats.solver_time;
@@ -381,16 +388,9 @@ impl Pipeline<'_> {
             let translated = self.recheck(done)?;
             let bound = Recursion::Exactly(recursion);
             if let Answer::Fails { trace: same, .. } = self.ask(&translated, done.entry, bound)?
-                && let Some((message, span, text)) = self.repeat(done, &translated, &same, 0)
+                && let Ok(failure) = self.repeat(done, &translated, &same, 0)
             {
-                return Ok(BoogieVerdict::Violated(Box::new(BoogieViolation {
-                    message,
-                    span: Some(span),
-                    delays: 0,
-                    recursion,
-                    trace: text,
-                    is_repeated: true,
-                })));
+                return Ok(failure.violation(0, recursion));
             }
         }
         let failure = trace.failure.clone();
@@ -403,6 +403,7 @@ impl Pipeline<'_> {
             recursion,
             trace: self.render_model(&trace),
             is_repeated: false,
+            n_trusted: 0,
         })))
     }
 
@@ -423,17 +424,18 @@ impl Pipeline<'_> {
         out
     }
 
-    /// Decodes a run of the translated program and has the concurrent interpreter make it: what failed, where, and
-    /// the run for people.
+    /// Decodes a run of the translated program and has the concurrent interpreter make it. An error says what kept it from
+    /// that, as far as it knows.
     fn repeat(
         &self,
         done: &Sequentialized,
         translated: &Checked,
         trace: &allways_bmc::Trace,
         delays: u32,
-    ) -> Option<(String, Span, String)> {
+    ) -> Result<Repetition, Option<String>> {
         let checked = allways_boogie::check(self.checked.program.clone()).0;
-        let code = interp::lower(checked, self.entry, self.preemption).ok()?;
+        let code =
+            interp::lower(checked, self.entry, self.preemption).map_err(|error| Some(error.to_string()))?;
         let concrete = Concrete::new(self.checked, translated, &code.unique, trace);
         let plan = decode(done, concrete.steps(trace));
         let values = Values {
@@ -443,10 +445,37 @@ impl Pipeline<'_> {
             pool: concrete.pool(done, trace),
         };
         let scheduler = self.options.scheduler.operational(delays);
-        let run = replay(&code, &plan, &values, scheduler, self.options.assertions)?;
-        let Ending::Failed(failure) = &run.ending else { return None };
-        let text = render_trace(&code, &self.loaded.sources, &run);
-        Some((failure_text(failure.kind), failure.span, text))
+        let repeated = replay(&code, &plan, &values, scheduler, self.options.assertions)
+            .map_err(|limit| limit.map(|limit| limit.to_string()))?;
+        let Ending::Failed(failure) = &repeated.run.ending else { return Err(None) };
+        Ok(Repetition {
+            message: failure_text(failure.kind),
+            span: failure.span,
+            trace: render_trace(&code, &self.loaded.sources, &repeated.run),
+            n_trusted: repeated.n_trusted,
+        })
+    }
+}
+
+/// A failing run that the interpreter has made: what failed, where, and the run for people.
+struct Repetition {
+    message: String,
+    span: Span,
+    trace: String,
+    n_trusted: usize,
+}
+
+impl Repetition {
+    fn violation(self, delays: u32, recursion: u32) -> BoogieVerdict {
+        BoogieVerdict::Violated(Box::new(BoogieViolation {
+            message: self.message,
+            span: Some(self.span),
+            delays,
+            recursion,
+            trace: self.trace,
+            is_repeated: true,
+            n_trusted: self.n_trusted,
+        }))
     }
 }
 

@@ -40,15 +40,23 @@ pub struct Values<'a> {
     pub pool: Vec<Value>,
 }
 
-/// Executes a plan under the scheduler it was made for. `Some` is a failing run of the concurrent
-/// program, with its schedule.
+/// A failing run of the concurrent program, with its schedule.
+pub struct Repeated {
+    pub run: Run,
+    /// Assumptions over unbounded data that the interpreter could not evaluate: there the solver is trusted.
+    pub n_trusted: usize,
+}
+
+/// Executes a plan under the scheduler it was made for. An error says what kept the interpreter from it, if it is not just
+/// that no values were found with which the run fails.
 pub fn replay(
     code: &Code,
     plan: &Plan,
     values: &Values<'_>,
     scheduler: Scheduler,
     assertions: Assertions,
-) -> Option<Run> {
+) -> Result<Repeated, Option<Limit>> {
+    let mut limit = None;
     let mut guide = Guide {
         code,
         plan,
@@ -66,30 +74,37 @@ pub fn replay(
         guide.schedule.clear();
         guide.tasks = vec![Reading::default()];
         guide.locals.clear();
-        if let Ok(true) = attempt(code, plan, scheduler, assertions, &mut guide) {
-            let certified = certify(code, &guide.schedule, scheduler, assertions);
-            if matches!(certified.ending, Ending::Failed(_)) {
-                return Some(certified);
+        match attempt(code, plan, scheduler, assertions, &mut guide) {
+            Ok(true) => {
+                let certified = certify(code, &guide.schedule, scheduler, assertions);
+                if matches!(certified.run.ending, Ending::Failed(_)) {
+                    return Ok(certified);
+                }
             }
+            Ok(false) => {}
+            Err(reason) => limit = Some(reason),
         }
         if !guide.advance() {
-            return None;
+            break;
         }
     }
-    None
+    Err(limit)
 }
 
 /// The run without its delays, under full concurrency. A task that stopped for good has not completed there, so in
 /// continue mode, where a run counts at its end only, such a run is made under its own scheduler.
-fn certify(code: &Code, schedule: &[Choice], scheduler: Scheduler, assertions: Assertions) -> Run {
+fn certify(code: &Code, schedule: &[Choice], scheduler: Scheduler, assertions: Assertions) -> Repeated {
     let abandons = schedule.iter().any(|choice| matches!(choice, Choice::Move(Move::Abandon(_))));
     let options =
         RunOptions { assertions, posts_are_points: scheduler.stops_after_post(), ..RunOptions::default() };
-    if abandons && assertions == Assertions::Continue {
-        let options = RunOptions { scheduler, ..options };
-        return run(code, &options, &mut Replay::new(schedule));
-    }
-    run(code, &options, &mut Replay::new(&concurrent_schedule(schedule)))
+    let (options, schedule) = if abandons && assertions == Assertions::Continue {
+        (RunOptions { scheduler, ..options }, schedule.to_vec())
+    } else {
+        (options, concurrent_schedule(schedule))
+    };
+    let mut answers = Replay::trusting(&schedule);
+    let run = run(code, &options, &mut answers);
+    Repeated { run, n_trusted: answers.n_trusted }
 }
 
 /// Whether a run with these values fails.
@@ -399,5 +414,9 @@ impl Oracle for Guide<'_> {
 
     fn next_move(&mut self, _moves: &[Move]) -> Result<usize, Limit> {
         Ok(0)
+    }
+
+    fn assumption(&mut self, _limit: Limit) -> Result<bool, Limit> {
+        Ok(true)
     }
 }

@@ -27,8 +27,6 @@ pub enum EncodeError {
     Unsupported { what: String, span: Span },
     /// A post or wait: the program has to be sequentialized first.
     Asynchronous { span: Span },
-    /// Jumps into the middle of loops, too many to take apart.
-    Irreducible { procedure: String },
     /// There is no such procedure, or it has no body.
     NoEntry { name: String },
 }
@@ -37,7 +35,7 @@ impl EncodeError {
     pub fn span(&self) -> Option<Span> {
         match self {
             EncodeError::Unsupported { span, .. } | EncodeError::Asynchronous { span } => Some(*span),
-            EncodeError::Irreducible { .. } | EncodeError::NoEntry { .. } => None,
+            EncodeError::NoEntry { .. } => None,
         }
     }
 }
@@ -48,9 +46,6 @@ impl fmt::Display for EncodeError {
             EncodeError::Unsupported { what, .. } => write!(f, "the verifier does not support {what}"),
             EncodeError::Asynchronous { .. } => {
                 f.write_str("the verifier takes sequential programs; sequentialize this one first")
-            }
-            EncodeError::Irreducible { procedure } => {
-                write!(f, "the jumps of `{procedure}` are too entangled to find its loops")
             }
             EncodeError::NoEntry { name } => {
                 write!(f, "there is no procedure `{name}` with a body to start from")

@@ -19,12 +19,14 @@ use super::{Solver, SolverError};
 pub struct ProcessOptions {
     /// For one check; what takes longer is answered `unknown`.
     pub time_per_check: Option<Duration>,
+    /// For all checks together.
+    pub deadline: Option<Instant>,
     /// Fixed, so that the same questions get the same answers.
     pub seed: u32,
 }
 
 /// How much longer than its own limit a solver may take before it is killed.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(5);
 
 /// How long a solver may take to start, on a machine that is busy with other things.
 const START: Duration = Duration::from_secs(60);
@@ -38,6 +40,8 @@ pub struct ProcessSolver {
     pending: String,
     answers: Receiver<String>,
     patience: Option<Duration>,
+    time_per_check: Option<Duration>,
+    deadline: Option<Instant>,
     time: Duration,
 }
 
@@ -99,6 +103,8 @@ impl ProcessSolver {
             pending: String::new(),
             answers,
             patience,
+            time_per_check: options.time_per_check,
+            deadline: options.deadline,
             time: Duration::ZERO,
         };
         solver.tell("(set-option :print-success false)\n")?;
@@ -129,6 +135,15 @@ impl ProcessSolver {
         }
     }
 
+    /// Gives the next check what is left of the time. Only Z3 can be told while it runs; others are killed when it is over.
+    fn limit(&mut self, left: Duration) {
+        let limit = self.time_per_check.map_or(left, |most| most.min(left)).max(Duration::from_millis(1));
+        if self.dialect == Dialect::Z3 {
+            self.pending.push_str(&format!("(set-option :timeout {})\n", limit.as_millis()));
+        }
+        self.patience = Some(limit + GRACE);
+    }
+
     /// Why the process is gone: its status and what it wrote to its error stream.
     fn died(&mut self) -> SolverError {
         self.stdin = None;
@@ -157,6 +172,11 @@ impl Solver for ProcessSolver {
 
     fn ask(&mut self, command: &str) -> Result<String, SolverError> {
         let start = Instant::now();
+        if let Some(deadline) = self.deadline
+            && command.starts_with("(check-sat")
+        {
+            self.limit(deadline.saturating_duration_since(start));
+        }
         self.pending.push_str(command);
         self.pending.push('\n');
         let text = std::mem::take(&mut self.pending);

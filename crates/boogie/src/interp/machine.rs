@@ -436,10 +436,16 @@ impl<'a> Machine<'a> {
                         .map_or(Flow::Next, Flow::Stop),
                 }
             }
-            Instr::Assume(expr) => match self.eval_top(conf, task, |eval, locals| eval.bool(expr, locals))? {
-                true => Flow::Next,
-                false => Flow::Stop(Stop::Blocked),
-            },
+            Instr::Assume(expr) => {
+                let holds = match self.eval_top(conf, task, |eval, locals| eval.bool(expr, locals)) {
+                    Err(limit @ Limit::Quantifier) => self.oracle.assumption(limit)?,
+                    answer => answer?,
+                };
+                match holds {
+                    true => Flow::Next,
+                    false => Flow::Stop(Stop::Blocked),
+                }
+            }
             Instr::Call { procedure, args, outs, free } => {
                 let args = self.args(conf, task, args)?;
                 let mut frame = self.new_frame(*procedure, args)?;

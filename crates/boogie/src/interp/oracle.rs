@@ -51,6 +51,11 @@ pub trait Oracle {
 
     /// One of the moves of the scheduler.
     fn next_move(&mut self, moves: &[Move]) -> Result<usize, Limit>;
+
+    /// Whether an assumption holds that cannot be evaluated here.
+    fn assumption(&mut self, limit: Limit) -> Result<bool, Limit> {
+        Err(limit)
+    }
 }
 
 /// One answer.
@@ -136,11 +141,19 @@ impl Oracle for Random {
 /// [`Limit::Schedule`].
 pub struct Replay<'a> {
     schedule: std::slice::Iter<'a, Choice>,
+    trusts: bool,
+    /// How many assumptions were taken on trust.
+    pub n_trusted: usize,
 }
 
 impl<'a> Replay<'a> {
     pub fn new(schedule: &'a [Choice]) -> Self {
-        Replay { schedule: schedule.iter() }
+        Replay { schedule: schedule.iter(), trusts: false, n_trusted: 0 }
+    }
+
+    /// Where the run comes from a solver, assumptions that only the solver can judge are taken on trust, and counted.
+    pub fn trusting(schedule: &'a [Choice]) -> Self {
+        Replay { trusts: true, ..Replay::new(schedule) }
     }
 
     /// Whether all answers have been used.
@@ -172,6 +185,14 @@ impl Oracle for Replay<'_> {
             _ => Err(Limit::Schedule),
         }
     }
+
+    fn assumption(&mut self, limit: Limit) -> Result<bool, Limit> {
+        if !self.trusts {
+            return Err(limit);
+        }
+        self.n_trusted += 1;
+        Ok(true)
+    }
 }
 
 /// Writes down what another oracle answers.
@@ -201,6 +222,10 @@ impl Oracle for Recorder<'_> {
         let idx = self.inner.next_move(moves)?;
         self.schedule.push(Choice::Move(moves[idx]));
         Ok(idx)
+    }
+
+    fn assumption(&mut self, limit: Limit) -> Result<bool, Limit> {
+        self.inner.assumption(limit)
     }
 }
 

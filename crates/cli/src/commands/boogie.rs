@@ -99,7 +99,8 @@ pub fn check(path: &Path, args: &CheckArgs) -> ExitStatus {
     };
     interrupt::listen();
     let limit = args.timeout.map(std::time::Duration::from_secs);
-    let options = BoogieOptions { time_per_check: limit, ..options(&args.boogie) };
+    let deadline = limit.and_then(|limit| std::time::Instant::now().checked_add(limit));
+    let options = BoogieOptions { deadline, ..options(&args.boogie) };
     let watch = Watch {
         line: ProgressLine::new(&path.display().to_string(), args.format == Format::Text),
         stop: Stop::after(limit),
@@ -176,7 +177,7 @@ fn options(args: &BoogieArgs) -> BoogieOptions {
         preemption: args.preemption.map(preemption),
         entry: args.entry.clone(),
         keep_smt: args.dump_smt.is_some(),
-        time_per_check: None,
+        deadline: None,
     }
 }
 
@@ -199,9 +200,13 @@ fn show_error(loaded: &Loaded, error: BoogieError) -> ExitStatus {
 /// The bound of a scheduler: delays are spent by all tasks together, rounds are there for each task.
 fn bound(scheduler: SchedulerKind, delays: u32, at_most: &str) -> String {
     match scheduler {
-        SchedulerKind::Dfw | SchedulerKind::Df => format!("with {at_most}{delays} delays"),
-        SchedulerKind::ChildFirst => format!("in {} rounds", delays + 1),
+        SchedulerKind::Dfw | SchedulerKind::Df => format!("with {at_most}{}", counted(delays, "delay")),
+        SchedulerKind::ChildFirst => format!("in {}", counted(delays + 1, "round")),
     }
+}
+
+fn counted(n: u32, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 /// What the verdict is worth, in a sentence.
@@ -241,9 +246,14 @@ fn explain(options: &BoogieOptions, report: &BoogieReport) -> String {
                 bound(options.scheduler, violation.delays, ""),
                 violation.recursion
             );
-            match violation.is_repeated {
-                true => format!("found under {bounds}; the concurrent interpreter has repeated the run"),
-                false => format!(
+            match (violation.is_repeated, violation.n_trusted) {
+                (true, 0) => format!("found under {bounds}; the concurrent interpreter has repeated the run"),
+                (true, n) => format!(
+                    "found under {bounds}; the concurrent interpreter has repeated the run, except that it leaves {n} \
+                     {} over unbounded data to the solver",
+                    if n == 1 { "assumption" } else { "assumptions" }
+                ),
+                (false, _) => format!(
                     "found under {bounds} in the solver's model; the interpreter cannot compute this run"
                 ),
             }
@@ -294,6 +304,7 @@ fn report_json(
             "delays": violation.delays,
             "recursion": violation.recursion,
             "isRepeated": violation.is_repeated,
+            "assumptionsLeftToSolver": violation.n_trusted,
             "trace": violation.trace.lines().collect::<Vec<_>>(),
         }),
         BoogieVerdict::Holds { .. } | BoogieVerdict::Unknown(_) => serde_json::Value::Null,
