@@ -12,23 +12,26 @@ use allways_driver::Request;
 use allways_explore::Never;
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
 use allways_machine::{Executable, Kernel, Outcome, Script, Silent};
-use allways_run::{Guarantee, InstanceId, Limits, Quiet, StopReason, Verdict};
+use allways_run::{Choice, Guarantee, Limits, NetworkModel, NetworkOptions, Quiet, StopReason, Verdict};
 
-/// Model and test.
-const RUNS: &[(&str, &str)] = &[
-    ("two_phase", "nParticipants_4__nTransactions_1"),
-    ("two_phase", "nParticipants_4__nTransactions_2"),
-    ("two_phase", "nParticipants_5__nTransactions_1"),
-    ("german", "nClients_3__nRequests_4"),
-    ("german", "nClients_3__nRequests_5"),
-    ("german", "nClients_3__nRequests_6"),
-    ("ring_election", "nNodes_7"),
-    ("ring_election", "nNodes_8"),
-    ("paxos", "nProposers_2__nAcceptors_3"),
-    ("paxos", "nProposers_3__nAcceptors_3"),
-    ("hybrid_clock", "nNodes_3__maxTime_3"),
-    ("hybrid_clock", "nNodes_3__maxTime_5"),
-    ("ben_or", "nNodes_3__nFaults_1__maxRound_2"),
+/// Model, test and network.
+const RUNS: &[(&str, &str, NetworkModel)] = &[
+    ("two_phase", "nParticipants_4__nTransactions_1", NetworkModel::Inbox),
+    ("two_phase", "nParticipants_4__nTransactions_2", NetworkModel::Inbox),
+    ("two_phase", "nParticipants_5__nTransactions_1", NetworkModel::Inbox),
+    ("german", "nClients_3__nRequests_4", NetworkModel::Inbox),
+    ("german", "nClients_3__nRequests_5", NetworkModel::Inbox),
+    ("german", "nClients_3__nRequests_6", NetworkModel::Inbox),
+    ("ring_election", "nNodes_7", NetworkModel::Inbox),
+    ("ring_election", "nNodes_8", NetworkModel::Inbox),
+    ("paxos", "nProposers_2__nAcceptors_3", NetworkModel::Inbox),
+    ("paxos", "nProposers_3__nAcceptors_3", NetworkModel::Inbox),
+    ("paxos_register", "nClients_2__nServers_3", NetworkModel::Bag),
+    ("paxos_register", "nClients_3__nServers_3", NetworkModel::Bag),
+    ("hybrid_clock", "nNodes_3__maxTime_3", NetworkModel::Inbox),
+    ("hybrid_clock", "nNodes_3__maxTime_5", NetworkModel::Inbox),
+    ("ben_or", "nNodes_3__nFaults_1__maxRound_2", NetworkModel::Inbox),
+    ("ben_or_board", "nNodes_4__nFaults_1__maxRound_3", NetworkModel::Inbox),
 ];
 
 /// The baseline gives up there.
@@ -37,7 +40,7 @@ const MAX_PLAIN: usize = 200_000;
 /// Runs all models, or those whose name and test contain the words.
 pub fn run(words: &[&str]) {
     println!(
-        "{:14} {:34} {:>10} {:>11} {:>6} {:>8} {:>6} {:>9} {:>9} {:>9} {:>7} {:>8} {:>7} {:>7}",
+        "{:14} {:34} {:>10} {:>11} {:>6} {:>8} {:>6} {:>9} {:>9} {:>9} {:>7} {:>9} {:>8} {:>7} {:>7}",
         "model",
         "test",
         "configs",
@@ -49,19 +52,21 @@ pub fn run(words: &[&str]) {
         "exact k/s",
         "2 thr k/s",
         "2 thr x",
+        "2 thr cpu",
         "plain k/s",
         "times",
         "B/conf"
     );
-    for &(model, test) in RUNS {
+    for &(model, test, network) in RUNS {
         if !words.iter().all(|word| model.contains(word) || test.contains(word)) {
             continue;
         }
-        let exe = load(model, test);
-        let (print, print_cpu, print_wall) =
-            timed(|| search(&exe, StoreKind::Fingerprint, 1, Reductions::NONE));
-        let (exact, exact_cpu, _) = timed(|| search(&exe, StoreKind::Exact, 1, Reductions::NONE));
-        let (two, _, two_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 2, Reductions::NONE));
+        let exe = load(model, test, network);
+        // Hand-overs do nothing but over a network, where without them there is no end.
+        let reductions = Reductions { hand_overs: true, ..Reductions::NONE };
+        let (print, print_cpu, print_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 1, reductions));
+        let (exact, exact_cpu, _) = timed(|| search(&exe, StoreKind::Exact, 1, reductions));
+        let (two, two_cpu, two_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 2, reductions));
         assert_eq!(print.statistics.n_configurations, exact.statistics.n_configurations);
         assert_eq!(print.statistics.n_configurations, two.statistics.n_configurations);
         assert!(matches!(exact.verdict, Verdict::Holds(Guarantee::Exhaustive)), "{:?}", exact.verdict);
@@ -71,7 +76,7 @@ pub fn run(words: &[&str]) {
         let rate = |n: f64, seconds: f64| n / seconds.max(1e-3) / 1e3;
         let plain_rate = rate(n_plain as f64, plain_cpu);
         println!(
-            "{model:14} {test:34} {:>10} {:>11} {:>6} {:>8} {:>6.2} {:>9.0} {:>9.0} {:>9.0} {:>7.2} {:>8.0} {:>7.1} {:>7.1}",
+            "{model:14} {test:34} {:>10} {:>11} {:>6} {:>8} {:>6.2} {:>9.0} {:>9.0} {:>9.0} {:>7.2} {:>9.2} {:>8.0} {:>7.1} {:>7.1}",
             statistics.n_configurations,
             statistics.n_transitions,
             statistics.depth,
@@ -81,6 +86,7 @@ pub fn run(words: &[&str]) {
             rate(n, exact_cpu),
             rate(n, two_wall),
             print_wall / two_wall,
+            two_cpu / print_cpu,
             plain_rate,
             rate(n, print_cpu) / plain_rate,
             exact.statistics.bytes_per_configuration,
@@ -90,8 +96,15 @@ pub fn run(words: &[&str]) {
 
 /// One search of one model, for a profiler.
 pub fn run_one(model: &str, test: &str, store: &str, n_threads: &str) {
-    let exe = load(model, test);
-    let reductions = if store.contains("reduced") { Reductions::default() } else { Reductions::NONE };
+    let network = if model == "paxos_register" { NetworkModel::Bag } else { NetworkModel::Inbox };
+    let exe = load(model, test, network);
+    let reductions = if store.contains("whole") {
+        Reductions::NONE
+    } else if store.contains("reduced") {
+        Reductions::default()
+    } else {
+        Reductions { hand_overs: true, ..Reductions::NONE }
+    };
     let store = if store.contains("exact") { StoreKind::Exact } else { StoreKind::Fingerprint };
     let (report, cpu, wall) = timed(|| search(&exe, store, n_threads.parse().unwrap_or(1), reductions));
     println!("{:#?}", report.statistics);
@@ -144,7 +157,7 @@ pub fn run_project(path: &str, seconds: &str) {
     }
 }
 
-fn load(model: &str, test: &str) -> Arc<Executable> {
+fn load(model: &str, test: &str, network: NetworkModel) -> Arc<Executable> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models").join(model);
     let request = Request { paths: vec![folder], ..Request::default() };
     let compilation = allways_driver::compile(&request, false);
@@ -157,7 +170,8 @@ fn load(model: &str, test: &str) -> Arc<Executable> {
     let mut names = Vec::new();
     for exe in executables {
         if exe.test_name.contains(test) {
-            return Arc::new(exe);
+            let options = NetworkOptions { model: network, ..NetworkOptions::default() };
+            return Arc::new(exe.with_network(&options).expect("it names nothing"));
         }
         names.push(exe.test_name.clone());
     }
@@ -193,12 +207,12 @@ fn plain(exe: &Arc<Executable>) -> usize {
     let mut open = VecDeque::from([kernel.save()]);
     while let Some(snapshot) = open.pop_front() {
         kernel.restore(&snapshot);
-        let enabled: Vec<InstanceId> = kernel.enabled().collect();
-        for machine in enabled {
+        let choices: Vec<Choice> = kernel.choices().collect();
+        for choice in choices {
             let mut script = Script::default();
             loop {
                 kernel.restore(&snapshot);
-                kernel.step(machine, &mut script, &mut Silent).expect("it is enabled");
+                kernel.take(choice, &mut script, &mut Silent).expect("it is enabled");
                 let mut bytes = Vec::new();
                 kernel.encode_whole(&mut bytes);
                 if seen.insert(bytes) && matches!(kernel.outcome(), Outcome::Running) {

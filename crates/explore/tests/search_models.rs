@@ -7,7 +7,7 @@ use std::sync::Arc;
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, prove};
 use allways_explore::{Fairness, Never};
 use allways_machine::Executable;
-use allways_run::{Guarantee, Quiet, Verdict};
+use allways_run::{Guarantee, NetworkModel, NetworkOptions, Quiet, Verdict};
 use support::{compile, texts};
 
 /// Test by part of its name; configurations, transitions, depth and ends without reductions, and with those that
@@ -15,6 +15,11 @@ use support::{compile, texts};
 type Row = (&'static str, [u64; 4], [u64; 4]);
 
 fn check(model: &str, rows: &[Row]) {
+    check_over(NetworkModel::Inbox, model, rows);
+}
+
+fn check_over(network: NetworkModel, model: &str, rows: &[Row]) {
+    let options = NetworkOptions { model: network, ..NetworkOptions::default() };
     let (name, text) = texts(&format!("models/{model}")).remove(0);
     let program = compile(&name, &text).unwrap_or_else(|error| panic!("{error}"));
     let mut problems = Vec::new();
@@ -23,7 +28,7 @@ fn check(model: &str, rows: &[Row]) {
             .map(|test| Executable::new(&program, test))
             .find(|exe| exe.test_name.contains(test))
             .unwrap_or_else(|| panic!("no test {test} of {model}"));
-        let exe = Arc::new(exe);
+        let exe = Arc::new(exe.with_network(&options).unwrap_or_else(|error| panic!("{error}")));
         for (reductions, expected) in [(Reductions::NONE, whole), (Reductions::default(), reduced)] {
             for (store, n_threads) in [
                 (StoreKind::Exact, 1),
@@ -149,4 +154,26 @@ fn hybrid_clock() {
 #[test]
 fn ben_or() {
     check("ben_or", &[("nNodes_3__nFaults_1__maxRound_1", [6_897, 17_397, 28, 34], [5_818, 13_797, 27, 2])]);
+}
+
+/// The largest, nNodes_4__nFaults_1__maxRound_3, has 3,209,885 configurations, and is in the bench.
+#[test]
+fn ben_or_board() {
+    check(
+        "ben_or_board",
+        &[
+            ("nNodes_3__nFaults_1__maxRound_1", [874, 1_755, 20, 3], [452, 903, 20, 3]),
+            ("nNodes_4__nFaults_1__maxRound_1", [9_719, 22_340, 26, 4], [1_817, 4_256, 26, 4]),
+        ],
+    );
+}
+
+/// With two clients it has 330,229 configurations as reduced by default, and is in the bench.
+#[test]
+fn paxos_register() {
+    check_over(
+        NetworkModel::Bag,
+        "paxos_register",
+        &[("nClients_1__nServers_3", [2_341, 6_650, 48, 16], [1_005, 2_281, 46, 2])],
+    );
 }

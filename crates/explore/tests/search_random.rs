@@ -10,7 +10,7 @@ use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, 
 use allways_explore::{Fairness, Never};
 use allways_machine::{Actor, Executable, Kernel, Note, Outcome, Recorder, Scene, Script};
 use allways_p::hir::Temperature;
-use allways_run::{Certainty, Choice, NetworkModel, Quiet, Verdict, ViolationKind};
+use allways_run::{Certainty, Choice, NetworkModel, NetworkOptions, Quiet, Verdict, ViolationKind};
 use allways_testkit::differential::{Over, network_of};
 use allways_testkit::generate::generate_any;
 use allways_testkit::oracle::{self, OracleOptions};
@@ -235,9 +235,62 @@ fn reductions_change_no_verdict() {
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_holds > 100, "{n_holds} programs");
-    for (name, (n_whole, n_reduced)) in &sizes {
+    // Over P's own network nothing is handed over.
+    for (name, (n_whole, n_reduced)) in sizes.iter().filter(|(name, _)| **name != "hand-overs") {
         assert!(n_reduced < n_whole, "{name}: {n_reduced} of {n_whole} configurations");
     }
+}
+
+/// Over networks, sends first: the same verdicts, ends and lengths of counterexamples, whatever the number of threads.
+#[test]
+fn hand_overs_change_no_verdict() {
+    let mut problems = Vec::new();
+    let (mut n_holds, mut n_violated, mut n_whole, mut n_reduced) = (0, 0, 0, 0);
+    for seed in 40_000..40_900 {
+        let (text, _) = generate_any(seed);
+        let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let model = if seed % 2 == 0 { NetworkModel::Bag } else { NetworkModel::Fifo };
+        let network = NetworkOptions { model, ..NetworkOptions::default() };
+        let exe = Executable::new(&program, 0).with_network(&network).expect("names of the program");
+        let exe = Arc::new(exe);
+        if support::plain(&exe, limits(), 2_000).is_none() {
+            continue;
+        }
+        let run = |hand_overs, store, n_threads| {
+            let reductions = Reductions { hand_overs, ..Reductions::NONE };
+            let options = ProveOptions { store, reductions, n_threads, ..safety() };
+            prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+        };
+        let whole = run(false, StoreKind::Exact, 1);
+        let reduced = run(true, StoreKind::Exact, 1);
+        let two = run(true, StoreKind::Fingerprint, 2);
+        let figures = |report: &ProveReport| {
+            let s = report.statistics;
+            (s.n_configurations, s.n_transitions, s.n_ends, s.depth, s.saved)
+        };
+        if figures(&reduced) != figures(&two) {
+            problems.push(format!("seed {seed}: {:?} with two threads", [figures(&reduced), figures(&two)]));
+        }
+        match (&whole.verdict, &reduced.verdict) {
+            (Verdict::Holds(_), Verdict::Holds(_)) => {
+                n_holds += 1;
+                n_whole += whole.statistics.n_configurations;
+                n_reduced += reduced.statistics.n_configurations;
+                let ends = [whole.statistics.n_ends, reduced.statistics.n_ends];
+                if ends[0] != ends[1] {
+                    problems.push(format!("seed {seed}: ends {ends:?}"));
+                }
+            }
+            (Verdict::Violated(a), Verdict::Violated(b)) if a.schedule.n_steps() == b.schedule.n_steps() => {
+                n_violated += 1;
+            }
+            (Verdict::Unknown(_), Verdict::Unknown(_)) => {}
+            (a, b) => problems.push(format!("seed {seed}: {b:?}, not {a:?}")),
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_holds > 100 && n_violated > 100, "{n_holds} programs hold, {n_violated} do not");
+    assert!(n_reduced < n_whole, "{n_reduced} of {n_whole} configurations");
 }
 
 #[test]

@@ -97,7 +97,7 @@ pub enum Status {
 }
 
 /// Everything about one machine instance or monitor.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Local {
     pub machine: u32,
     /// The interface it was created as; of no meaning in a monitor.
@@ -112,6 +112,32 @@ pub struct Local {
     /// The fields, then the registers of the frames.
     pub registers: Vec<Value>,
     pub inbox: VecDeque<Message>,
+}
+
+impl Clone for Local {
+    fn clone(&self) -> Self {
+        Local {
+            frames: self.frames.clone(),
+            registers: self.registers.clone(),
+            inbox: self.inbox.clone(),
+            ..*self
+        }
+    }
+
+    /// Into the memory that is there.
+    fn clone_from(&mut self, other: &Self) {
+        let Local { machine, interface, control, status, after, n_children, frames, registers, inbox } =
+            other;
+        self.machine = *machine;
+        self.interface = *interface;
+        self.control = *control;
+        self.status = *status;
+        self.after = *after;
+        self.n_children = *n_children;
+        self.frames.clone_from(frames);
+        self.registers.clone_from(registers);
+        self.inbox.clone_from(inbox);
+    }
 }
 
 impl Default for Local {

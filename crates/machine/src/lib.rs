@@ -12,6 +12,7 @@
 //! never draws a random number and never prints.
 
 pub mod configuration;
+pub mod content;
 pub mod encode;
 pub mod executable;
 pub mod instances;
@@ -39,7 +40,7 @@ pub use network::{InFlight, Network, UnknownName};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
 pub use script::Script;
-pub use simplify::{Simplified, Simplify};
+pub use simplify::{Simplified, Simplify, SortedValues};
 pub use topology::Topology;
 pub use trace::{Tracer, trace};
 pub use value::{Store, Value};

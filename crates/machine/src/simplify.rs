@@ -9,11 +9,12 @@
 //! and stands then as the local would, simplified. Answers to `choose` from a sorted collection name other elements.
 
 use allways_run::InstanceId;
+use rustc_hash::FxHashMap;
 
 use crate::configuration::{After, Local, Message, Pending, Status};
 use crate::encode::encode_element;
 use crate::kernel::Kernel;
-use crate::value::{Store, Value};
+use crate::value::{Kind, Store, Value};
 
 /// What to leave out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -33,9 +34,12 @@ pub struct Simplified {
     pub order: bool,
 }
 
+/// Collections of one kernel that were sorted before, which must not forget nodes meanwhile.
+pub type SortedValues = FxHashMap<Value, Value>;
+
 impl Kernel {
     /// Simplifies a local whose values are this kernel's.
-    pub fn simplify(&mut self, local: &mut Local, which: Simplify) -> Simplified {
+    pub fn simplify(&mut self, local: &mut Local, which: Simplify, known: &mut SortedValues) -> Simplified {
         let mut done = Simplified::default();
         // These do nothing any more, or fail next.
         if let Status::Halted | Status::Pending(Pending::Fault(_)) = local.status {
@@ -46,11 +50,16 @@ impl Kernel {
         let n_fields = exe.machines[local.machine as usize].fields.len().min(64);
         if which.dead_variables {
             let live = usage.live_fields(local);
-            let fields = (0..n_fields).filter(|&field| live >> field & 1 == 0);
-            let dead: Vec<usize> = fields.chain(exe.liveness.dead(&exe, local)).collect();
-            for place in dead {
-                done.dead_variables |= !local.registers[place].is_null();
-                local.registers[place] = Value::NULL;
+            for field in (0..n_fields).filter(|&field| live >> field & 1 == 0) {
+                done.dead_variables |= !local.registers[field].is_null();
+                local.registers[field] = Value::NULL;
+            }
+            if !local.frames.is_empty() {
+                let dead: Vec<usize> = exe.liveness.dead(&exe, local).collect();
+                for place in dead {
+                    done.dead_variables |= !local.registers[place].is_null();
+                    local.registers[place] = Value::NULL;
+                }
             }
         }
         if which.unread_payloads {
@@ -74,7 +83,17 @@ impl Kernel {
             let unordered: Vec<usize> = usage.unordered(local, which.choose_counts).collect();
             for place in unordered {
                 let value = local.registers[place];
-                let sorted = self.sorted(value);
+                if !matches!(value.kind(), Some(Kind::Seq | Kind::Set | Kind::Map)) {
+                    continue;
+                }
+                let sorted = match known.get(&value) {
+                    Some(&sorted) => sorted,
+                    None => {
+                        let sorted = self.sorted(value);
+                        known.insert(value, sorted);
+                        sorted
+                    }
+                };
                 done.order |= sorted != value;
                 local.registers[place] = sorted;
             }

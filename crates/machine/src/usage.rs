@@ -123,7 +123,14 @@ impl Usage {
     pub fn unordered(&self, local: &Local, choose_counts: bool) -> impl Iterator<Item = usize> {
         let pick =
             move |(always, but_for_choose): (u64, u64)| if choose_counts { always } else { but_for_choose };
-        let bits = |bits: u64| (0..64usize).filter(move |at| bits >> at & 1 == 1);
+        let bits = |bits: u64| {
+            let mut left = bits;
+            std::iter::from_fn(move || {
+                let at = left.trailing_zeros() as usize;
+                left &= left.wrapping_sub(1);
+                (at < 64).then_some(at)
+            })
+        };
         // A halted machine has no registers.
         let is_there = |place: &usize| *place < local.registers.len();
         let fields = bits(pick(self.unordered_fields[local.machine as usize]));

@@ -8,7 +8,7 @@
 //! Only *whether* there is a violation, and how deep, comes out of here. Which one, and the way there, is found again in
 //! a fixed order (see `witness`), so that it does not depend on threads.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError, RwLock};
 
 use allways_p::hir::Temperature;
@@ -19,21 +19,26 @@ use super::expand::{Expander, Move, Sink, Successor, fingerprint, write_successo
 use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
+use super::reduce::hand_over::HandOvers;
 use super::reduce::private::PrivateSteps;
 use super::reduce::symmetry::Symmetry;
 use super::survey::Notes;
-use super::table::{Full, Table};
+use super::table::{Full, Growth, Table};
 use super::tree::{Pairs, Tree};
 use crate::options::Cancel;
 
 /// Vectors in a chunk.
-const CHUNK: usize = 512;
+const CHUNK: usize = 256;
 /// Keys between prefetch and look.
 const BATCH: usize = 16;
 /// Smaller layers are not worth waking the other threads.
 const ALONE: usize = 2 * CHUNK;
 /// Slots of the first table, as a power of two.
 const FIRST_BITS: u32 = 16;
+/// Larger tables are worth waking the other threads for.
+const GROWS_ALONE: u32 = 17;
+/// Chunks that are kept for reuse.
+const MAX_SPARE: usize = 128;
 
 /// What every search needs.
 #[derive(Clone, Copy)]
@@ -159,6 +164,14 @@ impl Chunk {
         Chunk { stride, vectors: Vec::with_capacity(stride * CHUNK), fingerprints: Vec::new() }
     }
 
+    /// The memory of another one.
+    fn reuse(mut self, stride: usize) -> Self {
+        self.vectors.clear();
+        self.vectors.reserve(stride * CHUNK);
+        self.fingerprints.clear();
+        Chunk { stride, ..self }
+    }
+
     fn len(&self) -> usize {
         self.vectors.len() / self.stride.max(1)
     }
@@ -169,29 +182,34 @@ impl Chunk {
 }
 
 /// A chunk, from some vector on.
-#[derive(Clone)]
 struct Task {
-    chunk: Arc<Chunk>,
+    chunk: Chunk,
     from: usize,
 }
 
 struct Shared {
     table: RwLock<Arc<Table>>,
     pairs: RwLock<Arc<Pairs>>,
-    /// The tasks of the round, and the next that nobody has taken.
-    tasks: RwLock<Vec<Task>>,
-    next: AtomicUsize,
+    /// If not working on tasks: a larger table, which everybody helps to fill.
+    growth: RwLock<Option<Arc<Growth>>>,
+    /// The tasks of the round that nobody has taken.
+    tasks: Mutex<Vec<Task>>,
     /// What was left unfinished in the round.
     left: Mutex<Vec<Task>>,
+    /// Chunks that are done, for reuse.
+    spare: Mutex<Vec<Chunk>>,
     n_seen: AtomicU64,
     /// Of the chunks for the next layer.
     next_bytes: AtomicU64,
     pause: AtomicBool,
-    /// The table was full in the middle of a configuration.
+    /// The table was full in the middle of a configuration; the pairs were.
     is_full: AtomicBool,
+    are_pairs_full: AtomicBool,
     reason: Mutex<Option<StopReason>>,
     /// Bytes of everything but the next layer and cells, as of the beginning of the round.
     base_bytes: AtomicU64,
+    /// Of the cells, as of lately.
+    cell_bytes: AtomicU64,
     is_last_layer: AtomicBool,
     memo_bytes: AtomicU64,
     done: AtomicBool,
@@ -217,7 +235,8 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
     let no_memory =
         |cx: Context<'_>| StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
     let table = match cx.options.store {
-        StoreKind::Fingerprint | StoreKind::Exact => Table::new(FIRST_BITS),
+        StoreKind::Fingerprint => Table::new(FIRST_BITS),
+        StoreKind::Exact => Table::new_exact(FIRST_BITS, 0, 0),
         StoreKind::Wide => Table::new_wide(FIRST_BITS),
     };
     let (Some(table), Some(pairs)) = (table, Pairs::new(10)) else {
@@ -226,15 +245,18 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
     let shared = Shared {
         table: RwLock::new(Arc::new(table)),
         pairs: RwLock::new(Arc::new(pairs)),
-        tasks: RwLock::new(Vec::new()),
-        next: AtomicUsize::new(0),
+        growth: RwLock::new(None),
+        tasks: Mutex::new(Vec::new()),
         left: Mutex::new(Vec::new()),
+        spare: Mutex::new(Vec::new()),
         n_seen: AtomicU64::new(0),
         next_bytes: AtomicU64::new(0),
         pause: AtomicBool::new(false),
         is_full: AtomicBool::new(false),
+        are_pairs_full: AtomicBool::new(false),
         reason: Mutex::new(None),
         base_bytes: AtomicU64::new(0),
+        cell_bytes: AtomicU64::new(0),
         is_last_layer: AtomicBool::new(false),
         memo_bytes: AtomicU64::new(0),
         done: AtomicBool::new(false),
@@ -370,8 +392,7 @@ impl Leader<'_, '_> {
             let frontier: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
             let layer_bytes: u64 = layer.iter().map(|chunk| chunk.n_bytes() as u64).sum();
             self.shared.next_bytes.store(0, Ordering::Relaxed);
-            let mut tasks: Vec<Task> =
-                layer.drain(..).map(|chunk| Task { chunk: Arc::new(chunk), from: 0 }).collect();
+            let mut tasks: Vec<Task> = layer.drain(..).map(|chunk| Task { chunk, from: 0 }).collect();
             let mut in_layer = Tally::default();
             while !tasks.is_empty() {
                 if let Some(reason) = self.prepare(layer_bytes) {
@@ -423,13 +444,14 @@ impl Leader<'_, '_> {
             if let Some(reason) = self.cx.is_over(bytes) {
                 return Some(reason);
             }
-            let Some(grown) = table.grown() else { return no_memory(bytes) };
+            let Some(grown) = self.grown(table) else { return no_memory(bytes) };
             write(&shared.table, Arc::new(grown));
             self.peak = self.peak.max(bytes);
+        } else {
+            drop(table);
         }
-        drop(table);
         let pairs = read(&shared.pairs);
-        if pairs.len() > pairs.room() {
+        if shared.are_pairs_full.swap(false, Ordering::Relaxed) || pairs.len() > pairs.room() {
             let bytes = others + self.store_bytes() + 2 * pairs.n_bytes() as u64;
             if let Some(reason) = self.cx.is_over(bytes) {
                 return Some(reason);
@@ -443,9 +465,38 @@ impl Leader<'_, '_> {
         }
         let bytes = others + self.store_bytes();
         self.peak = self.peak.max(bytes);
-        let others = shared.next_bytes.load(Ordering::Relaxed) + lock(self.cx.cells).n_bytes() as u64;
+        let cell_bytes = lock(self.cx.cells).n_bytes() as u64;
+        shared.cell_bytes.store(cell_bytes, Ordering::Relaxed);
+        let others = shared.next_bytes.load(Ordering::Relaxed) + cell_bytes;
         shared.base_bytes.store(bytes.saturating_sub(others), Ordering::Relaxed);
         self.cx.is_over(bytes)
+    }
+
+    /// A larger table with the same keys, filled by all threads; `None` when there is no memory for it.
+    fn grown(&mut self, table: Arc<Table>) -> Option<Table> {
+        let is_small = table.bits() < GROWS_ALONE;
+        // The numbers in exact keys are those of pairs, and of cells in the shortest vectors.
+        let (n_cells, n_slots) = {
+            let cells = lock(self.cx.cells);
+            (cells.n_cells(), cells.n_slots())
+        };
+        let twice = table.twice(read(&self.shared.pairs).len().max(n_cells) as u64, n_slots)?;
+        let growth = Arc::new(Growth::new(table, twice));
+        write(&self.shared.growth, Some(growth.clone()));
+        self.everybody(is_small);
+        write(&self.shared.growth, None);
+        Arc::into_inner(growth)?.finish()
+    }
+
+    /// One round, alone or with all others.
+    fn everybody(&mut self, alone: bool) {
+        if alone || self.cx.options.n_threads <= 1 {
+            self.worker.round();
+        } else {
+            self.barrier.wait();
+            self.worker.round();
+            self.barrier.wait();
+        }
     }
 
     /// Works on the tasks; gives back those that are left.
@@ -457,22 +508,13 @@ impl Leader<'_, '_> {
         next: &mut Vec<Chunk>,
     ) -> Vec<Task> {
         let shared = self.shared;
-        write(&shared.tasks, tasks);
-        shared.next.store(0, Ordering::Release);
-        if n_left < ALONE || self.cx.options.n_threads <= 1 {
-            self.worker.round();
-        } else {
-            self.barrier.wait();
-            self.worker.round();
-            self.barrier.wait();
-        }
+        *lock(&shared.tasks) = tasks;
+        self.everybody(n_left < ALONE);
         for output in lock(&shared.outputs).drain(..) {
             tally.add(&output.tally);
             next.extend(output.chunks);
         }
-        let taken = shared.next.load(Ordering::Acquire);
-        let mut tasks = shared.tasks.write().unwrap_or_else(PoisonError::into_inner);
-        let mut left: Vec<Task> = tasks.drain(..).skip(taken).collect();
+        let mut left = std::mem::take(&mut *lock(&shared.tasks));
         left.append(&mut lock(&shared.left));
         left
     }
@@ -536,9 +578,11 @@ struct Worker<'a, 's> {
     table: Arc<Table>,
     batch: Batch,
     private_steps: Option<PrivateSteps<'a>>,
+    hand_overs: Option<HandOvers<'a>>,
     symmetry: Option<Symmetry<'a>>,
     differences: Vec<(u32, CellId)>,
     memo_bytes: u64,
+    before: Vec<(usize, Tally)>,
 }
 
 impl<'a, 's> Worker<'a, 's> {
@@ -558,14 +602,22 @@ impl<'a, 's> Worker<'a, 's> {
             private_steps: (cx.options.reductions.private_steps
                 && cx.options.bounds == SearchBounds::default())
             .then(|| PrivateSteps::new(cx.cells)),
+            hand_overs: (cx.options.reductions.hand_overs
+                && cx.options.bounds == SearchBounds::default()
+                && HandOvers::are_sound(&lock(cx.cells).exe))
+            .then(|| HandOvers::new(cx.cells)),
             symmetry: cx.symmetry(),
             differences: Vec::new(),
             memo_bytes: 0,
+            before: Vec::new(),
         }
     }
 
     fn round(&mut self) {
         let shared = self.shared;
+        if let Some(growth) = read(&shared.growth) {
+            return growth.work();
+        }
         self.table = read(&shared.table);
         let pairs = read(&shared.pairs);
         if let Keys::Exact(tree) = &mut self.keys {
@@ -573,27 +625,24 @@ impl<'a, 's> Worker<'a, 's> {
         }
         let room = self.table.room() as u64;
         let mut output = Output { tally: Tally::default(), chunks: Vec::new() };
-        let mut writer = Writer::default();
+        let mut writer = Writer { spare: &shared.spare, done: Vec::new(), open: None, new_bytes: 0 };
         while !shared.pause.load(Ordering::Relaxed) {
-            let at = shared.next.fetch_add(1, Ordering::AcqRel);
-            let task = {
-                let tasks = shared.tasks.read().unwrap_or_else(PoisonError::into_inner);
-                match tasks.get(at) {
-                    Some(task) => task.clone(),
-                    None => {
-                        // So that the leader can count what was taken.
-                        shared.next.fetch_sub(1, Ordering::AcqRel);
-                        break;
+            let Some(task) = lock(&shared.tasks).pop() else { break };
+            match self.work(&task, room, &pairs, &mut output.tally, &mut writer) {
+                Some(from) => lock(&shared.left).push(Task { chunk: task.chunk, from }),
+                None => {
+                    let mut spare = lock(&shared.spare);
+                    if spare.len() < MAX_SPARE {
+                        spare.push(task.chunk);
                     }
                 }
-            };
-            let left = self.work(&task, room, &pairs, &mut output.tally, &mut writer);
-            if let Some(from) = left {
-                lock(&shared.left).push(Task { chunk: task.chunk, from });
+            }
+            if let Ok(cells) = self.cx.cells.try_lock() {
+                shared.cell_bytes.store(cells.n_bytes() as u64, Ordering::Relaxed);
             }
             let bytes = shared.next_bytes.fetch_add(writer.take_new_bytes(), Ordering::Relaxed)
                 + shared.base_bytes.load(Ordering::Relaxed)
-                + lock(self.cx.cells).n_bytes() as u64;
+                + shared.cell_bytes.load(Ordering::Relaxed);
             if let Some(reason) = self.cx.is_over(bytes).or_else(|| self.cx.stop_reason()) {
                 lock(&shared.reason).get_or_insert(reason);
                 shared.pause.store(true, Ordering::Relaxed);
@@ -617,9 +666,9 @@ impl<'a, 's> Worker<'a, 's> {
         room: u64,
         pairs: &Pairs,
         tally: &mut Tally,
-        writer: &mut Writer,
+        writer: &mut Writer<'_>,
     ) -> Option<usize> {
-        let chunk = &*task.chunk;
+        let chunk = &task.chunk;
         let is_last_layer = self.shared.is_last_layer.load(Ordering::Acquire);
         let n_monitors = self.expander.n_monitors();
         let mut sink = Inserter {
@@ -637,20 +686,25 @@ impl<'a, 's> Worker<'a, 's> {
             n_new: 0,
             n_free: 0,
             full_from: None,
+            are_pairs_full: false,
         };
-        // Of each vector: the figures before it, for when it has to be expanded again.
-        let mut before: Vec<Tally> = Vec::with_capacity(chunk.len() - task.from);
+        // Of each vector with successors in the batch: the figures before it, for when it has to be expanded again.
+        let before = &mut self.before;
+        before.clear();
         for from in task.from..chunk.len() {
             let seen = self.shared.n_seen.load(Ordering::Relaxed) + sink.n_new;
             let is_full = seen > room || pairs.len() > pairs.room();
             if is_full || sink.full_from.is_some() {
                 sink.flush();
-                return Some(self.shared.pause_at(&mut sink, from, task.from, &before));
+                return Some(self.shared.pause_at(&mut sink, from, before));
             }
             if sink.n_new > 256 {
                 self.shared.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
             }
-            before.push(*sink.tally);
+            if sink.batch.entries.is_empty() {
+                before.clear();
+            }
+            before.push((from, *sink.tally));
             let n_threads = self.cx.options.n_threads.max(1) as u64;
             sink.n_free = (self.table.capacity() as u64).saturating_sub(seen) / n_threads + sink.n_new;
             let vector = &chunk.vectors[from * chunk.stride..(from + 1) * chunk.stride];
@@ -671,14 +725,17 @@ impl<'a, 's> Worker<'a, 's> {
                     Keys::Exact(tree) => {
                         if tree.set(vector).is_err() {
                             sink.full_from = Some(from);
+                            sink.are_pairs_full = true;
                             continue;
                         }
                     }
                 }
-                let private = self
-                    .private_steps
-                    .as_mut()
-                    .and_then(|steps| steps.find(&mut self.expander.memo, vector, n_monitors));
+                let memo = &mut self.expander.memo;
+                let private = match (&mut self.private_steps, &mut self.hand_overs) {
+                    (Some(steps), _) => steps.find(memo, vector, n_monitors),
+                    (None, Some(steps)) => steps.find(memo, vector, n_monitors),
+                    (None, None) => None,
+                };
                 if let Some((_, n_put_off @ 1..)) = private {
                     sink.tally.n_private += 1;
                     sink.tally.n_put_off += n_put_off;
@@ -705,7 +762,7 @@ impl<'a, 's> Worker<'a, 's> {
         }
         sink.flush();
         if sink.full_from.is_some() {
-            return Some(self.shared.pause_at(&mut sink, chunk.len(), task.from, &before));
+            return Some(self.shared.pause_at(&mut sink, chunk.len(), before));
         }
         self.shared.n_seen.fetch_add(sink.n_new, Ordering::Relaxed);
         None
@@ -714,12 +771,13 @@ impl<'a, 's> Worker<'a, 's> {
 
 impl Shared {
     /// Stops the round for want of room; says from which vector on the chunk has to be expanded later.
-    fn pause_at(&self, sink: &mut Inserter<'_, '_>, at: usize, first: usize, before: &[Tally]) -> usize {
+    fn pause_at(&self, sink: &mut Inserter<'_, '_, '_>, at: usize, before: &[(usize, Tally)]) -> usize {
         self.pause.store(true, Ordering::Relaxed);
         self.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
         let Some(from) = sink.full_from else { return at };
-        self.is_full.store(true, Ordering::Relaxed);
-        if let Some(known) = before.get(from - first) {
+        let flag = if sink.are_pairs_full { &self.are_pairs_full } else { &self.is_full };
+        flag.store(true, Ordering::Relaxed);
+        if let Some((_, known)) = before.iter().find(|(at, _)| *at == from) {
             // What was found stays found.
             let Tally { n_configurations, n_machines, cuts, breaks, ends_badly, .. } = *sink.tally;
             *sink.tally = Tally { n_configurations, n_machines, cuts, breaks, ends_badly, ..*known };
@@ -747,14 +805,14 @@ struct Entry {
     n: u32,
 }
 
-struct Inserter<'b, 'a> {
+struct Inserter<'b, 'a, 'w> {
     chunk: &'b Chunk,
     table: &'b Table,
     keys: &'b mut Keys<'a>,
     batch: &'b mut Batch,
     symmetry: Option<&'b mut Symmetry<'a>>,
     differences: &'b mut Vec<(u32, CellId)>,
-    writer: &'b mut Writer,
+    writer: &'b mut Writer<'w>,
     tally: &'b mut Tally,
     from: usize,
     fingerprint: u64,
@@ -762,11 +820,12 @@ struct Inserter<'b, 'a> {
     n_new: u64,
     /// New keys that this thread may have, together with those in `n_new`.
     n_free: u64,
-    /// The first vector that has to be expanded again, since the table was full.
+    /// The first vector that has to be expanded again, since the table was full, or the pairs were.
     full_from: Option<usize>,
+    are_pairs_full: bool,
 }
 
-impl Sink for Inserter<'_, '_> {
+impl Sink for Inserter<'_, '_, '_> {
     #[inline]
     fn successor(&mut self, from: &[CellId], successor: Successor<'_>) {
         self.tally.n_transitions += 1;
@@ -790,6 +849,7 @@ impl Sink for Inserter<'_, '_> {
                 Ok(key) => key,
                 Err(_) => {
                     self.full_from.get_or_insert(self.from);
+                    self.are_pairs_full = true;
                     return;
                 }
             },
@@ -814,7 +874,7 @@ impl Sink for Inserter<'_, '_> {
     }
 }
 
-impl Inserter<'_, '_> {
+impl Inserter<'_, '_, '_> {
     #[inline]
     fn flush(&mut self) {
         let stride = self.chunk.stride;
@@ -850,14 +910,14 @@ impl Inserter<'_, '_> {
 }
 
 /// Fills chunks for the next layer.
-#[derive(Default)]
-struct Writer {
+struct Writer<'s> {
+    spare: &'s Mutex<Vec<Chunk>>,
     done: Vec<Chunk>,
     open: Option<Chunk>,
     new_bytes: u64,
 }
 
-impl Writer {
+impl Writer<'_> {
     #[inline]
     fn write(&mut self, from: &[CellId], changes: &[(u32, CellId)], fingerprint: Option<u64>) {
         let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
@@ -865,7 +925,8 @@ impl Writer {
         let fits = self.open.as_ref().is_some_and(|chunk| chunk.stride >= stride && chunk.len() < CHUNK);
         if !fits {
             self.close();
-            self.open = Some(Chunk::new(stride));
+            let spare = lock(self.spare).pop();
+            self.open = Some(spare.map_or_else(|| Chunk::new(stride), |chunk| chunk.reuse(stride)));
         }
         if let Some(chunk) = &mut self.open {
             write_successor(from, changes, chunk.stride, &mut chunk.vectors);

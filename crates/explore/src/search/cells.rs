@@ -1,8 +1,8 @@
 //! Cells: everything about one machine or monitor, interned; and their local steps, by the kernel.
 //!
-//! A cell knows whose it is, so its number says both who and how. Its content is compared as bytes (see
-//! `allways_machine::encode`) after what is never looked at was left out (`allways_machine::simplify`). Its hash is of
-//! those bytes, so it does not depend on who was interned first.
+//! A cell knows whose it is, so its number says both who and how. It is compared as words (see
+//! `allways_machine::content`) after what is never looked at was left out (`allways_machine::simplify`). Its hash is of
+//! its content, so it does not depend on who was interned first.
 //!
 //! *Slots* are the places of a configuration vector: one for each monitor, then one for each instance, in the order in
 //! which the search meets them. Zero in a slot means that the machine does not exist. Over a network that delays
@@ -13,17 +13,18 @@ use std::sync::Arc;
 
 use allways_base::{Idx, Span};
 use allways_machine::configuration::After;
-use allways_machine::encode::{encode_local, encode_message, encode_skeleton, encode_whole};
+use allways_machine::content::{ContentHashes, live_words, words};
+use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
 use allways_machine::{
     Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Oracle, Outcome, Paused, Pending, Script,
-    Silent, Simplify, Snapshot, Status, Value, must_wait,
+    Silent, Simplify, Snapshot, SortedValues, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason, ViolationKind};
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use super::hash::{hash_bytes, hash_bytes_from};
+use super::hash::{hash_bytes, hash_bytes_from, hash_words};
 use super::network::{Arrival, NetworkOp, fate_answer};
 use super::options::SearchBounds;
 use super::part_watch::{PartWatch, temperatures};
@@ -40,8 +41,11 @@ pub(super) struct Cell {
     /// Of a network.
     pub flight: Option<Box<InFlight>>,
     pub owner: Owner,
+    /// Of its content.
     pub hash: u64,
-    /// Where its bytes end; they begin where those of the one before end.
+    /// Of its words.
+    pub key: u64,
+    /// Where its words end; they begin where those of the one before end.
     pub end: usize,
     pub cut: Option<Cut>,
 }
@@ -180,10 +184,14 @@ pub(super) struct Cells<'c> {
     /// Locals that differ before they are simplified, by hash: those with dead variables, with unread payloads,
     /// with collections out of order.
     simplified: [HashSet<u64, rustc_hash::FxBuildHasher>; 3],
+    sorted: SortedValues,
+    hashes: ContentHashes,
     pub(super) cells: Vec<Cell>,
-    bytes: Vec<u8>,
+    words: Vec<u64>,
     index: HashTable<CellId>,
-    pub(super) scratch: Vec<u8>,
+    /// For use again: words, and somebody who may be new.
+    pub(super) scratch: Vec<u64>,
+    standing: Local,
     pub(super) messages: Vec<Message>,
     message_index: FxHashMap<(u32, u64), u32>,
     /// By slot; monitors come first.
@@ -220,6 +228,7 @@ impl<'c> Cells<'c> {
             flight: None,
             owner: Owner::Machine(InstanceId::MAIN),
             hash: 0,
+            key: 0,
             end: 0,
             cut: None,
         };
@@ -232,10 +241,13 @@ impl<'c> Cells<'c> {
             keep_answers,
             simplify,
             simplified: Default::default(),
+            sorted: SortedValues::default(),
+            hashes: ContentHashes::default(),
             cells: vec![nobody],
-            bytes: Vec::new(),
+            words: Vec::new(),
             index: HashTable::new(),
             scratch: Vec::new(),
+            standing: Local::default(),
             messages: Vec::new(),
             message_index: FxHashMap::default(),
             owners: (0..n_monitors).map(Owner::Monitor).collect(),
@@ -332,7 +344,13 @@ impl<'c> Cells<'c> {
 
     /// Another hash of the same content, for fingerprints of 128 bits.
     pub fn second_hash(&self, cell: CellId) -> u64 {
-        hash_bytes_from(self.content(cell), 0x2545_f491_4f6c_dd1d)
+        let Cell { local, flight, owner, .. } = &self.cells[cell as usize];
+        let mut bytes = self.name(*owner);
+        match flight {
+            Some(flight) => encode_in_flight(&self.exe, self.kernel.store(), flight, &mut bytes),
+            None => encode_whole(&self.exe, self.kernel.store(), local, &mut bytes),
+        }
+        hash_bytes_from(&bytes, 0x2545_f491_4f6c_dd1d)
     }
 
     pub fn hash(&self, cell: CellId) -> u64 {
@@ -345,9 +363,11 @@ impl<'c> Cells<'c> {
 
     /// Memory in use, roughly.
     pub fn n_bytes(&self) -> usize {
-        self.bytes.capacity()
+        self.words.capacity() * 8
             + self.cells.capacity() * size_of::<Cell>()
             + self.local_bytes
+            + self.hashes.n_bytes()
+            + self.sorted.capacity() * 17
             + self.index.capacity() * 5
             + self.messages.capacity() * 40
             + self.acts.capacity() * 200
@@ -411,18 +431,36 @@ impl<'c> Cells<'c> {
         })
     }
 
+    /// Who it is, as bytes.
+    pub(super) fn name(&self, owner: Owner) -> Vec<u8> {
+        let (kind, instance) = match owner {
+            Owner::Monitor(monitor) => return vec![0, monitor as u8, (monitor >> 8) as u8],
+            Owner::Machine(instance) => (1, instance),
+            Owner::Network(instance) => (2, instance),
+        };
+        let mut bytes = vec![kind];
+        for place in self.exe.instances.path(instance) {
+            bytes.extend_from_slice(&(place + 1).to_le_bytes());
+        }
+        bytes.extend_from_slice(&0u32.to_le_bytes());
+        bytes
+    }
+
     /// The number of where somebody stands in the kernel's configuration.
     fn intern(&mut self, owner: Owner) -> CellId {
-        let local = match owner {
+        let mut local = std::mem::take(&mut self.standing);
+        local.clone_from(match owner {
             Owner::Monitor(monitor) => &self.kernel.configuration().monitors[monitor as usize],
             Owner::Machine(instance) | Owner::Network(instance) => {
                 self.kernel.configuration().local(instance)
             }
-        };
-        self.intern_local(owner, local.clone(), true)
+        });
+        let cell = self.intern_local(owner, &mut local, true);
+        self.standing = local;
+        cell
     }
 
-    fn intern_local(&mut self, owner: Owner, mut local: Local, counts: bool) -> CellId {
+    fn intern_local(&mut self, owner: Owner, local: &mut Local, counts: bool) -> CellId {
         if let Status::Pending(Pending::Fault(fault)) = &mut local.status {
             // It will fail, and that is all. People see how in a run that was replayed.
             fault.text = Value::NULL;
@@ -431,27 +469,22 @@ impl<'c> Cells<'c> {
             local.registers.clear();
             local.inbox.clear();
         }
-        let mut bytes = std::mem::take(&mut self.scratch);
-        bytes.clear();
-        match owner {
-            Owner::Monitor(monitor) => bytes.extend_from_slice(&[0, monitor as u8, (monitor >> 8) as u8]),
-            Owner::Machine(instance) | Owner::Network(instance) => {
-                let path = self.exe.instances.path(instance);
-                bytes.push(1);
-                for place in path {
-                    bytes.extend_from_slice(&(place + 1).to_le_bytes());
-                }
-                bytes.extend_from_slice(&0u32.to_le_bytes());
-            }
-        }
-        let n_name = bytes.len();
+        let who = match owner {
+            Owner::Monitor(monitor) => u64::from(monitor),
+            Owner::Machine(instance) | Owner::Network(instance) => 1 << 32 | u64::from(instance.as_u32()),
+        };
+        let mut key = std::mem::take(&mut self.scratch);
+        key.clear();
+        key.push(who);
         if self.simplify != Simplify::default() {
-            let before = local.clone();
-            let done = self.kernel.simplify(&mut local, self.simplify);
+            let raw = if counts {
+                words(local, &mut key);
+                hash_words(&key)
+            } else {
+                0
+            };
+            let done = self.kernel.simplify(local, self.simplify, &mut self.sorted);
             if counts && done != Default::default() {
-                encode_whole(&self.exe, self.kernel.store(), &before, &mut bytes);
-                let raw = hash_bytes(&bytes);
-                bytes.truncate(n_name);
                 for (is_done, known) in [done.dead_variables, done.unread_payloads, done.order]
                     .into_iter()
                     .zip(&mut self.simplified)
@@ -461,14 +494,19 @@ impl<'c> Cells<'c> {
                     }
                 }
             }
+            key.truncate(1);
         }
-        encode_whole(&self.exe, self.kernel.store(), &local, &mut bytes);
-        let hash = hash_bytes(&bytes);
-        if let Some(cell) = self.find(hash, &bytes) {
-            self.scratch = bytes;
-            return cell;
-        }
-        local.inbox.shrink_to_fit();
+        words(local, &mut key);
+        let hash = hash_words(&key);
+        let cell = match self.find(hash, &key) {
+            Some(cell) => cell,
+            None => self.add_local(owner, local.clone(), hash, &key),
+        };
+        self.scratch = key;
+        cell
+    }
+
+    fn add_local(&mut self, owner: Owner, local: Local, key: u64, words: &[u64]) -> CellId {
         self.local_bytes += local.inbox.capacity() * size_of::<Message>()
             + local.registers.capacity() * 8
             + local.frames.capacity() * 16;
@@ -476,24 +514,27 @@ impl<'c> Cells<'c> {
         if cut.is_none() {
             self.largest_inbox = self.largest_inbox.max(local.inbox.len());
         }
-        let cell = self.add(&bytes, Cell { local, flight: None, owner, hash, end: 0, cut });
-        self.scratch = bytes;
-        cell
+        let who = match owner {
+            Owner::Monitor(monitor) => u64::from(monitor),
+            Owner::Machine(instance) | Owner::Network(instance) => self.hashes.instance(&self.exe, instance),
+        };
+        let hash = self.hashes.local(&self.exe, self.kernel.store(), who, &local);
+        self.add(words, Cell { local, flight: None, owner, hash, key, end: 0, cut })
     }
 
-    /// The cell with this content.
-    pub(super) fn find(&self, hash: u64, bytes: &[u8]) -> Option<CellId> {
-        let is_it = |cell: &CellId| self.cells[*cell as usize].hash == hash && self.content(*cell) == bytes;
-        self.index.find(hash, is_it).copied()
+    /// The cell with these words.
+    pub(super) fn find(&self, key: u64, words: &[u64]) -> Option<CellId> {
+        let is_it = |cell: &CellId| self.cells[*cell as usize].key == key && self.content(*cell) == words;
+        self.index.find(key, is_it).copied()
     }
 
-    pub(super) fn add(&mut self, bytes: &[u8], cell: Cell) -> CellId {
+    pub(super) fn add(&mut self, words: &[u64], cell: Cell) -> CellId {
         let number = self.cells.len() as CellId;
-        let hash = cell.hash;
-        self.bytes.extend_from_slice(bytes);
-        self.cells.push(Cell { end: self.bytes.len(), ..cell });
+        let key = cell.key;
+        self.words.extend_from_slice(words);
+        self.cells.push(Cell { end: self.words.len(), ..cell });
         let cells = &self.cells;
-        self.index.insert_unique(hash, number, |&cell| cells[cell as usize].hash);
+        self.index.insert_unique(key, number, |&cell| cells[cell as usize].key);
         number
     }
 
@@ -585,11 +626,11 @@ impl<'c> Cells<'c> {
             }
         });
         let owner = self.owners[owner as usize];
-        self.intern_local(owner, local, false)
+        self.intern_local(owner, &mut local, false)
     }
 
-    fn content(&self, cell: CellId) -> &[u8] {
-        &self.bytes[self.cells[cell as usize - 1].end..self.cells[cell as usize].end]
+    fn content(&self, cell: CellId) -> &[u64] {
+        &self.words[self.cells[cell as usize - 1].end..self.cells[cell as usize].end]
     }
 
     fn cut(&self, local: &Local) -> Option<Cut> {
@@ -768,7 +809,7 @@ impl<'c> Cells<'c> {
     ) -> Result<Vec<Way>, StopReason> {
         let owner = Owner::Machine(machine);
         let mut found: Vec<Way> = Vec::new();
-        let mut known: HashSet<Box<[u8]>, rustc_hash::FxBuildHasher> = HashSet::default();
+        let mut known: HashSet<Box<[u64]>, rustc_hash::FxBuildHasher> = HashSet::default();
         // Choices on the present way, with the next answer to try.
         let mut open: Vec<(Fork, u32)> = Vec::new();
         let mut now = Some((first, Vec::new(), Vec::new()));
@@ -828,18 +869,17 @@ impl<'c> Cells<'c> {
     }
 
     /// All that decides what comes after a pause.
-    fn pause_key(&self, machine: InstanceId, paused: &Paused, observed: &[(u32, u32)]) -> Box<[u8]> {
-        let mut bytes = vec![u8::from(paused.own)];
-        bytes.extend_from_slice(&paused.fuel.to_le_bytes());
-        bytes.extend_from_slice(&(observed.len() as u32).to_le_bytes());
-        for (slot, message) in observed {
-            bytes.extend_from_slice(&slot.to_le_bytes());
-            bytes.extend_from_slice(&message.to_le_bytes());
-        }
+    fn pause_key(&self, machine: InstanceId, paused: &Paused, observed: &[(u32, u32)]) -> Box<[u64]> {
+        let mut key = Vec::with_capacity(64);
+        key.push(u64::from(paused.own) << 32 | u64::from(paused.fuel));
+        key.push(observed.len() as u64);
+        key.extend(observed.iter().map(|&(slot, message)| u64::from(slot) << 32 | u64::from(message)));
         let local = self.kernel.configuration().local(machine);
-        let encode = if self.simplify.dead_variables { encode_local } else { encode_whole };
-        encode(&self.exe, self.kernel.store(), local, &mut bytes);
-        bytes.into()
+        match self.simplify.dead_variables {
+            true => live_words(&self.exe, local, &mut key),
+            false => words(local, &mut key),
+        }
+        key.into()
     }
 
     /// What a monitor does with a message that it watches.

@@ -19,6 +19,15 @@ pub(super) fn hash_bytes_from(bytes: &[u8], seed: u64) -> u64 {
     mix(hash)
 }
 
+/// A fast hash of words, for tables of one process.
+pub(super) fn hash_words(words: &[u64]) -> u64 {
+    let hash = words.iter().fold(K, |hash, &word| {
+        let product = u128::from(word ^ hash) * u128::from(0xd6e8_feb8_6659_fd93_u64);
+        (product as u64) ^ (product >> 64) as u64 ^ hash.rotate_left(23).wrapping_mul(K)
+    });
+    mix(hash ^ words.len() as u64)
+}
+
 /// A bijection that spreads its argument over all bits.
 #[inline]
 pub(super) fn mix(mut n: u64) -> u64 {

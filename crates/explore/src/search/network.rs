@@ -12,7 +12,7 @@ use allways_machine::{DataPoint, InFlight, Local, Message};
 use allways_run::{Choice, InstanceId, NetworkModel};
 
 use super::cells::{Answer, Cell, CellId, Cells, Cut, Delivered, Ending, Owner};
-use super::hash::hash_bytes;
+use super::hash::{hash_bytes, hash_words};
 
 /// What happens to a network.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -86,26 +86,28 @@ impl Cells<'_> {
     }
 
     fn intern_network(&mut self, owner: Owner, flight: InFlight) -> CellId {
-        let mut bytes = std::mem::take(&mut self.scratch);
-        bytes.clear();
-        bytes.push(2);
-        if let Owner::Network(target) = owner {
-            for place in self.exe.instances.path(target) {
-                bytes.extend_from_slice(&(place + 1).to_le_bytes());
-            }
-            bytes.extend_from_slice(&0u32.to_le_bytes());
-        }
+        let mut bytes = self.name(owner);
         encode_in_flight(&self.exe, self.kernel.store(), &flight, &mut bytes);
         let hash = if flight.is_empty() { 0 } else { hash_bytes(&bytes) };
-        if let Some(cell) = self.find(hash, &bytes) {
-            self.scratch = bytes;
-            return cell;
-        }
-        let cut = self.network_cut(&flight);
-        self.local_bytes += flight.n_messages() * 64 + flight.channels.len() * 64;
-        let local = Local::default();
-        let cell = self.add(&bytes, Cell { local, flight: Some(Box::new(flight)), owner, hash, end: 0, cut });
-        self.scratch = bytes;
+        let mut words = std::mem::take(&mut self.scratch);
+        words.clear();
+        words.push(2 << 32 | bytes.len() as u64);
+        words.extend(bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        }));
+        let key = hash_words(&words);
+        let cell = match self.find(key, &words) {
+            Some(cell) => cell,
+            None => {
+                let cut = self.network_cut(&flight);
+                self.local_bytes += flight.n_messages() * 64 + flight.channels.len() * 64;
+                let (local, flight) = (Local::default(), Some(Box::new(flight)));
+                self.add(&words, Cell { local, flight, owner, hash, key, end: 0, cut })
+            }
+        };
+        self.scratch = words;
         cell
     }
 

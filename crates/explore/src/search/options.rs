@@ -55,6 +55,8 @@ pub struct Reductions {
     /// Steps that touch nobody else go first, alone. Off by default: looking for them costs a fifth of the time, and
     /// only programs that make machines all the time have many. For breadth-first searches without bounds.
     pub private_steps: bool,
+    /// Over networks that delay messages and have no faults, sends go first, alone. For breadth-first searches without bounds.
+    pub hand_overs: bool,
 }
 
 impl Reductions {
@@ -64,6 +66,7 @@ impl Reductions {
         collection_order: false,
         symmetry: false,
         private_steps: false,
+        hand_overs: false,
     };
     pub const ALL: Reductions = Reductions {
         dead_variables: true,
@@ -71,10 +74,11 @@ impl Reductions {
         collection_order: true,
         symmetry: true,
         private_steps: true,
+        hand_overs: true,
     };
     /// What they are called.
-    pub const NAMES: [&'static str; 5] =
-        ["dead-variables", "unread-payloads", "collection-order", "symmetry", "private-steps"];
+    pub const NAMES: [&'static str; 6] =
+        ["dead-variables", "unread-payloads", "collection-order", "symmetry", "private-steps", "hand-overs"];
 
     /// The reduction of a name.
     pub fn by_name(&mut self, name: &str) -> Option<&mut bool> {
@@ -84,6 +88,7 @@ impl Reductions {
             "collection-order" => Some(&mut self.collection_order),
             "symmetry" => Some(&mut self.symmetry),
             "private-steps" => Some(&mut self.private_steps),
+            "hand-overs" => Some(&mut self.hand_overs),
             _ => None,
         }
     }

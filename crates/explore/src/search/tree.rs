@@ -9,14 +9,23 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::cells::CellId;
 use super::hash::mix;
+use super::huge::zeros;
 use super::table::Full;
 
 /// Numbers of pairs must leave room for the length in the key.
-const MAX_PAIRS: u32 = 1 << 27;
+const MAX_PAIRS: u32 = 1 << TAG_SHIFT;
+/// In the index of pairs, where a few bits of the hash begin.
+const TAG_SHIFT: u32 = 27;
 
 /// Numbers for pairs, shared by all threads. It grows between rounds, like the table of keys.
+///
+/// The pairs lie in order of their numbers; an index finds them, with a few bits of their hashes beside the numbers, so that
+/// hardly ever a pair is looked at that is another one.
 pub(super) struct Pairs {
-    slots: Box<[(AtomicU64, AtomicU32)]>,
+    /// By number; what a thread gave up, since another was faster, is zero.
+    pairs: Box<[AtomicU64]>,
+    /// Numbers and tags; zero is free.
+    index: Box<[AtomicU32]>,
     shift: u32,
     /// The next number.
     next: AtomicU32,
@@ -25,56 +34,66 @@ pub(super) struct Pairs {
 impl Pairs {
     pub fn new(bits: u32) -> Option<Self> {
         let n = 1usize << bits;
-        let mut slots: Vec<(AtomicU64, AtomicU32)> = Vec::new();
-        slots.try_reserve_exact(n).ok()?;
-        super::huge::advise(slots.spare_capacity_mut());
-        slots.resize_with(n, || (AtomicU64::new(0), AtomicU32::new(0)));
-        Some(Pairs { slots: slots.into_boxed_slice(), shift: 64 - bits, next: AtomicU32::new(1) })
+        Some(Pairs {
+            pairs: zeros((n / 8 * 7).min(MAX_PAIRS as usize))?,
+            index: zeros(n)?,
+            shift: 64 - bits,
+            next: AtomicU32::new(1),
+        })
     }
 
+    /// Memory in use; that of numbers not given yet was never touched.
     pub fn n_bytes(&self) -> usize {
-        self.slots.len() * size_of::<(AtomicU64, AtomicU32)>()
+        self.index.len() * 4 + (self.len() + 1) * 8
     }
 
+    /// Numbers that were given.
     pub fn len(&self) -> usize {
-        self.next.load(Ordering::Relaxed) as usize - 1
+        (self.next.load(Ordering::Relaxed) as usize - 1).min(self.pairs.len() - 1)
     }
 
     pub fn room(&self) -> usize {
-        (self.slots.len() / 8 * 5).min(MAX_PAIRS as usize)
+        (self.index.len() / 4 * 3).min(MAX_PAIRS as usize / 8 * 7)
     }
 
     pub fn can_grow(&self) -> bool {
-        self.slots.len() / 8 * 5 < MAX_PAIRS as usize
+        self.index.len() / 4 * 3 < MAX_PAIRS as usize / 8 * 7
+    }
+
+    #[inline]
+    fn tag(hash: u64) -> u32 {
+        (hash as u32) << TAG_SHIFT
     }
 
     /// The number of a pair that is not all zero.
     #[inline]
     fn number(&self, pair: u64) -> Result<u32, Full> {
-        let mask = self.slots.len() - 1;
-        let start = (mix(pair) >> self.shift) as usize;
+        let mask = self.index.len() - 1;
+        let hash = mix(pair);
+        let tag = Self::tag(hash);
+        let start = (hash >> self.shift) as usize;
         let mut at = start;
+        // Ours, if it turns out to be new.
+        let mut own = 0;
         loop {
-            let (key, number) = &self.slots[at];
-            let mut known = key.load(Ordering::Acquire);
+            // Acquire: the pair was written before its number.
+            let mut known = self.index[at].load(Ordering::Acquire);
             if known == 0 {
-                match key.compare_exchange(0, pair, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => {
-                        let new = self.next.fetch_add(1, Ordering::Relaxed);
-                        // Release: who reads the number may use it at once in pairs of its own.
-                        number.store(new, Ordering::Release);
-                        return if new < MAX_PAIRS { Ok(new) } else { Err(Full) };
-                    }
+                if own == 0 {
+                    own = self.give(pair)?;
+                }
+                match self.index[at].compare_exchange(0, tag | own, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => return Ok(own),
                     Err(other) => known = other,
                 }
             }
-            if known == pair {
-                loop {
-                    // Between the two stores of another thread, a few instructions.
-                    match number.load(Ordering::Acquire) {
-                        0 => std::hint::spin_loop(),
-                        n => return Ok(n),
+            if known >> TAG_SHIFT == tag >> TAG_SHIFT {
+                let number = known & (MAX_PAIRS - 1);
+                if self.pairs[number as usize].load(Ordering::Relaxed) == pair {
+                    if own != 0 {
+                        self.pairs[own as usize].store(0, Ordering::Relaxed);
                     }
+                    return Ok(number);
                 }
             }
             at = (at + 1) & mask;
@@ -84,21 +103,33 @@ impl Pairs {
         }
     }
 
+    /// A number for a pair.
+    fn give(&self, pair: u64) -> Result<u32, Full> {
+        if self.next.load(Ordering::Relaxed) as usize >= self.pairs.len() {
+            return Err(Full);
+        }
+        let own = self.next.fetch_add(1, Ordering::Relaxed);
+        self.pairs.get(own as usize).ok_or(Full)?.store(pair, Ordering::Relaxed);
+        Ok(own)
+    }
+
     pub fn grown(&self) -> Option<Self> {
         let grown = Pairs::new(64 - self.shift + 1)?;
-        let mask = grown.slots.len() - 1;
-        for (key, number) in &self.slots {
-            let pair = key.load(Ordering::Relaxed);
-            if pair != 0 {
-                let mut at = (mix(pair) >> grown.shift) as usize;
-                while grown.slots[at].0.load(Ordering::Relaxed) != 0 {
-                    at = (at + 1) & mask;
-                }
-                grown.slots[at].0.store(pair, Ordering::Relaxed);
-                grown.slots[at].1.store(number.load(Ordering::Relaxed), Ordering::Relaxed);
+        let mask = grown.index.len() - 1;
+        for (number, pair) in self.pairs[..=self.len()].iter().enumerate() {
+            let pair = pair.load(Ordering::Relaxed);
+            if pair == 0 {
+                continue;
             }
+            grown.pairs[number].store(pair, Ordering::Relaxed);
+            let hash = mix(pair);
+            let mut at = (hash >> grown.shift) as usize;
+            while grown.index[at].load(Ordering::Relaxed) != 0 {
+                at = (at + 1) & mask;
+            }
+            grown.index[at].store(Self::tag(hash) | number as u32, Ordering::Relaxed);
         }
-        grown.next.store(self.next.load(Ordering::Relaxed), Ordering::Relaxed);
+        grown.next.store(self.len() as u32 + 1, Ordering::Relaxed);
         Some(grown)
     }
 }

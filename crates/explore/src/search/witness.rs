@@ -121,12 +121,12 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Result<Found, InternalErr
                     }
                     None => sink.vectors.get(i),
                 };
-                if origins.len() > table.room() {
-                    let Some(grown) = table.grown() else { return Ok(no_memory()) };
-                    table = grown;
+                if origins.len() > table.room() && table.grow().is_none() {
+                    return Ok(no_memory());
                 }
                 let Some(key) = keys.key(successor) else { return Ok(no_memory()) };
-                if table.insert(key) == Ok(true) {
+                let Some(is_new) = table.insert_growing(key) else { return Ok(no_memory()) };
+                if is_new {
                     origins.push(Origin { parent: number, by: *by });
                     next.push(successor);
                     tally.n_configurations += 1;
