@@ -35,8 +35,12 @@ pub fn certify(args: &CertifyArgs) -> ExitStatus {
     let executable = Arc::new(Executable::new(program, test));
     match certify::certify(&executable, &text, Limits::default()) {
         Ok(found) => {
+            let how = match found.inbox {
+                Some(bound) => format!(", over-approximated beyond {bound} messages,"),
+                None => String::new(),
+            };
             printer::out(&format!(
-                "{name}: accepted\nproved for unbounded inboxes by {} states; {} steps were checked\n",
+                "{name}: accepted\nproved for unbounded inboxes{how} by {} states; {} steps were checked\n",
                 found.n_states, found.n_steps
             ));
             ExitStatus::Success

@@ -38,7 +38,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             return ExitStatus::Rejected;
         }
     };
-    if let Some(problem) = wrong_use(args) {
+    if let Some(problem) = wrong_use(args, tests.len()) {
         printer::err(&format!("{problem}\n"));
         return ExitStatus::Rejected;
     }
@@ -176,8 +176,8 @@ fn reductions(args: &ProveArgs) -> Reductions {
 }
 
 /// Options that the engine does not have must not be dropped in silence.
-fn wrong_use(args: &ProveArgs) -> Option<String> {
-    if args.almost_sync.certificate.is_some() && (args.engine != EngineArg::Asi || args.all) {
+fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
+    if args.almost_sync.certificate.is_some() && (args.engine != EngineArg::Asi || n_tests > 1) {
         return Some("--certificate is for `--engine asi` and one test case".to_owned());
     }
     if args.engine != EngineArg::Asi {

@@ -3,6 +3,7 @@
 mod auto;
 mod bad_input;
 mod boogie;
+mod certificate;
 mod check;
 mod common;
 mod models;

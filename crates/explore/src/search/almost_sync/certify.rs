@@ -30,6 +30,8 @@ const MAX_WAYS: usize = 100_000;
 /// What an accepted certificate is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certified {
+    /// Inboxes are over-approximated beyond so many messages.
+    pub inbox: Option<usize>,
     pub n_states: u64,
     pub n_steps: u64,
 }
@@ -69,7 +71,8 @@ pub fn certify(exe: &Arc<Executable>, text: &str, limits: Limits) -> Result<Cert
         let n_more = checker.file.states.len() - checker.met.len();
         return Err(format!("{n_more} of its states cannot be reached by its own moves"));
     }
-    Ok(Certified { n_states: checker.met.len() as u64, n_steps: checker.n_steps })
+    let Checker { file, met, n_steps, .. } = checker;
+    Ok(Certified { inbox: file.inbox, n_states: met.len() as u64, n_steps })
 }
 
 /// The content of a certificate.

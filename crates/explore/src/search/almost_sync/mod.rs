@@ -17,6 +17,16 @@
 //! its machine. A creation touches nobody either, since nobody knows the new machine yet. Blocked and halted machines are one mark in a state, without
 //! their cells.
 //!
+//! A machine that stands before a fault neither waits nor moves: a run in which it does not fail goes on without it. That it can
+//! fail is told by the state in which it stands there. Two faults are one only if kind and place are the same.
+//!
+//! Where an inbox grows whatever set is chosen, its messages beyond a bound become a set, the *tail*, of which a machine that comes to rest may
+//! find any, again and again; what it sends itself goes there, too. That is a system with more runs, to which all of the above applies. A violation
+//! counts only if the kernel replays it.
+//!
+//! A counterexample is *walked*: the kernel makes the moves of the way, one by one, with those answers that lead to the next
+//! state; for a state leaves out what does not count, and an answer may mean something else in the run.
+//!
 //! Reading order: [`options`], `senders` (who may send to whom, by slots), `places` (local steps; inboxes that are
 //! flooded), `destination` (the choice), `engine` (the search), `report` (what comes back), `certificate` and [`certify`]
 //! (a proof to hand on, and who checks it).

@@ -1,0 +1,57 @@
+//! `prove --engine asi --certificate` and `certify`: a proof that one can hand to somebody else.
+
+use std::fs;
+
+use crate::common::{allways, assert_says, folder, rejected};
+
+/// What the keeper defers has no bound; the walker's inbox needs none.
+const PROGRAM: &str = "
+event eItem: int;
+event eOpen;
+machine Keeper {
+    start state Closed { defer eItem; on eOpen goto Open; }
+    state Open { on eItem do (item: int) { assert item < 2; } ignore eOpen; }
+}
+machine Flooder {
+    start state Begin {
+        entry {
+            var keeper: Keeper;
+            keeper = new Keeper();
+            new Opener(keeper);
+            while (true) { send keeper, eItem, choose(2); }
+        }
+    }
+}
+machine Opener { start state Begin { entry (keeper: Keeper) { send keeper, eOpen; } } }
+machine Walker {
+    start state Begin { entry { send this, eOpen; } on eOpen do { send this, eOpen; } }
+}
+test tcFlood [main = Flooder]: { Flooder, Keeper, Opener };
+test tcWalk [main = Walker]: { Walker };
+";
+
+#[test]
+fn certificates_are_written_accepted_and_refused() {
+    let folder = folder("certificate");
+    fs::write(folder.join("keeper.p"), PROGRAM).unwrap();
+    for (name, words) in [
+        ("tcWalk", "accepted\nproved for unbounded inboxes by "),
+        ("tcFlood", "accepted\nproved for unbounded inboxes, over-approximated beyond 2 messages, by "),
+    ] {
+        let args = ["prove", "--engine", "asi", "--testcase", name, "--certificate", "proof.txt"];
+        let proved = allways(&folder, &args);
+        assert_eq!(proved.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&proved.stdout));
+        let checked = allways(&folder, &["certify", "proof.txt"]);
+        assert_says(&String::from_utf8_lossy(&checked.stdout), &[name, words]);
+        assert_eq!(checked.status.code(), Some(0));
+        let text = fs::read_to_string(folder.join("proof.txt")).unwrap();
+        let rest: Vec<&str> = text.lines().filter(|line| !line.starts_with("state ")).collect();
+        fs::write(folder.join("proof.txt"), rest.join("\n")).unwrap();
+        let checked = allways(&folder, &["certify", "proof.txt"]);
+        assert_says(&String::from_utf8_lossy(&checked.stdout), &["refused"]);
+        assert_eq!(checked.status.code(), Some(1));
+    }
+    // One file holds one proof.
+    let both = ["prove", "--engine", "asi", "--all", "--certificate", "proof.txt"];
+    assert_says(&rejected(&folder, &both), &["--certificate", "one test case"]);
+}
