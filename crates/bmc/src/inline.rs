@@ -45,6 +45,8 @@ pub enum Recursion {
 pub enum Answer {
     /// An assertion fails, with the smallest bound at which it was found.
     Fails { trace: Trace, recursion: u32 },
+    /// A run that fails unless a quantifier forbids it. Only with [`Quantifiers::Quick`](crate::Quantifiers::Quick).
+    Candidate { trace: Trace, recursion: u32 },
     /// Nothing fails with at most `recursion` nested calls of one procedure. If the bound was not
     /// reached, nothing fails at all.
     Holds { recursion: u32, bound_reached: bool },
@@ -288,13 +290,26 @@ impl<'a, 's> Inliner<'a, 's> {
                         return self.holds(bound, needs_bound(&core));
                     }
                 }
-                CheckResult::Unknown(reason) => undecided = Some(reason),
+                CheckResult::Unknown(reason) => {
+                    if let Some((path, _)) = self.candidate()? {
+                        let trace = self.trace(path)?;
+                        return Ok(Answer::Candidate { trace, recursion: bound });
+                    }
+                    undecided = Some(reason);
+                }
             }
             if is_open {
                 let blocked: Vec<String> = blocked.iter().cloned().collect();
                 match self.session.check(&blocked)? {
                     CheckResult::Unsat(core) => return self.holds(bound, needs_bound(&core)),
                     CheckResult::Unknown(reason) => {
+                        if let Some((_, met)) = self.candidate()?
+                            && !met.is_empty()
+                        {
+                            self.expand(met, bound, burst)?;
+                            burst = (burst * 2).min(MAX_BURST);
+                            continue;
+                        }
                         undecided.get_or_insert(reason);
                     }
                     CheckResult::Sat => {
@@ -330,8 +345,21 @@ impl<'a, 's> Inliner<'a, 's> {
         Ok(Answer::Holds { recursion: bound, bound_reached })
     }
 
-    /// The path of the model: steps in order, and the open sites on it.
-    fn walk(&mut self) -> Result<(Vec<PathItem>, Vec<SiteKey>), SolverError> {
+    /// The path of the model that an undecided check has left, if it has.
+    fn candidate(&mut self) -> Result<Option<Walk>, SolverError> {
+        if !self.session.gives_candidates {
+            return Ok(None);
+        }
+        match self.walk() {
+            Ok(path) => Ok(Some(path)),
+            // It ran out of time before there was one.
+            Err(SolverError::Complaint(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The path of the model.
+    fn walk(&mut self) -> Result<Walk, SolverError> {
         let mut path = Vec::new();
         let mut met = Vec::new();
         // Where each unfinished instance goes on: block and step.
@@ -509,6 +537,9 @@ impl<'a, 's> Inliner<'a, 's> {
         Ok(Trace { failure, initial: assigned(initial), constants: assigned(constants), model, steps })
     }
 }
+
+/// Steps in order, and the open sites on the way.
+type Walk = (Vec<PathItem>, Vec<SiteKey>);
 
 /// A variable, and the place of its value among those asked for.
 type Asked = (String, Ty, usize);

@@ -42,13 +42,25 @@ pub use value::Value;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VerifyOptions {
     pub recursion: Recursion,
+    pub quantifiers: Quantifiers,
     /// Keep everything that is said to the solver.
     pub keep_smt: bool,
 }
 
+/// How much the solver does about quantifiers, where there are any.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Quantifiers {
+    /// All it can: a failing run is one.
+    #[default]
+    Thorough,
+    /// Instances by triggers only. That nothing fails is certain; a failing run is an [`Answer::Candidate`], which somebody else has to
+    /// confirm.
+    Quick,
+}
+
 impl Default for VerifyOptions {
     fn default() -> Self {
-        VerifyOptions { recursion: Recursion::UpTo(8), keep_smt: false }
+        VerifyOptions { recursion: Recursion::UpTo(8), quantifiers: Quantifiers::Thorough, keep_smt: false }
     }
 }
 
@@ -57,6 +69,8 @@ impl Default for VerifyOptions {
 pub struct Report {
     pub answer: Answer,
     pub stats: Stats,
+    /// Whether more could be had with [`Quantifiers::Thorough`].
+    pub is_quick: bool,
     /// The conversation in SMT-LIB, if it was kept.
     pub smt: Option<String>,
 }
@@ -104,10 +118,13 @@ pub fn verify(
     relevant::keep_relevant(checked, &mut lowered);
     loops::extract_loops(&mut lowered.flow);
     lowered.flow.link();
-    let mut session = smt::Session::new(solver, options.keep_smt)?;
+    let has_quantifiers = lowered.flow.terms.any(|kind| matches!(kind, term::TermKind::Quantified { .. }));
+    let quick = has_quantifiers && options.quantifiers == Quantifiers::Quick;
+    let mut session = smt::Session::start(solver, options.keep_smt, quick)?;
+    let is_quick = session.gives_candidates;
     session.tell(&theory::prelude(checked, &lowered))?;
     let mut inliner = inline::Inliner::new(checked, &lowered.flow, session, observer);
     let answer = inliner.run(options.recursion)?;
     let stats = inliner.stats();
-    Ok(Report { answer, stats, smt: inliner.into_log() })
+    Ok(Report { answer, stats, is_quick, smt: inliner.into_log() })
 }

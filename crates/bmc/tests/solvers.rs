@@ -45,7 +45,7 @@ fn rejected_command_is_an_error() {
 fn verdict_of(text: &str, solver: &mut dyn Solver) -> Result<Answer, VerifyError> {
     let checked = solver::load("test", text).expect("no mistakes");
     let entry = entry_point(&checked.program, None).expect("it has a main");
-    let options = VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: false };
+    let options = VerifyOptions { recursion: Recursion::Exactly(1), ..VerifyOptions::default() };
     verify(&checked, entry, &options, solver, &Quiet).map(|report| report.answer)
 }
 
@@ -80,7 +80,8 @@ fn time_limit_gives_unknown() {
 fn conversation_can_be_kept() {
     let checked = solver::load("test", "procedure main() { assert false; }").expect("no mistakes");
     let entry = entry_point(&checked.program, None).expect("it has a main");
-    let options = VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: true };
+    let options =
+        VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: true, ..VerifyOptions::default() };
     let report = verify(&checked, entry, &options, &mut solver::start(), &Quiet).expect("it works");
     let smt = report.smt.expect("it was kept");
     assert!(smt.contains("(set-logic ALL)") && smt.contains("(check-sat"), "{smt}");

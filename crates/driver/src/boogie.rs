@@ -11,7 +11,7 @@ use allways_base::{Diagnostic, Severity, Sources, Span, Symbol, diagnostic};
 use allways_bmc::smt::SolverError;
 use allways_bmc::smt::find::find_solver;
 use allways_bmc::smt::process::{ProcessOptions, ProcessSolver};
-use allways_bmc::{Answer, Recursion, Stats, TraceStep, VerifyError, VerifyOptions, verify};
+use allways_bmc::{Answer, Quantifiers, Recursion, Stats, TraceStep, VerifyError, VerifyOptions, verify};
 use allways_boogie::check::Checked;
 use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp::run::render_trace;
@@ -145,6 +145,8 @@ pub fn usual_preemption(checked: &Checked) -> Preemption {
 #[derive(Debug)]
 pub struct BoogieReport {
     pub verdict: BoogieVerdict,
+    /// Where nothing is decided: a run that fails unless a quantified assumption or axiom forbids it.
+    pub candidate: Option<Box<BoogieViolation>>,
     pub preemption: Preemption,
     pub stats: Stats,
     /// The conversations with the solver, if they were kept.
@@ -228,11 +230,14 @@ pub fn check(
         observer,
         preemption: options.preemption.unwrap_or_else(|| usual_preemption(checked)),
         is_sequential: is_sequential(checked),
+        candidate: None,
         stats: Stats::default(),
         smt: String::new(),
     };
     let verdict = pipeline.run()?;
-    Ok(BoogieReport { verdict, preemption: pipeline.preemption, stats: pipeline.stats, smt: pipeline.smt })
+    let candidate = pipeline.candidate.filter(|_| matches!(verdict, BoogieVerdict::Unknown(_)));
+    let (preemption, stats, smt) = (pipeline.preemption, pipeline.stats, pipeline.smt);
+    Ok(BoogieReport { verdict, candidate, preemption, stats, smt })
 }
 
 /// Whether no statement has to do with tasks.
@@ -248,6 +253,7 @@ struct Pipeline<'a> {
     observer: &'a dyn Observer,
     preemption: Preemption,
     is_sequential: bool,
+    candidate: Option<Box<BoogieViolation>>,
     stats: Stats,
     smt: String,
 }
@@ -303,8 +309,21 @@ impl Pipeline<'_> {
             Some(recursion) => Recursion::Exactly(recursion),
             None => Recursion::UpTo(MAX_RECURSION),
         };
-        let report = self.ask(program, entry, recursion)?;
-        Ok(match report {
+        let mut answer = self.ask(program, entry, recursion, Quantifiers::Quick)?;
+        if let Answer::Candidate { trace, recursion: at } = &answer {
+            let confirmed = match (&done, &translated) {
+                (Some(done), Some(translated)) => self.repeat(done, translated, trace, delays).ok(),
+                (Some(done), None) => self.repeat_sequential(done, *at)?,
+                (None, _) => None,
+            };
+            match confirmed {
+                Some(failure) if failure.is_certain => return Ok(failure.violation(delays, *at)),
+                Some(failure) => self.candidate = Some(failure.run(delays, *at)),
+                None => {}
+            }
+            answer = self.ask(program, entry, recursion, Quantifiers::Thorough)?;
+        }
+        Ok(match answer {
             Answer::Holds { recursion, bound_reached } => BoogieVerdict::Holds {
                 delays,
                 recursion,
@@ -313,6 +332,9 @@ impl Pipeline<'_> {
             },
             Answer::Unknown { reason, recursion } => BoogieVerdict::Unknown(format!(
                 "the solver did not decide at recursion bound {recursion}: {reason}"
+            )),
+            Answer::Candidate { recursion, .. } => BoogieVerdict::Unknown(format!(
+                "the solver did not decide at recursion bound {recursion}: incomplete"
             )),
             Answer::Stopped { recursion } => {
                 BoogieVerdict::Unknown(format!("stopped with {delays} delays at recursion bound {recursion}"))
@@ -348,23 +370,46 @@ impl Pipeline<'_> {
         }
     }
 
-    fn ask(&mut self, program: &Checked, entry: Symbol, recursion: Recursion) -> Result<Answer, BoogieError> {
+    /// Asks quickly first, if that is wanted and makes a difference: an answer that nothing fails is as good as any.
+    fn ask(
+        &mut self,
+        program: &Checked,
+        entry: Symbol,
+        recursion: Recursion,
+        quantifiers: Quantifiers,
+    ) -> Result<Answer, BoogieError> {
+        let (answer, is_quick) = self.ask_once(program, entry, recursion, quantifiers)?;
+        match answer {
+            Answer::Unknown { .. } if is_quick => {
+                Ok(self.ask_once(program, entry, recursion, Quantifiers::Thorough)?.0)
+            }
+            answer => Ok(answer),
+        }
+    }
+
+    fn ask_once(
+        &mut self,
+        program: &Checked,
+        entry: Symbol,
+        recursion: Recursion,
+        quantifiers: Quantifiers,
+    ) -> Result<(Answer, bool), BoogieError> {
         let process = ProcessOptions { deadline: self.options.deadline, ..ProcessOptions::default() };
         let found = find_solver().map_err(|error| BoogieError::Solver(error.to_string()))?;
         let mut solver =
             ProcessSolver::start(&found, &process).map_err(|error| BoogieError::Solver(error.to_string()))?;
-        let options = VerifyOptions { recursion, keep_smt: self.options.keep_smt };
+        let options = VerifyOptions { recursion, quantifiers, keep_smt: self.options.keep_smt };
         let report = match verify(program, entry, &options, &mut solver, self.observer) {
             Ok(report) => report,
             // It did not heed the limit that it was given.
             Err(VerifyError::Solver(SolverError::Silent { .. })) if self.options.deadline.is_some() => {
                 let (Recursion::Exactly(recursion) | Recursion::UpTo(recursion)) = recursion;
-                return Ok(Answer::Unknown { reason: "timeout".to_owned(), recursion });
+                return Ok((Answer::Unknown { reason: "timeout".to_owned(), recursion }, false));
             }
             // Somebody who wants to stop us stops the solver too: they are in one group of processes.
             Err(VerifyError::Solver(SolverError::Died { .. })) if self.observer.should_stop() => {
                 let (Recursion::Exactly(recursion) | Recursion::UpTo(recursion)) = recursion;
-                return Ok(Answer::Stopped { recursion });
+                return Ok((Answer::Stopped { recursion }, false));
             }
             Err(VerifyError::Encode(error)) => return Err(BoogieError::Unsupported(error.to_string(), None)),
             Err(VerifyError::Solver(error)) => return Err(BoogieError::Solver(error.to_string())),
@@ -373,7 +418,7 @@ impl Pipeline<'_> {
         self.stats.n_instances += report.stats.n_instances;
         self.stats.solver_time += report.stats.solver_time;
         self.smt.push_str(&report.smt.unwrap_or_default());
-        Ok(report.answer)
+        Ok((report.answer, report.is_quick))
     }
 
     /// A violation of a program without tasks: the model is a run of the program itself. The interpreter repeats the
@@ -384,14 +429,10 @@ impl Pipeline<'_> {
         trace: allways_bmc::Trace,
         recursion: u32,
     ) -> Result<BoogieVerdict, BoogieError> {
-        if let Some(done) = done {
-            let translated = self.recheck(done)?;
-            let bound = Recursion::Exactly(recursion);
-            if let Answer::Fails { trace: same, .. } = self.ask(&translated, done.entry, bound)?
-                && let Ok(failure) = self.repeat(done, &translated, &same, 0)
-            {
-                return Ok(failure.violation(0, recursion));
-            }
+        if let Some(done) = done
+            && let Some(failure) = self.repeat_sequential(done, recursion)?
+        {
+            return Ok(failure.violation(0, recursion));
         }
         let failure = trace.failure.clone();
         Ok(BoogieVerdict::Violated(Box::new(BoogieViolation {
@@ -405,6 +446,22 @@ impl Pipeline<'_> {
             is_repeated: false,
             n_trusted: 0,
         })))
+    }
+
+    /// The failing run of a program without tasks, found once more in its translation, which is what can be decoded.
+    fn repeat_sequential(
+        &mut self,
+        done: &Sequentialized,
+        recursion: u32,
+    ) -> Result<Option<Repetition>, BoogieError> {
+        let translated = self.recheck(done)?;
+        let answer = self.ask(&translated, done.entry, Recursion::Exactly(recursion), Quantifiers::Quick)?;
+        Ok(match answer {
+            Answer::Fails { trace, .. } | Answer::Candidate { trace, .. } => {
+                self.repeat(done, &translated, &trace, 0).ok()
+            }
+            Answer::Holds { .. } | Answer::Unknown { .. } | Answer::Stopped { .. } => None,
+        })
     }
 
     /// The statements of a model, with the values they gave.
@@ -453,6 +510,7 @@ impl Pipeline<'_> {
             span: failure.span,
             trace: render_trace(&code, &self.loaded.sources, &repeated.run),
             n_trusted: repeated.n_trusted,
+            is_certain: repeated.n_trusted == 0 && repeated.n_axioms == 0,
         })
     }
 }
@@ -463,11 +521,13 @@ struct Repetition {
     span: Span,
     trace: String,
     n_trusted: usize,
+    /// Whether it stands without the solver: the interpreter has evaluated every assumption and axiom.
+    is_certain: bool,
 }
 
 impl Repetition {
-    fn violation(self, delays: u32, recursion: u32) -> BoogieVerdict {
-        BoogieVerdict::Violated(Box::new(BoogieViolation {
+    fn run(self, delays: u32, recursion: u32) -> Box<BoogieViolation> {
+        Box::new(BoogieViolation {
             message: self.message,
             span: Some(self.span),
             delays,
@@ -475,7 +535,11 @@ impl Repetition {
             trace: self.trace,
             is_repeated: true,
             n_trusted: self.n_trusted,
-        }))
+        })
+    }
+
+    fn violation(self, delays: u32, recursion: u32) -> BoogieVerdict {
+        BoogieVerdict::Violated(self.run(delays, recursion))
     }
 }
 

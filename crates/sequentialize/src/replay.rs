@@ -45,6 +45,8 @@ pub struct Repeated {
     pub run: Run,
     /// Assumptions over unbounded data that the interpreter could not evaluate: there the solver is trusted.
     pub n_trusted: usize,
+    /// Axioms of that kind.
+    pub n_axioms: usize,
 }
 
 /// Executes a plan under the scheduler it was made for. An error says what kept the interpreter from it, if it is not just
@@ -104,7 +106,7 @@ fn certify(code: &Code, schedule: &[Choice], scheduler: Scheduler, assertions: A
     };
     let mut answers = Replay::trusting(&schedule);
     let run = run(code, &options, &mut answers);
-    Repeated { run, n_trusted: answers.n_trusted }
+    Repeated { run, n_trusted: answers.n_trusted, n_axioms: answers.n_axioms }
 }
 
 /// Whether a run with these values fails.

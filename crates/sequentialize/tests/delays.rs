@@ -35,7 +35,7 @@ fn outcome(
     }
     let checked = solver::load("translated", &printed)?;
     let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
-    let options = VerifyOptions { recursion: Recursion::Exactly(recursion), keep_smt: false };
+    let options = VerifyOptions { recursion: Recursion::Exactly(recursion), ..VerifyOptions::default() };
     let mut solver = solver::start();
     let report = verify(&checked, entry, &options, &mut solver, &Quiet).map_err(|e| e.to_string())?;
     match report.answer {

@@ -79,7 +79,7 @@ fn reaches(done: &Sequentialized, n_globals: usize, wanted: &Finals, solver: &mu
     let (checked, diagnostics) = check(program);
     assert!(diagnostics.iter().all(|d| !d.is_error()), "{diagnostics:#?}\n{}", print(&checked.program));
     solver.reset();
-    let options = VerifyOptions { recursion: Recursion::Exactly(1), keep_smt: false };
+    let options = VerifyOptions { recursion: Recursion::Exactly(1), ..VerifyOptions::default() };
     match verify(&checked, done.entry, &options, solver, &Quiet).map(|report| report.answer) {
         Ok(Answer::Fails { .. }) => true,
         Ok(Answer::Holds { bound_reached: false, .. }) => false,

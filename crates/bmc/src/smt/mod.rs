@@ -32,6 +32,11 @@ pub trait Solver {
         false
     }
 
+    /// What makes it instantiate quantifiers by triggers only, and give up soon where that decides nothing.
+    fn triggers_only(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The time spent waiting for answers.
     fn time(&self) -> Duration {
         Duration::ZERO

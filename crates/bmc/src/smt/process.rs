@@ -208,6 +208,15 @@ impl Solver for ProcessSolver {
         self.dialect == Dialect::Z3
     }
 
+    fn triggers_only(&self) -> Option<&'static str> {
+        match self.dialect {
+            Dialect::Z3 => Some(
+                "(set-option :auto_config false)\n(set-option :smt.mbqi false)\n(set-option :smt.candidate_models true)\n",
+            ),
+            Dialect::Cvc5 => None,
+        }
+    }
+
     fn time(&self) -> Duration {
         self.time
     }

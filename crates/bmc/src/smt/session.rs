@@ -18,11 +18,21 @@ pub struct Session<'a> {
     /// Everything said so far, if it is kept.
     log: Option<String>,
     pub n_checks: u64,
+    /// Whether an undecided check leaves a model that is worth a look.
+    pub gives_candidates: bool,
 }
 
 impl<'a> Session<'a> {
     pub fn new(solver: &'a mut dyn Solver, keep_log: bool) -> Result<Self, SolverError> {
-        let mut session = Session { solver, log: keep_log.then(String::new), n_checks: 0 };
+        Session::start(solver, keep_log, false)
+    }
+
+    /// With `quick`, quantifiers are instantiated by triggers only, if the solver knows how.
+    pub fn start(solver: &'a mut dyn Solver, keep_log: bool, quick: bool) -> Result<Self, SolverError> {
+        let triggers_only = solver.triggers_only().filter(|_| quick);
+        let log = keep_log.then(String::new);
+        let mut session = Session { solver, log, n_checks: 0, gives_candidates: triggers_only.is_some() };
+        session.tell(triggers_only.unwrap_or_default())?;
         session.tell(
             "(set-option :produce-models true)\n(set-option :produce-unsat-assumptions true)\n(set-logic ALL)\n",
         )?;
@@ -107,7 +117,7 @@ impl<'a> Session<'a> {
         // Solvers answer long questions slowly; a few hundred terms at a time is fine.
         for chunk in terms.chunks(400) {
             match self.values_at_once(chunk) {
-                Err(SolverError::Complaint(_)) => {
+                Err(SolverError::Complaint(complaint)) if !complaint.contains(NO_MODEL) => {
                     for term in chunk {
                         values.push(self.value_or_itself(term)?);
                     }
@@ -148,6 +158,9 @@ impl<'a> Session<'a> {
             .collect()
     }
 }
+
+/// What Z3 says where there is none, which is no matter of single terms.
+const NO_MODEL: &str = "model is not available";
 
 fn shorten(text: &str) -> String {
     const LONGEST: usize = 200;

@@ -236,7 +236,10 @@ impl<'a> Machine<'a> {
                 Ok(true) => {}
                 Ok(false) => return Ok(None),
                 // An axiom over unbounded data cannot be evaluated; the search is not complete then.
-                Err(Limit::Quantifier) => *self.complete = false,
+                Err(Limit::Quantifier) => {
+                    self.oracle.axiom();
+                    *self.complete = false;
+                }
                 Err(limit) => return Err(limit),
             }
         }

@@ -52,6 +52,9 @@ pub trait Oracle {
     /// One of the moves of the scheduler.
     fn next_move(&mut self, moves: &[Move]) -> Result<usize, Limit>;
 
+    /// Is told of an axiom that cannot be evaluated here. It is taken to hold.
+    fn axiom(&mut self) {}
+
     /// Whether an assumption holds that cannot be evaluated here.
     fn assumption(&mut self, limit: Limit) -> Result<bool, Limit> {
         Err(limit)
@@ -142,13 +145,14 @@ impl Oracle for Random {
 pub struct Replay<'a> {
     schedule: std::slice::Iter<'a, Choice>,
     trusts: bool,
-    /// How many assumptions were taken on trust.
+    /// How many assumptions on the way, and how many axioms, were taken on trust.
     pub n_trusted: usize,
+    pub n_axioms: usize,
 }
 
 impl<'a> Replay<'a> {
     pub fn new(schedule: &'a [Choice]) -> Self {
-        Replay { schedule: schedule.iter(), trusts: false, n_trusted: 0 }
+        Replay { schedule: schedule.iter(), trusts: false, n_trusted: 0, n_axioms: 0 }
     }
 
     /// Where the run comes from a solver, assumptions that only the solver can judge are taken on trust, and counted.
@@ -184,6 +188,10 @@ impl Oracle for Replay<'_> {
             }
             _ => Err(Limit::Schedule),
         }
+    }
+
+    fn axiom(&mut self) {
+        self.n_axioms += 1;
     }
 
     fn assumption(&mut self, limit: Limit) -> Result<bool, Limit> {
@@ -222,6 +230,10 @@ impl Oracle for Recorder<'_> {
         let idx = self.inner.next_move(moves)?;
         self.schedule.push(Choice::Move(moves[idx]));
         Ok(idx)
+    }
+
+    fn axiom(&mut self) {
+        self.inner.axiom();
     }
 
     fn assumption(&mut self, limit: Limit) -> Result<bool, Limit> {

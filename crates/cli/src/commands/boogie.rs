@@ -4,7 +4,8 @@ use std::path::Path;
 
 use allways_base::{Code, Diagnostic, Severity};
 use allways_driver::boogie::{
-    self, BoogieError, BoogieOptions, BoogieReport, BoogieVerdict, Loaded, Preemption, SchedulerKind,
+    self, BoogieError, BoogieOptions, BoogieReport, BoogieVerdict, BoogieViolation, Loaded, Preemption,
+    SchedulerKind,
 };
 use allways_report::{diagnostics, json};
 use allways_run::{Observer, Progress};
@@ -258,6 +259,9 @@ fn explain(options: &BoogieOptions, report: &BoogieReport) -> String {
                 ),
             }
         }
+        BoogieVerdict::Unknown(reason) if report.candidate.is_some() => format!(
+            "{reason}; the run shown fails, unless a quantified assumption or axiom forbids it that nobody could decide"
+        ),
         BoogieVerdict::Unknown(reason) => reason.clone(),
     }
 }
@@ -272,9 +276,13 @@ fn verdict_word(verdict: &BoogieVerdict) -> &'static str {
 
 fn show(path: &Path, loaded: &Loaded, options: &BoogieOptions, report: &BoogieReport) {
     printer::out(&format!("{}: {}\n", path.display(), verdict_word(&report.verdict)));
-    if let BoogieVerdict::Violated(violation) = &report.verdict {
-        let mut diagnostic =
-            Diagnostic::new(Severity::Error, Code::new("assertion"), violation.message.clone());
+    let shown = match &report.verdict {
+        BoogieVerdict::Violated(violation) => Some((Severity::Error, violation)),
+        BoogieVerdict::Unknown(_) => report.candidate.as_ref().map(|run| (Severity::Warning, run)),
+        BoogieVerdict::Holds { .. } => None,
+    };
+    if let Some((severity, violation)) = shown {
+        let mut diagnostic = Diagnostic::new(severity, Code::new("assertion"), violation.message.clone());
         if let Some(span) = violation.span {
             diagnostic = diagnostic.at(span, "");
         }
@@ -297,8 +305,8 @@ fn report_json(
     options: &BoogieOptions,
     report: &BoogieReport,
 ) -> serde_json::Value {
-    let violation = match &report.verdict {
-        BoogieVerdict::Violated(violation) => serde_json::json!({
+    let run = |violation: &BoogieViolation| {
+        serde_json::json!({
             "message": violation.message,
             "place": violation.span.map(|span| loaded.sources.place(span)),
             "delays": violation.delays,
@@ -306,9 +314,13 @@ fn report_json(
             "isRepeated": violation.is_repeated,
             "assumptionsLeftToSolver": violation.n_trusted,
             "trace": violation.trace.lines().collect::<Vec<_>>(),
-        }),
+        })
+    };
+    let violation = match &report.verdict {
+        BoogieVerdict::Violated(violation) => run(violation),
         BoogieVerdict::Holds { .. } | BoogieVerdict::Unknown(_) => serde_json::Value::Null,
     };
+    let candidate = report.candidate.as_deref().map_or(serde_json::Value::Null, run);
     let covered = match &report.verdict {
         BoogieVerdict::Holds { delays, recursion, is_bounded, is_sequential } => serde_json::json!({
             "delays": delays,
@@ -340,6 +352,7 @@ fn report_json(
         },
         "covered": covered,
         "violation": violation,
+        "candidate": candidate,
         "statistics": {
             "nQueries": report.stats.n_queries,
             "nInstances": report.stats.n_instances,

@@ -300,7 +300,7 @@ impl Asked<'_> {
             .into());
         }
         self.solver.reset().map_err(|error| error.to_string())?;
-        let options = VerifyOptions { recursion: Recursion::Exactly(RECURSION), keep_smt: false };
+        let options = VerifyOptions { recursion: Recursion::Exactly(RECURSION), ..VerifyOptions::default() };
         let report = verify(&checked, self.done.entry, &options, self.solver, &Quiet)
             .map_err(|error| format!("{error}\n{}", print(&checked.program)))?;
         match report.answer {
