@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use allways_testkit::Loaded;
-use allways_testkit::almost_sync::{Agreement, Outcome, compare, oracle_options_of, program_of};
+use allways_testkit::almost_sync::{Agreement, Outcome, Programs, compare};
 use allways_testkit::shrink::shrink;
 
 /// So many differing programs are enough to look at.
@@ -12,11 +12,16 @@ const MAX_DIFFERENCES: usize = 5;
 pub fn run(args: &[&str]) -> ExitCode {
     let (mut n_programs, mut seed, mut max_configurations) = (1_000u64, 0u64, 4_000usize);
     let mut shrinks = false;
+    let mut programs = Programs::default();
     let mut rest = args;
     while let [name, value, more @ ..] = rest {
         let parsed = match *name {
             "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
             "--seed" => value.parse().map(|n| seed = n).is_ok(),
+            "--only" => {
+                programs = if *value == "endless" { Programs::Endless } else { Programs::Finite };
+                matches!(*value, "endless" | "finite")
+            }
             "--shrink" => value.parse().map(|is_on| shrinks = is_on).is_ok(),
             "--max-configurations" => value.parse().map(|n| max_configurations = n).is_ok(),
             _ => false,
@@ -33,9 +38,12 @@ pub fn run(args: &[&str]) -> ExitCode {
     let mut differences = 0;
     // Programs that may be endless, and others.
     let mut tallies = [Tally::default(), Tally::default()];
-    for seed in seed..seed + n_programs {
-        let (text, profile) = program_of(seed);
-        let options = oracle_options_of(seed, max_configurations);
+    for (number, seed) in (seed..seed + n_programs).enumerate() {
+        if number > 0 && number % 1_000 == 0 {
+            eprintln!("{number} programs, {differences} differ");
+        }
+        let (text, profile) = programs.program(seed);
+        let options = programs.oracle_options(seed, max_configurations);
         let outcome = match Loaded::new("random.p", &text) {
             Ok(loaded) => compare(&loaded, 0, options, max_states),
             Err(error) => Outcome::Differ(error),
@@ -123,7 +131,7 @@ impl Tally {
 
 fn usage() -> ExitCode {
     println!(
-        "cargo xtask almost-synchronous [--programs N] [--seed S] [--max-configurations N] [--shrink true]"
+        "cargo xtask almost-synchronous [--programs N] [--seed S] [--max-configurations N] [--only endless|finite] [--shrink true]"
     );
     ExitCode::from(2)
 }

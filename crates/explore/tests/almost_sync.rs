@@ -12,7 +12,7 @@ use allways_explore::search::almost_sync::{
 };
 use allways_machine::{Executable, Simplify};
 use allways_run::{Guarantee, Limits, Quiet, Verdict};
-use allways_testkit::almost_sync::{limits, program_of};
+use allways_testkit::almost_sync::{Programs, limits};
 use allways_testkit::random::Random;
 use support::{compile, texts};
 
@@ -182,7 +182,7 @@ fn certificates() -> Vec<(Arc<Executable>, String, Limits)> {
         }
     }
     for seed in 50_000..50_060 {
-        let (text, _) = program_of(seed);
+        let (text, _) = Programs::All.program(seed);
         let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let exe = Arc::new(Executable::new(&program, 0));
         for flood in [FloodRule::Off, FloodRule::Bound(1)] {

@@ -3,7 +3,7 @@
 //! does the same on as many programs as one likes.
 
 use allways_testkit::Loaded;
-use allways_testkit::almost_sync::{Outcome, compare, oracle_options_of, program_of};
+use allways_testkit::almost_sync::{Outcome, Programs, compare};
 
 #[test]
 fn local_states_are_those_of_the_oracle() {
@@ -11,9 +11,9 @@ fn local_states_are_those_of_the_oracle() {
     let (mut n_ended, mut n_broken, mut n_oracle, mut n_reduced) = (0, 0, 0, 0);
     let (mut n_endless, mut n_certificates) = (0, 0);
     for seed in 41_000..41_099 {
-        let (text, _) = program_of(seed);
+        let (text, _) = Programs::All.program(seed);
         let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        match compare(&loaded, 0, oracle_options_of(seed, 1_000), 2_000) {
+        match compare(&loaded, 0, Programs::All.oracle_options(seed, 1_000), 2_000) {
             Outcome::Agree(agreement) => {
                 n_certificates += agreement.n_certificates;
                 n_broken += usize::from(agreement.n_violations > 0);

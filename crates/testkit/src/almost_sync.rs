@@ -47,18 +47,37 @@ pub struct Agreement {
     pub n_certificates: u32,
 }
 
-/// Every third program is an endless one.
-pub fn program_of(seed: u64) -> (String, &'static Profile) {
-    match seed.is_multiple_of(3) {
-        true => generate_endless(seed),
-        false => generate_any(seed),
-    }
+/// Which programs seeds name.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Programs {
+    /// Every third is an endless one.
+    #[default]
+    All,
+    Endless,
+    Finite,
 }
 
-/// The oracle for the program of a seed: endless ones are cut off where inboxes are long.
-pub fn oracle_options_of(seed: u64, max_configurations: usize) -> OracleOptions {
-    let max_inbox = seed.is_multiple_of(3).then_some(2 + (seed % 2) as usize);
-    OracleOptions { max_configurations, max_inbox, ..OracleOptions::default() }
+impl Programs {
+    fn is_endless(self, seed: u64) -> bool {
+        match self {
+            Programs::All => seed.is_multiple_of(3),
+            Programs::Endless => true,
+            Programs::Finite => false,
+        }
+    }
+
+    pub fn program(self, seed: u64) -> (String, &'static Profile) {
+        match self.is_endless(seed) {
+            true => generate_endless(seed),
+            false => generate_any(seed),
+        }
+    }
+
+    /// The oracle for the program of a seed: endless ones are cut off where inboxes are long.
+    pub fn oracle_options(self, seed: u64, max_configurations: usize) -> OracleOptions {
+        let max_inbox = self.is_endless(seed).then_some(2 + (seed % 2) as usize);
+        OracleOptions { max_configurations, max_inbox, ..OracleOptions::default() }
+    }
 }
 
 pub fn limits() -> Limits {
