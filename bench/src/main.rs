@@ -2,12 +2,14 @@
 //! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
 //!
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print[-reduced] THREADS`, or
-//! `search project PATH SECONDS`, or `figure-9 [--max N] [--every] [-o FILE]`, or
+//! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME]
+//! [--no-reduction NAME] [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
 //! `almost-synchronous [SECONDS] [WORD]...`
 
 mod almost_sync;
 mod figure_9;
 mod front_end;
+mod portfolio;
 mod search;
 mod testing;
 
@@ -22,6 +24,13 @@ fn main() -> ExitCode {
             let is_good =
                 figure_9::FigureOptions::parse(words).is_some_and(|options| figure_9::run(&options));
             return if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
+        ["portfolio", words @ ..] => {
+            return match portfolio::PortfolioOptions::parse(words) {
+                Some(options) if portfolio::run(&options) => ExitCode::SUCCESS,
+                Some(_) => ExitCode::FAILURE,
+                None => usage(),
+            };
         }
         ["almost-synchronous", seconds, words @ ..] if seconds.parse::<u64>().is_ok() => {
             almost_sync::run(seconds.parse().unwrap_or(120), words);
@@ -39,7 +48,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [seconds] [word of a model or test]... | testing [schedules] | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }

@@ -8,9 +8,8 @@ use allways_run::NetworkModel;
 use allways_testkit::Loaded;
 use allways_testkit::boogie;
 use allways_testkit::differential::{
-    Comparison, Over, Statistics, compare_seed, network_of, shrink_difference,
+    Comparison, Over, Statistics, compare_seed, network_of, program_of, shrink_difference,
 };
-use allways_testkit::generate::generate_any;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
 
@@ -51,43 +50,47 @@ pub fn run(args: &[&str]) -> ExitCode {
     }
     let options = OracleOptions { max_configurations, ..OracleOptions::default() };
     let mut n_differences = 0;
-    if proves {
-        n_differences += prove(seed..seed + n_programs, options);
-        models.clear();
-    }
     for model in models {
+        let compare = if proves { prove } else { compare };
         n_differences += compare(Over { model, faults }, seed..seed + n_programs, options);
     }
     if n_differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
 /// The exhaustive search, in all its ways, against the oracle.
-fn prove(seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
+fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
     let (mut n_programs, mut n_too_large, mut n_violated, mut n_differences) = (0, 0, 0, 0);
-    let mut n_oracle = 0;
-    // By the name of the way: configurations in programs where nothing breaks.
-    let mut sizes: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    let (mut n_oracle, mut n_searches) = (0, 0);
+    // By the name of the way: programs where nothing breaks, and configurations in them.
+    let mut sizes: std::collections::BTreeMap<&str, (u64, u64)> = std::collections::BTreeMap::new();
     for seed in seeds {
-        let (text, _) = generate_any(seed);
+        let text = program_of(seed, over);
         let loaded =
             Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        let network = network_of(&loaded.program, seed, over);
+        let exe =
+            proof::executable(&loaded, &network).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
         n_programs += 1;
-        let reference = oracle::explore(&loaded.program, 0, options);
+        let reference = oracle::explore_over(&loaded.program, 0, options, &network);
         if reference.bound_hit {
             n_too_large += 1;
             continue;
         }
         n_violated += usize::from(reference.is_violated());
-        for way in proof::ways() {
-            match proof::compare(&loaded, 0, &reference, way) {
+        for way in proof::ways_over(&exe) {
+            n_searches += 1;
+            match proof::compare(&loaded, &exe, &reference, way) {
                 Ok(n) if !reference.is_violated() && way.store == StoreKind::Exact && way.n_threads == 1 => {
-                    *sizes.entry(way.name).or_default() += n;
+                    let (n_held, size) = sizes.entry(way.name).or_default();
+                    *n_held += 1;
+                    *size += n;
                 }
                 Ok(_) => {}
                 Err(difference) => {
                     n_differences += 1;
-                    let small = proof::shrink_difference(&text, options, way);
-                    println!("seed {seed} {way:?}: {difference}\n{small}");
+                    let words = network.describe().unwrap_or_default();
+                    let small = proof::shrink_difference(&text, &network, options, way);
+                    println!("seed {seed} {words} {way:?}: {difference}\n{small}");
                     break;
                 }
             }
@@ -98,11 +101,15 @@ fn prove(seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
         }
     }
     println!(
-        "prove: {n_programs} programs, {n_too_large} too large, {n_violated} violated, {n_differences} differences"
+        "prove, network {}{}: {n_programs} programs, {n_too_large} too large, {} compared, {n_violated} of them violated, \
+         {n_searches} searches, {n_differences} differences",
+        over.model.as_str(),
+        if over.faults { " with faults" } else { "" },
+        n_programs - n_too_large,
     );
     println!("configurations where nothing breaks: {n_oracle} of the oracle");
-    for (name, n) in sizes {
-        println!("  {name}: {n}");
+    for (name, (n_held, n)) in sizes {
+        println!("  {name}: {n} in {n_held} programs");
     }
     n_differences
 }

@@ -1,7 +1,7 @@
 //! What tests of engines share: a brute-force oracle, random programs, and the comparison of both with the kernel.
 //!
 //! Reading order: [`view`] (what is compared), [`oracle`] (the reference semantics, enumerated), [`search`] (the
-//! kernel, enumerated), [`proof`] (the exhaustive search), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
+//! kernel, enumerated), [`proof`] (the exhaustive search), [`orbit`] (renamings of machines), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
 //! programs from large ones), [`almost_sync`] (the almost-synchronous exploration against the oracle).
 //! [`boogie`] does the same for asynchronous Boogie.
 //!
@@ -13,6 +13,7 @@ pub mod boogie;
 pub mod differential;
 pub mod generate;
 pub mod oracle;
+pub mod orbit;
 pub mod proof;
 pub mod random;
 pub mod search;

@@ -2,8 +2,9 @@
 //!
 //! A search without reductions has to reach the very same local states, monitor states and ends. With a reduction they are
 //! the same up to what it leaves out, and both sides are *projected*: fields that may not be read again (all of them, of a
-//! machine that is not idle), payloads that nobody takes, the order of collections, names of machines. Projections take
+//! machine that is not idle), payloads that nobody takes, the order of collections. Projections take
 //! from the analyses of the program what they say is of no meaning; that it is, shows in the verdicts and in all the rest.
+//! With symmetry both sides are compared up to renamings of machines, see [`crate::orbit`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,10 +13,11 @@ use allways_explore::Never;
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, Survey, survey};
 use allways_machine::Executable;
 use allways_p::hir::{EventId, MachineId, Program, StateId};
-use allways_run::{Limits, Quiet, Verdict};
+use allways_run::{Limits, NetworkOptions, Quiet, Verdict};
 
-use crate::oracle::value::{Path, Value};
-use crate::search::Viewer;
+use crate::oracle::value::Value;
+use crate::orbit::{self, Rename};
+use crate::search::{Viewer, crashed};
 use crate::view::{At, LocalView, MonitorView, QuiescentView, Scene, Summary};
 use crate::{Loaded, oracle};
 
@@ -44,12 +46,33 @@ pub fn ways() -> Vec<Way> {
     ways
 }
 
+/// The ways that differ over a network: over some, some reductions are off.
+pub fn ways_over(exe: &Executable) -> Vec<Way> {
+    let mut seen: Vec<(Reductions, StoreKind, usize)> = Vec::new();
+    let mut ways = ways();
+    ways.retain(|way| {
+        let known = (way.reductions.over(exe), way.store, way.n_threads);
+        let is_new = !seen.contains(&known);
+        seen.push(known);
+        is_new
+    });
+    ways
+}
+
+/// A test of a program over a network.
+///
+/// # Errors
+/// When the options name what is not in the program.
+pub fn executable(loaded: &Loaded, network: &NetworkOptions) -> Result<Arc<Executable>, String> {
+    let exe = Executable::new(&loaded.program, 0).with_network(network);
+    exe.map(Arc::new).map_err(|error| format!("{error:?}"))
+}
+
 /// What the search says of a test that the oracle has enumerated: how many configurations it needed, or how it differs.
 ///
 /// # Errors
 /// The difference, in words.
-pub fn compare(loaded: &Loaded, test_idx: usize, oracle: &Summary, way: Way) -> Result<u64, String> {
-    let exe = Arc::new(Executable::new(&loaded.program, test_idx));
+pub fn compare(loaded: &Loaded, exe: &Arc<Executable>, oracle: &Summary, way: Way) -> Result<u64, String> {
     let options = ProveOptions {
         reductions: way.reductions,
         store: way.store,
@@ -59,7 +82,7 @@ pub fn compare(loaded: &Loaded, test_idx: usize, oracle: &Summary, way: Way) -> 
         limits: Limits { instructions: 20_000, call_depth: 500, ..Limits::default() },
         ..ProveOptions::default()
     };
-    let (report, found) = survey(&exe, &options, &Quiet, &Never).map_err(|error| error.to_string())?;
+    let (report, found) = survey(exe, &options, &Quiet, &Never).map_err(|error| error.to_string())?;
     let says = |what: &str| Err(format!("{what}, but the oracle has {:?}", oracle.violations));
     match &report.verdict {
         Verdict::Violated(counterexample) => {
@@ -72,9 +95,10 @@ pub fn compare(loaded: &Loaded, test_idx: usize, oracle: &Summary, way: Way) -> 
         Verdict::Unknown(reason) => return says(&format!("unknown: {reason:?}")),
         Verdict::Holds(_) if oracle.is_violated() || oracle.is_unknown => return says("holds"),
         Verdict::Holds(_) => {
-            let projection = Projection { program: &loaded.program, exe: &exe, reductions: way.reductions };
-            let (expected, found) =
-                (projection.summary(oracle), projection.summary(&summary_of(&loaded.program, &exe, &found)));
+            let reductions = way.reductions.over(exe);
+            let projection = Projection { program: &loaded.program, exe, reductions };
+            let found = summary_of(&loaded.program, exe, &found);
+            let (expected, found) = (projection.summary(oracle), projection.summary(&found));
             let scene = Scene { program: &loaded.program, sources: &loaded.sources };
             if let Some(difference) = expected.difference(&found, ["oracle", "search"], &scene) {
                 return Err(difference);
@@ -85,14 +109,21 @@ pub fn compare(loaded: &Loaded, test_idx: usize, oracle: &Summary, way: Way) -> 
 }
 
 /// Makes a program on which a search and the oracle differ as small as lines can be left out.
-pub fn shrink_difference(text: &str, options: oracle::OracleOptions, way: Way) -> String {
+pub fn shrink_difference(
+    text: &str,
+    network: &NetworkOptions,
+    options: oracle::OracleOptions,
+    way: Way,
+) -> String {
     crate::shrink::shrink(text, |candidate| {
         let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
         if loaded.program.tests.is_empty() {
             return false;
         }
-        let reference = oracle::explore(&loaded.program, 0, options);
-        !reference.bound_hit && compare(&loaded, 0, &reference, way).is_err()
+        // A name of the network that went away is not a difference.
+        let Ok(exe) = executable(&loaded, network) else { return false };
+        let reference = oracle::explore_over(&loaded.program, 0, options, network);
+        !reference.bound_hit && compare(&loaded, &exe, &reference, way).is_err()
     })
 }
 
@@ -102,20 +133,20 @@ fn summary_of(program: &Program, exe: &Executable, survey: &Survey) -> Summary {
     let monitors = |monitors: &[_]| -> Vec<MonitorView> {
         monitors.iter().map(|monitor| viewer.monitor_view(monitor)).collect()
     };
-    Summary {
+    let mut summary = Summary {
         locals: survey.locals.iter().filter_map(local).collect(),
         monitors: survey.monitors.iter().map(|group| monitors(group)).collect(),
-        quiescent: survey
-            .ends
-            .iter()
-            .map(|(machines, group)| {
-                let mut machines: Vec<LocalView> = machines.iter().filter_map(local).collect();
-                machines.sort();
-                QuiescentView { machines, monitors: monitors(group) }
-            })
-            .collect(),
         ..Summary::default()
+    };
+    for (machines, group) in &survey.ends {
+        // The search ends where nobody can step; who can crash still may.
+        for mut machines in crashed(exe, machines.iter().filter_map(local).collect()) {
+            machines.sort();
+            summary.locals.extend(machines.iter().filter(|view| view.at == At::Halted).cloned());
+            summary.quiescent.insert(QuiescentView { machines, monitors: monitors(group) });
+        }
     }
+    summary
 }
 
 /// Leaves out what reductions leave out.
@@ -127,21 +158,33 @@ struct Projection<'a> {
 
 impl Projection<'_> {
     fn summary(&self, summary: &Summary) -> Summary {
+        let Reductions { symmetry, collection_order, .. } = self.reductions;
+        let end = |view: &QuiescentView| {
+            let end = self.end(view);
+            if symmetry { orbit::least(&end, |end| self.end(&end)) } else { end }
+        };
+        let local = |view: &LocalView| match (symmetry, self.local(view)) {
+            (false, view) => view,
+            (true, view) if collection_order => self.local(&view.renamed(&mut orbit::nameless)),
+            (true, view) => orbit::alone(&view),
+        };
+        let monitors = |views: &Vec<MonitorView>| match (symmetry, self.monitors(views)) {
+            (false, views) => views,
+            (true, views) if collection_order => self.monitors(&views.renamed(&mut orbit::nameless)),
+            (true, views) => orbit::alone(&views),
+        };
         Summary {
-            locals: summary.locals.iter().map(|view| self.local(view)).collect(),
-            monitors: summary.monitors.iter().map(|views| self.monitors(views)).collect(),
-            quiescent: summary
-                .quiescent
-                .iter()
-                .map(|view| {
-                    let mut machines: Vec<LocalView> =
-                        view.machines.iter().map(|view| self.local(view)).collect();
-                    machines.sort();
-                    QuiescentView { machines, monitors: self.monitors(&view.monitors) }
-                })
-                .collect::<BTreeSet<QuiescentView>>(),
+            locals: summary.locals.iter().map(local).collect(),
+            monitors: summary.monitors.iter().map(monitors).collect(),
+            quiescent: summary.quiescent.iter().map(end).collect::<BTreeSet<QuiescentView>>(),
             ..Summary::default()
         }
+    }
+
+    fn end(&self, view: &QuiescentView) -> QuiescentView {
+        let mut machines: Vec<LocalView> = view.machines.iter().map(|view| self.local(view)).collect();
+        machines.sort();
+        QuiescentView { machines, monitors: self.monitors(&view.monitors) }
     }
 
     fn local(&self, view: &LocalView) -> LocalView {
@@ -158,7 +201,7 @@ impl Projection<'_> {
             }
             At::Halted => At::Halted,
             At::Sending { target, event, payload } => {
-                At::Sending { target: self.path(target), event: *event, payload: self.value(payload) }
+                At::Sending { target: target.clone(), event: *event, payload: self.value(payload) }
             }
             At::Creating { interface, payload } => {
                 At::Creating { interface: *interface, payload: self.value(payload) }
@@ -170,7 +213,7 @@ impl Projection<'_> {
         } else {
             Vec::new()
         };
-        LocalView { path: self.path(&view.path), machine: view.machine, control: view.control, fields, at }
+        LocalView { path: view.path.clone(), machine: view.machine, control: view.control, fields, at }
     }
 
     fn monitors(&self, views: &[MonitorView]) -> Vec<MonitorView> {
@@ -208,16 +251,10 @@ impl Projection<'_> {
         if self.reductions.unread_payloads && !is_read { Value::Null } else { self.value(payload) }
     }
 
-    /// Of a name, how deep it is.
-    fn path(&self, path: &Path) -> Path {
-        if self.reductions.symmetry { [path.len() as u32].into() } else { path.clone() }
-    }
-
     fn value(&self, value: &Value) -> Value {
         let all = |values: &[Value]| -> Vec<Value> { values.iter().map(|value| self.value(value)).collect() };
         let has_no_order = self.reductions.collection_order;
         match value {
-            Value::Machine(path, permissions) => Value::Machine(self.path(path), permissions.clone()),
             Value::Tuple(parts) => Value::Tuple(all(parts)),
             Value::Named(fields) => {
                 Value::Named(fields.iter().map(|(name, value)| (*name, self.value(value))).collect())

@@ -133,26 +133,14 @@ impl Search<'_> {
 
     /// Nobody can step. The kernel's runs end there, but who can crash still may, to no effect on others.
     fn ended(&mut self, machines: Vec<LocalView>, monitors: &[MonitorView]) {
-        let network = &self.kernel.executable().network;
-        let can_crash = |view: &LocalView| view.at != At::Halted && network.can_crash(view.machine.as_u32());
         let hot = (0..self.kernel.n_monitors()).find(|&m| self.kernel.temperature(m) == Temperature::Hot);
         let hot_span = hot.map(|monitor| {
             let control = self.kernel.configuration().monitors[monitor].control;
             self.kernel.executable().states[control as usize].span
         });
-        let mut ends = vec![machines];
-        for at in 0..ends[0].len() {
-            if !can_crash(&ends[0][at]) {
-                continue;
-            }
-            for mut machines in ends.clone() {
-                let view = &mut machines[at];
-                view.at = At::Halted;
-                view.control = StateId::from_u32(0);
-                view.fields.clear();
-                self.summary.locals.insert(view.clone());
-                ends.push(machines);
-            }
+        let ends = crashed(self.kernel.executable(), machines);
+        for machines in &ends[1..] {
+            self.summary.locals.extend(machines.iter().filter(|view| view.at == At::Halted).cloned());
         }
         for mut machines in ends {
             let is_blocked = machines.iter().any(|view| matches!(view.at, At::Blocked { .. }));
@@ -169,6 +157,25 @@ impl Search<'_> {
     fn viewer(&self) -> Viewer<'_> {
         Viewer { program: self.program, exe: self.kernel.executable(), store: self.kernel.store() }
     }
+}
+
+/// An end, and what becomes of it when some of those crash that can.
+pub(crate) fn crashed(exe: &Executable, machines: Vec<LocalView>) -> Vec<Vec<LocalView>> {
+    let can_crash = |view: &LocalView| view.at != At::Halted && exe.network.can_crash(view.machine.as_u32());
+    let mut ends = vec![machines];
+    for at in 0..ends[0].len() {
+        if !can_crash(&ends[0][at]) {
+            continue;
+        }
+        for mut machines in ends.clone() {
+            let view = &mut machines[at];
+            view.at = At::Halted;
+            view.control = StateId::from_u32(0);
+            view.fields.clear();
+            ends.push(machines);
+        }
+    }
+    ends
 }
 
 /// Shows locals of the kernel in the form that belongs to no engine.
@@ -200,7 +207,7 @@ impl Viewer<'_> {
         local.registers[..n_fields].iter().map(|&value| self.value(value)).collect()
     }
 
-    fn path(&self, instance: InstanceId) -> Path {
+    pub(crate) fn path(&self, instance: InstanceId) -> Path {
         Rc::from(self.exe.instances.path(instance))
     }
 

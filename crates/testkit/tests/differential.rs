@@ -95,23 +95,38 @@ fn random_runs_over_networks_replay_to_the_same_trace() {
 
 #[test]
 fn oracle_and_search_agree_on_random_programs() {
+    compare_proofs(FIRST_SEED..FIRST_SEED + 120, 60, |_| Over::default());
+}
+
+#[test]
+fn oracle_and_search_agree_over_networks() {
+    let all = |seed: u64| Over {
+        model: NetworkModel::ALL[seed as usize % NetworkModel::ALL.len()],
+        faults: (seed / 4).is_multiple_of(2),
+    };
+    compare_proofs(FIRST_SEED..FIRST_SEED + 200, 60, all);
+}
+
+fn compare_proofs(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u64) -> Over) {
     let options = OracleOptions { max_configurations: 1_500, ..OracleOptions::default() };
     let mut n_compared = 0;
-    for seed in FIRST_SEED..FIRST_SEED + 120 {
-        let (text, _) = generate_any(seed);
+    for seed in seeds {
+        let text = program_of(seed, over(seed));
         let loaded = Loaded::new("random.p", &text).expect("random programs compile");
-        let reference = oracle::explore(&loaded.program, 0, options);
+        let network = network_of(&loaded.program, seed, over(seed));
+        let reference = oracle::explore_over(&loaded.program, 0, options, &network);
         if reference.bound_hit {
             continue;
         }
         n_compared += 1;
-        for way in proof::ways() {
-            if let Err(difference) = proof::compare(&loaded, 0, &reference, way) {
-                panic!("seed {seed}, {way:?}: {difference}\n{text}");
+        let exe = proof::executable(&loaded, &network).expect("names are those of the program");
+        for way in proof::ways_over(&exe) {
+            if let Err(difference) = proof::compare(&loaded, &exe, &reference, way) {
+                panic!("seed {seed}, {network:?}, {way:?}: {difference}\n{text}");
             }
         }
     }
-    assert!(n_compared > 60, "only {n_compared} programs");
+    assert!(n_compared > n_least, "only {n_compared} programs");
 }
 
 #[test]

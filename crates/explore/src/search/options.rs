@@ -1,6 +1,7 @@
 //! What can be asked of a proof.
 
-use allways_run::Limits;
+use allways_machine::Executable;
+use allways_run::{Limits, NetworkModel};
 
 use crate::options::Fairness;
 
@@ -91,6 +92,24 @@ impl Reductions {
             "hand-overs" => Some(&mut self.hand_overs),
             _ => None,
         }
+    }
+
+    /// Those of them that are sound for a program and its network.
+    pub fn over(self, exe: &Executable) -> Reductions {
+        // Texts have an order, and show names.
+        let mut reductions = Reductions { symmetry: self.symmetry && !exe.usage().names_in_texts(), ..self };
+        if !exe.network.is_default() {
+            // Made for P's own network without faults: a crash is in conflict with every step of its machine, and what is
+            // on its way cannot be renamed.
+            reductions.symmetry = false;
+            reductions.private_steps = false;
+        }
+        if exe.network.model == NetworkModel::Bag {
+            // Which message arrives is named by its place in the order of bytes, and these would change them.
+            reductions.unread_payloads = false;
+            reductions.collection_order = false;
+        }
+        reductions
     }
 
     /// One alone.

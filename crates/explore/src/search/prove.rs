@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use allways_machine::{Executable, Simplify};
-use allways_run::{Bound, Counterexample, Guarantee, NetworkModel, Observer, Verdict};
+use allways_run::{Bound, Counterexample, Guarantee, Observer, Verdict};
 
 use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::cells::{Cells, Cut};
 use super::depth;
 use super::graph;
-use super::options::{Order, ProveOptions, Reductions, StoreKind};
+use super::options::{Order, ProveOptions, StoreKind};
 use super::reduce::probe;
 use super::report::{ProveReport, ProveStatistics, Saved};
 use super::survey::{Notes, Survey};
@@ -38,23 +38,9 @@ pub(super) fn search(
     cancel: &dyn Cancel,
     notes: Option<Notes>,
 ) -> Result<(ProveReport, Survey), InternalError> {
-    // Some reductions are made for P's own network without faults: a crash is in conflict with every step of its machine,
-    // and what is on its way cannot be renamed.
-    let whole;
+    let sound = ProveOptions { reductions: options.reductions.over(exe), ..options.clone() };
+    let options = &sound;
     let has_network = !exe.network.is_default();
-    let options = match has_network {
-        false => options,
-        true => {
-            let mut reductions = Reductions { symmetry: false, private_steps: false, ..options.reductions };
-            if exe.network.model == NetworkModel::Bag {
-                // Which message arrives is named by its place in the order of bytes, and these would change them.
-                reductions.unread_payloads = false;
-                reductions.collection_order = false;
-            }
-            whole = ProveOptions { reductions, ..options.clone() };
-            &whole
-        }
-    };
     let keep_answers = options.fairness == Some(Fairness::Weak);
     // Only the breadth-first search finds its witness by walking; others go by the answers of cells.
     let reductions = options.reductions;
@@ -81,8 +67,7 @@ pub(super) fn search(
             cancel,
         })
     };
-    let can_rename = reductions.symmetry && !exe.usage().names_in_texts();
-    let is_symmetric = can_rename && (!options.probes || is_worth_it());
+    let is_symmetric = reductions.symmetry && (!options.probes || is_worth_it());
     let cx = Context { options, cells: &cells, is_symmetric, notes: notes.as_ref(), observer, cancel };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
