@@ -1,7 +1,7 @@
 //! Figures of speed. Each benchmark runs a baseline beside the thing measured, in the same process and on the
 //! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
 //!
-//! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST exact|print[-reduced] THREADS`, or
+//! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST (exact|print)[-reduced|-NAME][-always] THREADS`, or
 //! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME]
 //! [--no-reduction NAME] [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
 //! `almost-synchronous [SECONDS] [WORD]...`

@@ -98,15 +98,23 @@ pub fn run(words: &[&str]) {
 pub fn run_one(model: &str, test: &str, store: &str, n_threads: &str) {
     let network = if model == "paxos_register" { NetworkModel::Bag } else { NetworkModel::Inbox };
     let exe = load(model, test, network);
-    let reductions = if store.contains("whole") {
+    let mut reductions = if store.contains("whole") {
         Reductions::NONE
     } else if store.contains("reduced") {
         Reductions::default()
     } else {
         Reductions { hand_overs: true, ..Reductions::NONE }
     };
-    let store = if store.contains("exact") { StoreKind::Exact } else { StoreKind::Fingerprint };
-    let (report, cpu, wall) = timed(|| search(&exe, store, n_threads.parse().unwrap_or(1), reductions));
+    for name in Reductions::NAMES.into_iter().filter(|name| store.contains(name)) {
+        reductions = Reductions::only(name).unwrap_or(reductions);
+    }
+    let kind = if store.contains("exact") { StoreKind::Exact } else { StoreKind::Fingerprint };
+    let n_threads = n_threads.parse().unwrap_or(1);
+    let options =
+        ProveOptions { store: kind, n_threads, fairness: None, reductions, ..ProveOptions::default() };
+    // To see what a reduction is worth where the search would not use it.
+    let options = ProveOptions { probes: !store.contains("always"), ..options };
+    let (report, cpu, wall) = timed(|| prove(&exe, &options, &Quiet, &Never).expect("what is found replays"));
     println!("{:#?}", report.statistics);
     println!("{cpu:.2} s of processor, {wall:.2} s");
     match &report.verdict {

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use allways_explore::search::StoreKind;
+use allways_explore::search::{Order, StoreKind};
 use allways_run::NetworkModel;
 use allways_testkit::Loaded;
 use allways_testkit::boogie;
@@ -80,7 +80,10 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
         for way in proof::ways_over(&exe) {
             n_searches += 1;
             match proof::compare(&loaded, &exe, &reference, way) {
-                Ok(n) if !reference.is_violated() && way.store == StoreKind::Exact && way.n_threads == 1 => {
+                Ok(n)
+                    if !reference.is_violated()
+                        && (way.order, way.store, way.n_threads) == (Order::Breadth, StoreKind::Exact, 1) =>
+                {
                     let (n_held, size) = sizes.entry(way.name).or_default();
                     *n_held += 1;
                     *size += n;

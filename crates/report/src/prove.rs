@@ -73,7 +73,9 @@ pub struct Saved {
     /// Steps to a configuration for which another stands.
     pub symmetry: u64,
     /// Steps put off.
-    pub private_steps: u64,
+    pub persistent_sets: u64,
+    /// Steps that change nothing.
+    pub timer_stutter: u64,
 }
 
 pub fn render_statistics(report: &ProveReport) -> String {
@@ -107,7 +109,8 @@ pub fn render_statistics(report: &ProveReport) -> String {
         (r.unread_payloads, "with unread payloads"),
         (r.collection_order, "with collections without order"),
         (r.symmetry, "configurations for which a symmetric one stands"),
-        (r.private_steps, "steps put off"),
+        (r.persistent_sets, "steps put off"),
+        (r.timer_stutter, "steps that change nothing"),
     ]
     .into_iter()
     .filter(|(n, _)| *n > 0)

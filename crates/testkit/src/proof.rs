@@ -2,7 +2,7 @@
 //!
 //! A search without reductions has to reach the very same local states, monitor states and ends. With a reduction they are
 //! the same up to what it leaves out, and both sides are *projected*: fields that may not be read again (all of them, of a
-//! machine that is not idle), payloads that nobody takes, the order of collections. Projections take
+//! machine that is not idle), payloads that nobody takes, the order of collections, rest before the end. Projections take
 //! from the analyses of the program what they say is of no meaning; that it is, shows in the verdicts and in all the rest.
 //! With symmetry both sides are compared up to renamings of machines, see [`crate::orbit`].
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::search::{ProveOptions, Reductions, StoreKind, Survey, survey};
+use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, Survey, survey};
 use allways_machine::Executable;
 use allways_p::hir::{EventId, MachineId, Program, StateId};
 use allways_run::{Limits, NetworkOptions, Quiet, Verdict};
@@ -26,32 +26,42 @@ use crate::{Loaded, oracle};
 pub struct Way {
     pub name: &'static str,
     pub reductions: Reductions,
+    pub order: Order,
     pub store: StoreKind,
     pub n_threads: usize,
 }
 
-/// Without reductions, with each alone, with all; by one thread and two; in both stores.
+/// Without reductions, with each alone, with all; by one thread and two; in both stores. Depth first, too, where verdicts
+/// are compared.
 pub fn ways() -> Vec<Way> {
     let mut kinds = vec![("none", Reductions::NONE), ("all", Reductions::ALL)];
     kinds.extend(Reductions::NAMES.iter().filter_map(|name| Some((*name, Reductions::only(name)?))));
     let mut ways = Vec::new();
     for (name, reductions) in kinds {
-        for (store, n_threads) in [(StoreKind::Exact, 1), (StoreKind::Fingerprint, 2)] {
-            ways.push(Way { name, reductions, store, n_threads });
+        for (order, store, n_threads) in [
+            (Order::Breadth, StoreKind::Exact, 1),
+            (Order::Breadth, StoreKind::Fingerprint, 2),
+            (Order::Depth, StoreKind::Exact, 1),
+        ] {
+            ways.push(Way { name, reductions, order, store, n_threads });
         }
     }
-    for (store, n_threads) in [(StoreKind::Exact, 2), (StoreKind::Fingerprint, 1)] {
-        ways.push(Way { name: "all", reductions: Reductions::ALL, store, n_threads });
+    for (order, store, n_threads) in [
+        (Order::Breadth, StoreKind::Exact, 2),
+        (Order::Breadth, StoreKind::Fingerprint, 1),
+        (Order::Deepening, StoreKind::Exact, 1),
+    ] {
+        ways.push(Way { name: "all", reductions: Reductions::ALL, order, store, n_threads });
     }
     ways
 }
 
 /// The ways that differ over a network: over some, some reductions are off.
 pub fn ways_over(exe: &Executable) -> Vec<Way> {
-    let mut seen: Vec<(Reductions, StoreKind, usize)> = Vec::new();
+    let mut seen: Vec<(Reductions, Order, StoreKind, usize)> = Vec::new();
     let mut ways = ways();
     ways.retain(|way| {
-        let known = (way.reductions.over(exe), way.store, way.n_threads);
+        let known = (way.reductions.over(exe), way.order, way.store, way.n_threads);
         let is_new = !seen.contains(&known);
         seen.push(known);
         is_new
@@ -74,6 +84,7 @@ pub fn executable(loaded: &Loaded, network: &NetworkOptions) -> Result<Arc<Execu
 /// The difference, in words.
 pub fn compare(loaded: &Loaded, exe: &Arc<Executable>, oracle: &Summary, way: Way) -> Result<u64, String> {
     let options = ProveOptions {
+        order: way.order,
         reductions: way.reductions,
         store: way.store,
         n_threads: way.n_threads,
@@ -94,6 +105,7 @@ pub fn compare(loaded: &Loaded, exe: &Arc<Executable>, oracle: &Summary, way: Wa
         Verdict::Unknown(_) if oracle.is_unknown && !oracle.is_violated() => {}
         Verdict::Unknown(reason) => return says(&format!("unknown: {reason:?}")),
         Verdict::Holds(_) if oracle.is_violated() || oracle.is_unknown => return says("holds"),
+        Verdict::Holds(_) if way.order != Order::Breadth => {}
         Verdict::Holds(_) => {
             let reductions = way.reductions.over(exe);
             let projection = Projection { program: &loaded.program, exe, reductions };
@@ -163,6 +175,11 @@ impl Projection<'_> {
             let end = self.end(view);
             if symmetry { orbit::least(&end, |end| self.end(&end)) } else { end }
         };
+        // A machine rests only if nothing waits for it, and that depends on who steps first.
+        let is_kept = |view: &&LocalView| {
+            let is_at_rest = matches!(view.at, At::Idle { .. } | At::Blocked { .. });
+            !(self.reductions.persistent_sets && is_at_rest)
+        };
         let local = |view: &LocalView| match (symmetry, self.local(view)) {
             (false, view) => view,
             (true, view) if collection_order => self.local(&view.renamed(&mut orbit::nameless)),
@@ -174,7 +191,7 @@ impl Projection<'_> {
             (true, views) => orbit::alone(&views),
         };
         Summary {
-            locals: summary.locals.iter().map(local).collect(),
+            locals: summary.locals.iter().filter(is_kept).map(local).collect(),
             monitors: summary.monitors.iter().map(monitors).collect(),
             quiescent: summary.quiescent.iter().map(end).collect::<BTreeSet<QuiescentView>>(),
             ..Summary::default()

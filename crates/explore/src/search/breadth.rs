@@ -20,7 +20,7 @@ use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
 use super::reduce::hand_over::HandOvers;
-use super::reduce::private::PrivateSteps;
+use super::reduce::persistent::{PersistentSets, Reach};
 use super::reduce::symmetry::Symmetry;
 use super::survey::Notes;
 use super::table::{Full, Growth, Table};
@@ -47,6 +47,8 @@ pub(super) struct Context<'a> {
     pub cells: &'a Mutex<Cells<'a>>,
     /// Names of machines are pure, and the options ask for symmetry.
     pub is_symmetric: bool,
+    /// For persistent sets, where they are used.
+    pub reach: Option<&'a Reach>,
     /// Where to say what is reached, if somebody wants to know.
     pub notes: Option<&'a Notes>,
     pub observer: &'a dyn Observer,
@@ -60,6 +62,10 @@ impl<'a> Context<'a> {
 
     pub fn symmetry(&self) -> Option<Symmetry<'a>> {
         self.is_symmetric.then(|| Symmetry::new(self.cells))
+    }
+
+    pub fn persistent_sets(&self) -> Option<PersistentSets<'a>> {
+        self.reach.map(|reach| PersistentSets::new(self.cells, reach))
     }
 
     pub fn stop_reason(&self) -> Option<StopReason> {
@@ -105,8 +111,9 @@ pub(super) struct Tally {
     pub n_ends: u64,
     pub n_machines: u32,
     /// See `ProveStatistics`.
-    pub n_private: u64,
+    pub n_persistent: u64,
     pub n_put_off: u64,
+    pub n_stuttering: u64,
     pub n_renamed: u64,
     pub cuts: Cuts,
     /// A step breaks a property; a configuration in which nobody can step does.
@@ -141,8 +148,9 @@ impl Tally {
         self.n_configurations += other.n_configurations;
         self.n_transitions += other.n_transitions;
         self.n_ends += other.n_ends;
-        self.n_private += other.n_private;
+        self.n_persistent += other.n_persistent;
         self.n_put_off += other.n_put_off;
+        self.n_stuttering += other.n_stuttering;
         self.n_renamed += other.n_renamed;
         self.n_machines = self.n_machines.max(other.n_machines);
         self.cuts.join(other.cuts);
@@ -577,7 +585,7 @@ struct Worker<'a, 's> {
     keys: Keys<'a>,
     table: Arc<Table>,
     batch: Batch,
-    private_steps: Option<PrivateSteps<'a>>,
+    persistent_sets: Option<PersistentSets<'a>>,
     hand_overs: Option<HandOvers<'a>>,
     symmetry: Option<Symmetry<'a>>,
     differences: Vec<(u32, CellId)>,
@@ -592,16 +600,16 @@ impl<'a, 's> Worker<'a, 's> {
             StoreKind::Wide => Keys::Wide(Seconds { cells: cx.cells, by_cell: Vec::new() }),
             StoreKind::Exact => Keys::Exact(Box::new(Tree::new(read(&shared.pairs)))),
         };
+        let mut expander = cx.expander();
+        expander.skips_stutter = cx.options.reductions.timer_stutter;
         Worker {
             cx,
             shared,
-            expander: cx.expander(),
+            expander,
             keys,
             table: read(&shared.table),
             batch: Batch::default(),
-            private_steps: (cx.options.reductions.private_steps
-                && cx.options.bounds == SearchBounds::default())
-            .then(|| PrivateSteps::new(cx.cells)),
+            persistent_sets: cx.persistent_sets(),
             hand_overs: (cx.options.reductions.hand_overs
                 && cx.options.bounds == SearchBounds::default()
                 && HandOvers::are_sound(&lock(cx.cells).exe))
@@ -653,7 +661,8 @@ impl<'a, 's> Worker<'a, 's> {
         }
         output.chunks = writer.finish();
         let symmetry = self.symmetry.as_ref().map_or(0, Symmetry::n_bytes);
-        let bytes = (self.expander.memo.n_bytes() + symmetry) as u64;
+        let sets = self.persistent_sets.as_ref().map_or(0, PersistentSets::n_bytes);
+        let bytes = (self.expander.memo.n_bytes() + symmetry + sets) as u64;
         shared.memo_bytes.fetch_add(bytes - self.memo_bytes, Ordering::Relaxed);
         self.memo_bytes = bytes;
         lock(&shared.outputs).push(output);
@@ -731,20 +740,22 @@ impl<'a, 's> Worker<'a, 's> {
                     }
                 }
                 let memo = &mut self.expander.memo;
-                let private = match (&mut self.private_steps, &mut self.hand_overs) {
-                    (Some(steps), _) => steps.find(memo, vector, n_monitors),
-                    (None, Some(steps)) => steps.find(memo, vector, n_monitors),
-                    (None, None) => None,
-                };
-                if let Some((_, n_put_off @ 1..)) = private {
-                    sink.tally.n_private += 1;
-                    sink.tally.n_put_off += n_put_off;
-                }
-                match private {
-                    Some((slot, _)) => self.expander.expand_one(vector, slot, &mut sink),
-                    None => self.expander.expand(vector, &mut sink),
+                let symmetry = sink.symmetry.as_deref_mut();
+                // The one is for P's own network, the other for those that delay.
+                let sets = self.persistent_sets.as_mut();
+                let chosen = sets.and_then(|sets| sets.find(memo, vector, symmetry));
+                let sends = self.hand_overs.as_mut();
+                let send = sends.and_then(|sends| sends.find(memo, vector, n_monitors));
+                let n_put_off = chosen.map_or(send.map_or(0, |(_, n)| n), |chosen| chosen.n_put_off);
+                sink.tally.n_persistent += u64::from(n_put_off > 0);
+                sink.tally.n_put_off += n_put_off;
+                match (chosen, send) {
+                    (Some(chosen), _) => self.expander.expand_some(vector, chosen.movers, &mut sink),
+                    (None, Some((slot, _))) => self.expander.expand_one(vector, slot, &mut sink),
+                    (None, None) => self.expander.expand(vector, &mut sink),
                 }
             };
+            sink.tally.n_stuttering += u64::from(standing.n_stuttering);
             sink.tally.n_machines = sink.tally.n_machines.max(standing.n_machines);
             if let Some(notes) = self.cx.notes {
                 notes.see(vector, n_monitors, standing.n_enabled == 0);

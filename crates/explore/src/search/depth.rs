@@ -1,6 +1,6 @@
 //! Depth-first search, by one thread, and iterative deepening on top of it.
 //!
-//! Keys are exact. With a bound on depth a configuration is remembered with the least depth at which it was seen, and
+//! Keys are exact. The way to a violation is that of the search, so reductions that make runs longer do no harm. With a bound on depth a configuration is remembered with the least depth at which it was seen, and
 //! looked at again when it is met with more depth left.
 
 use allways_run::{Progress, StopReason};
@@ -9,13 +9,24 @@ use rustc_hash::FxHashMap;
 use super::breadth::{Context, Explored, SearchEnd, Tally};
 use super::cells::{CellId, Cut};
 use super::expand::Move;
+use super::reduce::persistent::PersistentSets;
+use super::reduce::symmetry::Symmetry;
 use super::tree::ExactKeys;
-use super::witness::{Collect, Ordered, StepName, is_bad_end, names};
+use super::witness::{Collect, Ordered, StepName, is_bad_end, names, walk};
+use crate::report::InternalError;
 
 /// What came out: figures, and the way to a violation if there is one.
 pub(super) struct DepthFirst {
     pub explored: Explored,
     pub way: Option<Vec<StepName>>,
+}
+
+/// The moves to a violation.
+struct Way {
+    moves: Vec<Move>,
+    /// The last one breaks a property; else nobody can step after it.
+    breaks: bool,
+    length: u64,
 }
 
 /// One configuration of the present way, with the steps not yet taken.
@@ -27,22 +38,22 @@ struct Level {
 }
 
 /// Depth first, to the bound on depth if there is one.
-pub(super) fn search(cx: Context<'_>) -> DepthFirst {
+pub(super) fn search(cx: Context<'_>) -> Result<DepthFirst, InternalError> {
     Search::new(cx).run(cx.options.bounds.depth)
 }
 
 /// Depth first, again and again, to twice the depth each time.
-pub(super) fn deepening(cx: Context<'_>) -> DepthFirst {
+pub(super) fn deepening(cx: Context<'_>) -> Result<DepthFirst, InternalError> {
     let mut bound = 8;
     loop {
         let bound_here = cx.options.bounds.depth.map_or(bound, |limit| limit.min(bound));
-        let result = Search::new(cx).run(Some(bound_here));
+        let result = Search::new(cx).run(Some(bound_here))?;
         let is_cut = result.explored.tally.cuts.has(Cut::Depth);
         let is_done = !is_cut
             || cx.options.bounds.depth == Some(bound_here)
             || result.explored.end != SearchEnd::Exhausted;
         if is_done {
-            return result;
+            return Ok(result);
         }
         bound *= 2;
     }
@@ -60,6 +71,8 @@ enum Look {
 struct Search<'a> {
     cx: Context<'a>,
     ordered: Ordered<'a>,
+    symmetry: Option<Symmetry<'a>>,
+    sets: Option<PersistentSets<'a>>,
     /// The least depth at which each was seen.
     seen: FxHashMap<u64, u32>,
     keys: Option<ExactKeys>,
@@ -71,9 +84,13 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(cx: Context<'a>) -> Self {
+        let mut ordered = Ordered::new(cx);
+        ordered.expander.skips_stutter = cx.options.reductions.timer_stutter;
         Search {
             cx,
-            ordered: Ordered::new(cx),
+            ordered,
+            symmetry: cx.symmetry(),
+            sets: cx.persistent_sets(),
             seen: FxHashMap::default(),
             keys: ExactKeys::new(),
             tally: Tally { n_configurations: 1, n_machines: 1, ..Tally::default() },
@@ -83,7 +100,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run(mut self, bound: Option<u64>) -> DepthFirst {
+    fn run(mut self, bound: Option<u64>) -> Result<DepthFirst, InternalError> {
         let beginning = super::lock(self.cx.cells).begin();
         let mut way = None;
         let mut end = SearchEnd::Exhausted;
@@ -97,10 +114,14 @@ impl<'a> Search<'a> {
             for (answers, vector) in &beginning.vectors {
                 match self.from(vector.clone(), bound) {
                     Ok(None) => {}
-                    Ok(Some((moves, length))) => {
-                        let mut steps = vec![StepName::first(answers.clone())];
-                        steps.extend(names(self.cx, vector, &moves));
-                        way = Some(steps);
+                    Ok(Some(Way { moves, breaks, length })) => {
+                        way = Some(if self.cx.is_symmetric {
+                            walk(self.cx, vector, &moves, breaks)?
+                        } else {
+                            let mut steps = vec![StepName::first(answers.clone())];
+                            steps.extend(names(self.cx, vector, &moves));
+                            steps
+                        });
                         end = SearchEnd::Broken { depth: length };
                         break;
                     }
@@ -122,7 +143,7 @@ impl<'a> Search<'a> {
             store_bytes: self.store_bytes(),
             peak_bytes: self.peak_bytes,
         };
-        DepthFirst { explored, way }
+        Ok(DepthFirst { explored, way })
     }
 
     fn store_bytes(&self) -> u64 {
@@ -151,12 +172,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at everything behind a configuration; the moves to a violation and the length of the way, if there is one.
-    fn from(
-        &mut self,
-        start: Vec<CellId>,
-        bound: Option<u64>,
-    ) -> Result<Option<(Vec<Move>, u64)>, StopReason> {
+    /// Looks at everything behind a configuration; the way to a violation, if there is one.
+    fn from(&mut self, start: Vec<CellId>, bound: Option<u64>) -> Result<Option<Way>, StopReason> {
         let look = self.look(&start, 1, bound.is_some())?;
         if look == Look::Known {
             return Ok(None);
@@ -169,7 +186,15 @@ impl<'a> Search<'a> {
                 self.deepest = self.deepest.max(depth);
                 self.check_limits(&levels)?;
                 let mut sink = Collect::default();
-                let standing = self.ordered.expand(&vector, &mut sink);
+                let sets = self.sets.as_mut();
+                let memo = &mut self.ordered.expander.memo;
+                let chosen = sets.and_then(|sets| sets.find(memo, &vector, self.symmetry.as_mut()));
+                let standing = self.ordered.expand_chosen(&vector, chosen, &mut sink);
+                if let (Some(chosen), Look::First) = (chosen, look) {
+                    self.tally.n_persistent += 1;
+                    self.tally.n_put_off += chosen.n_put_off;
+                }
+                self.tally.n_stuttering += u64::from(standing.n_stuttering);
                 self.tally.n_machines = self.tally.n_machines.max(standing.n_machines);
                 let moves_to = |levels: &[Level], last: &[Move]| {
                     let mut moves: Vec<Move> = levels.iter().skip(1).map(|level| level.by).collect();
@@ -180,7 +205,7 @@ impl<'a> Search<'a> {
                 if standing.n_enabled == 0 {
                     self.tally.n_ends += u64::from(look == Look::First);
                     if is_bad_end(&super::lock(self.cx.cells), &vector, standing) {
-                        return Ok(Some((moves_to(&levels, own), depth)));
+                        return Ok(Some(Way { moves: moves_to(&levels, own), breaks: false, length: depth }));
                     }
                 }
                 if bound == Some(depth) {
@@ -191,14 +216,19 @@ impl<'a> Search<'a> {
                     self.tally.n_transitions += sink.moves.len() as u64;
                     self.tally.cuts.join(sink.cuts);
                     if let Some(last) = sink.broken {
-                        return Ok(Some((moves_to(&levels, &[own, &[last]].concat()), depth + 1)));
+                        let moves = moves_to(&levels, &[own, &[last]].concat());
+                        return Ok(Some(Way { moves, breaks: true, length: depth + 1 }));
                     }
-                    let successors: Vec<(Move, Vec<CellId>)> = sink
-                        .moves
-                        .iter()
-                        .enumerate()
-                        .map(|(i, &by)| (by, sink.vectors.get(i).to_vec()))
-                        .collect();
+                    let mut successors: Vec<(Move, Vec<CellId>)> = Vec::with_capacity(sink.moves.len());
+                    for (i, &by) in sink.moves.iter().enumerate() {
+                        let mut successor = sink.vectors.get(i);
+                        if let Some(symmetry) = &mut self.symmetry {
+                            symmetry.canonical(successor);
+                            self.tally.n_renamed += u64::from(symmetry.has_renamed);
+                            successor = symmetry.last();
+                        }
+                        successors.push((by, successor.to_vec()));
+                    }
                     levels.push(Level { vector, successors: successors.into_iter(), by });
                 }
             }

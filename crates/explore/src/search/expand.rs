@@ -43,6 +43,8 @@ pub(super) struct Standing {
     pub n_machines: u32,
     /// Some machine waits in `receive`.
     pub is_blocked: bool,
+    /// Steps that lead to where they began, if they are skipped.
+    pub n_stuttering: u32,
 }
 
 pub(super) struct Expander<'a> {
@@ -50,6 +52,8 @@ pub(super) struct Expander<'a> {
     n_monitors: usize,
     max_machines: usize,
     has_crashes: bool,
+    /// Steps that change nothing are not told.
+    pub skips_stutter: bool,
     changes: Vec<(u32, CellId)>,
 }
 
@@ -58,7 +62,7 @@ impl<'a> Expander<'a> {
         let n_monitors = memo.cells().n_monitors();
         let has_crashes = memo.cells().exe.network.has_crashes();
         let max_machines = max_machines.map_or(usize::MAX, |n| n as usize);
-        Expander { memo, n_monitors, max_machines, has_crashes, changes: Vec::new() }
+        Expander { memo, n_monitors, max_machines, has_crashes, skips_stutter: false, changes: Vec::new() }
     }
 
     pub fn n_monitors(&self) -> usize {
@@ -84,6 +88,19 @@ impl<'a> Expander<'a> {
     pub fn expand_one<S: Sink>(&mut self, vector: &[CellId], slot: u32, sink: &mut S) -> Standing {
         let mut standing = Standing::default();
         self.step(vector, slot, vector[slot as usize], sink, &mut standing);
+        standing.n_machines = vector[self.n_monitors..].iter().filter(|&&cell| cell != 0).count() as u32;
+        standing
+    }
+
+    /// The same for some machines, which can step; bits are slots.
+    pub fn expand_some<S: Sink>(&mut self, vector: &[CellId], movers: u64, sink: &mut S) -> Standing {
+        let mut standing = Standing::default();
+        let mut left = movers;
+        while left != 0 {
+            let slot = left.trailing_zeros();
+            left &= left - 1;
+            self.step(vector, slot, vector[slot as usize], sink, &mut standing);
+        }
         standing.n_machines = vector[self.n_monitors..].iter().filter(|&&cell| cell != 0).count() as u32;
         standing
     }
@@ -196,6 +213,10 @@ impl<'a> Expander<'a> {
                         let delta = reaction.delta.wrapping_add(out.delta);
                         let by = Move { slot, delivered, own };
                         if out.extra == 0 {
+                            if self.skips_stutter && reaction.next == receiver && out.next == cell {
+                                standing.n_stuttering += 1;
+                                continue;
+                            }
                             let changes = &[(target, reaction.next), (slot, out.next)];
                             sink.successor(vector, Successor { delta, changes, by, hot: 0, cold: 0 });
                         } else {
@@ -237,6 +258,10 @@ impl<'a> Expander<'a> {
                     let out = self.memo.outs[(act.first + own) as usize];
                     let by = Move { slot, delivered: 0, own };
                     if out.extra == 0 {
+                        if self.skips_stutter && out.next == cell {
+                            standing.n_stuttering += 1;
+                            continue;
+                        }
                         let changes = &[(slot, out.next)];
                         sink.successor(vector, Successor { delta: out.delta, changes, by, hot: 0, cold: 0 });
                     } else {

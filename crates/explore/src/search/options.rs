@@ -3,6 +3,7 @@
 use allways_machine::Executable;
 use allways_run::{Limits, NetworkModel};
 
+use super::reduce::hand_over::HandOvers;
 use crate::options::Fairness;
 
 /// In which order configurations are looked at.
@@ -53,9 +54,10 @@ pub struct Reductions {
     pub collection_order: bool,
     /// Configurations that differ by a permutation of machines made alike are one.
     pub symmetry: bool,
-    /// Steps that touch nobody else go first, alone. Off by default: looking for them costs a fifth of the time, and
-    /// only programs that make machines all the time have many. For breadth-first searches without bounds.
-    pub private_steps: bool,
+    /// Steps that are in conflict with nothing that others may ever do go first, alone. For searches without bounds.
+    pub persistent_sets: bool,
+    /// Steps that change nothing are not looked at.
+    pub timer_stutter: bool,
     /// Over networks that delay messages and have no faults, sends go first, alone. For breadth-first searches without bounds.
     pub hand_overs: bool,
 }
@@ -66,7 +68,8 @@ impl Reductions {
         unread_payloads: false,
         collection_order: false,
         symmetry: false,
-        private_steps: false,
+        persistent_sets: false,
+        timer_stutter: false,
         hand_overs: false,
     };
     pub const ALL: Reductions = Reductions {
@@ -74,12 +77,20 @@ impl Reductions {
         unread_payloads: true,
         collection_order: true,
         symmetry: true,
-        private_steps: true,
+        persistent_sets: true,
+        timer_stutter: true,
         hand_overs: true,
     };
     /// What they are called.
-    pub const NAMES: [&'static str; 6] =
-        ["dead-variables", "unread-payloads", "collection-order", "symmetry", "private-steps", "hand-overs"];
+    pub const NAMES: [&'static str; 7] = [
+        "dead-variables",
+        "unread-payloads",
+        "collection-order",
+        "symmetry",
+        "persistent-sets",
+        "timer-stutter",
+        "hand-overs",
+    ];
 
     /// The reduction of a name.
     pub fn by_name(&mut self, name: &str) -> Option<&mut bool> {
@@ -88,7 +99,8 @@ impl Reductions {
             "unread-payloads" => Some(&mut self.unread_payloads),
             "collection-order" => Some(&mut self.collection_order),
             "symmetry" => Some(&mut self.symmetry),
-            "private-steps" => Some(&mut self.private_steps),
+            "persistent-sets" => Some(&mut self.persistent_sets),
+            "timer-stutter" => Some(&mut self.timer_stutter),
             "hand-overs" => Some(&mut self.hand_overs),
             _ => None,
         }
@@ -102,8 +114,9 @@ impl Reductions {
             // Made for P's own network without faults: a crash is in conflict with every step of its machine, and what is
             // on its way cannot be renamed.
             reductions.symmetry = false;
-            reductions.private_steps = false;
+            reductions.persistent_sets = false;
         }
+        reductions.hand_overs &= HandOvers::are_sound(exe);
         if exe.network.model == NetworkModel::Bag {
             // Which message arrives is named by its place in the order of bytes, and these would change them.
             reductions.unread_payloads = false;
@@ -122,9 +135,7 @@ impl Reductions {
 
 impl Default for Reductions {
     fn default() -> Self {
-        let mut reductions = Reductions::ALL;
-        reductions.private_steps = false;
-        reductions
+        Reductions::ALL
     }
 }
 
@@ -134,7 +145,7 @@ pub struct ProveOptions {
     pub store: StoreKind,
     pub bounds: SearchBounds,
     pub reductions: Reductions,
-    /// Symmetry is used only where a look at the first configurations finds it worth its price.
+    /// Symmetry and persistent sets are used only where a look at the first configurations finds them worth their price.
     pub probes: bool,
     /// Which infinite runs count for liveness; `None` leaves liveness of infinite runs out.
     pub fairness: Option<Fairness>,

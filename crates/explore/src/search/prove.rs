@@ -9,7 +9,8 @@ use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::cells::{Cells, Cut};
 use super::depth;
 use super::graph;
-use super::options::{Order, ProveOptions, StoreKind};
+use super::options::{Order, ProveOptions, SearchBounds, StoreKind};
+use super::reduce::persistent::Reach;
 use super::reduce::probe;
 use super::report::{ProveReport, ProveStatistics, Saved};
 use super::survey::{Notes, Survey};
@@ -57,18 +58,26 @@ pub(super) fn search(
     };
     let cells = new_cells(options.n_threads > 1);
     let probed = new_cells(false);
-    let is_worth_it = || {
-        probe::is_worth_it(Context {
-            options,
-            cells: &probed,
-            is_symmetric: false,
-            notes: None,
-            observer,
-            cancel,
-        })
+    let is_reduced = reductions.persistent_sets && options.bounds == SearchBounds::default();
+    let reach = if is_reduced && options.order != Order::Deepening { Reach::new(exe) } else { None };
+    let look = Context {
+        options,
+        cells: &probed,
+        is_symmetric: false,
+        reach: reach.as_ref(),
+        notes: None,
+        observer,
+        cancel,
     };
-    let is_symmetric = reductions.symmetry && (!options.probes || is_worth_it());
-    let cx = Context { options, cells: &cells, is_symmetric, notes: notes.as_ref(), observer, cancel };
+    let is_symmetric = reductions.symmetry && (!options.probes || probe::symmetry_is_worth_it(look));
+    let uses_sets = reach.is_some() && (!options.probes || probe::sets_are_worth_it(look));
+    let cx = Context {
+        cells: &cells,
+        is_symmetric,
+        reach: reach.as_ref().filter(|_| uses_sets),
+        notes: notes.as_ref(),
+        ..look
+    };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
             let explored = breadth::search(cx);
@@ -81,8 +90,8 @@ pub(super) fn search(
             }
             (explored, None)
         }
-        Order::Depth => depth_first(depth::search(cx), cx, exe)?,
-        Order::Deepening => depth_first(depth::deepening(cx), cx, exe)?,
+        Order::Depth => depth_first(depth::search(cx)?, cx, exe)?,
+        Order::Deepening => depth_first(depth::deepening(cx)?, cx, exe)?,
     };
     let mut counterexample = counterexample;
     if counterexample.is_none()
@@ -108,7 +117,21 @@ fn witness(
     mut explored: Explored,
     depth: u64,
 ) -> Result<(Explored, Option<Counterexample>), InternalError> {
-    match witness::shortest(cx, depth)? {
+    // Where steps were put off, the shortest way may be behind many more configurations: so many, and no more.
+    let found = match cx.reach {
+        None => witness::shortest(cx, depth, None)?,
+        Some(_) => match witness::shortest(cx, depth, None)? {
+            Found::Way { steps, tally, depth } => {
+                let most = 4 * tally.n_configurations + 100_000;
+                match witness::shortest(Context { reach: None, ..cx }, depth, Some(most))? {
+                    found @ Found::Way { .. } => found,
+                    Found::Stopped(_) | Found::TooMany | Found::Nothing => Found::Way { steps, tally, depth },
+                }
+            }
+            other => other,
+        },
+    };
+    match found {
         Found::Way { steps, tally, depth } => {
             // Its figures do not depend on threads.
             explored.tally = tally;
@@ -120,7 +143,7 @@ fn witness(
             explored.end = SearchEnd::Stopped(reason);
             Ok((explored, None))
         }
-        Found::Nothing => Err(InternalError::OtherOutcome {
+        Found::TooMany | Found::Nothing => Err(InternalError::OtherOutcome {
             index: 0,
             expected: format!("a violation after {depth} steps"),
             found: "none".to_owned(),
@@ -182,8 +205,9 @@ fn report(
             n_unread: cells.n_simplified()[1],
             n_unordered: cells.n_simplified()[2],
             n_renamed: tally.n_renamed,
-            n_private: tally.n_private,
+            n_persistent: tally.n_persistent,
             n_put_off: tally.n_put_off,
+            n_stuttering: tally.n_stuttering,
         },
         omission,
     };

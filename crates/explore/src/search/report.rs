@@ -59,9 +59,11 @@ pub struct Saved {
     pub n_unordered: u64,
     /// Steps to a configuration for which another stands.
     pub n_renamed: u64,
-    /// Configurations at which a private step went first, or a hand-over, and machines whose steps were put off there.
-    pub n_private: u64,
+    /// Configurations at which some machines stepped alone, or a hand-over went first, and machines whose steps were put off there.
+    pub n_persistent: u64,
     pub n_put_off: u64,
+    /// Steps that changed nothing.
+    pub n_stuttering: u64,
 }
 
 impl ProveStatistics {

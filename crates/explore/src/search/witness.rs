@@ -1,7 +1,9 @@
 //! From "a way of so many steps breaks a property" to that way: in a fixed order, by one thread, exact.
 //!
 //! The search is breadth first again, machines in order of their paths and outcomes in order of their answers, so the
-//! way is a shortest one and the same whatever the threads did before. It tells apart what the search proper does, so it needs no more room; only reductions that change lengths are left out.
+//! way is a shortest one and the same whatever the threads did before. It tells apart what the search proper does, so it needs no
+//! more room; except that steps which the search put off may lead to a shorter way. So where it did that, a way is looked for
+//! as the search went, and then a shortest one, unless that takes many more configurations.
 //!
 //! The way found goes by configurations that stand for others: what is never looked at is left out of them, and
 //! machines may have changed places. So it is *walked*: the kernel makes whole steps from the beginning, and at each the
@@ -17,6 +19,7 @@ use allways_run::{Choice, Counterexample, InstanceId, Limits, Schedule, StopReas
 use super::breadth::{Context, Tally};
 use super::cells::{Act, CellId, Cells, Cut, Given, Owner};
 use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor, write_successor};
+use super::reduce::persistent::Chosen;
 use super::reduce::symmetry::{NOBODY, Symmetry};
 use super::table::Table;
 use super::tree::ExactKeys;
@@ -44,6 +47,8 @@ pub(super) enum Found {
         depth: u64,
     },
     Stopped(StopReason),
+    /// There are more configurations than were allowed.
+    TooMany,
     /// It should have been there.
     Nothing,
 }
@@ -55,8 +60,8 @@ struct Origin {
     by: Move,
 }
 
-/// Finds a shortest way to a violation, of at most `depth` steps.
-pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Result<Found, InternalError> {
+/// Finds a shortest way to a violation, of at most `depth` steps, among those that the search looks at.
+pub(super) fn shortest(cx: Context<'_>, depth: u64, most: Option<u64>) -> Result<Found, InternalError> {
     let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
     let beginning = super::lock(cx.cells).begin();
     tally.n_transitions += beginning.n_transitions;
@@ -71,6 +76,7 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Result<Found, InternalErr
     };
     let mut ordered = Ordered::new(cx);
     let mut symmetry = cx.symmetry();
+    let mut sets = cx.persistent_sets();
     let mut origins: Vec<Origin> = Vec::new();
     let mut layer = Layer::default();
     for (number, (_, vector)) in beginning.vectors.iter().enumerate() {
@@ -91,11 +97,19 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64) -> Result<Found, InternalErr
                 if let Some(reason) = cx.stop_reason().or_else(|| cx.is_over(bytes)) {
                     return Ok(Found::Stopped(reason));
                 }
+                if most.is_some_and(|most| tally.n_configurations > most) {
+                    return Ok(Found::TooMany);
+                }
             }
             let number = first_of_layer + at as u32;
             let vector = layer.get(at).to_vec();
             let mut sink = Collect::default();
-            let standing = ordered.expand(&vector, &mut sink);
+            let chosen = sets
+                .as_mut()
+                .and_then(|sets| sets.find(&mut ordered.expander.memo, &vector, symmetry.as_mut()));
+            tally.n_persistent += u64::from(chosen.is_some());
+            tally.n_put_off += chosen.map_or(0, |chosen| chosen.n_put_off);
+            let standing = ordered.expand_chosen(&vector, chosen, &mut sink);
             tally.n_transitions += sink.moves.len() as u64 + u64::from(sink.broken.is_some());
             tally.n_machines = tally.n_machines.max(standing.n_machines);
             if standing.n_enabled == 0 {
@@ -176,7 +190,7 @@ fn way(
 
 /// Makes the moves of a way from its first configuration on, on the kernel. The last move `breaks` a property, or
 /// nobody can step after it.
-fn walk(
+pub(super) fn walk(
     cx: Context<'_>,
     first: &[CellId],
     moves: &[Move],
@@ -427,6 +441,22 @@ impl<'a> Ordered<'a> {
             self.slots = self.expander.memo.cells().slots_by_path();
         }
         self.expander.expand_in_order(vector, &self.slots, sink)
+    }
+
+    /// The same for those machines only that are enough, if that was found.
+    pub fn expand_chosen<S: Sink>(
+        &mut self,
+        vector: &[CellId],
+        chosen: Option<Chosen>,
+        sink: &mut S,
+    ) -> Standing {
+        let Some(chosen) = chosen else { return self.expand(vector, sink) };
+        if self.slots.len() + self.expander.n_monitors() < vector.len() {
+            self.slots = self.expander.memo.cells().slots_by_path();
+        }
+        let is_mover = |slot: &u32| *slot < u64::BITS && chosen.movers >> slot & 1 == 1;
+        let slots: Vec<u32> = self.slots.iter().copied().filter(is_mover).collect();
+        self.expander.expand_in_order(vector, &slots, sink)
     }
 }
 

@@ -21,6 +21,9 @@ pub(super) struct Found {
     pub sites: Vec<Site>,
     pub children: FxHashMap<(u32, u32, u32), u32>,
     pub edges: BTreeMap<(u32, Target), BTreeSet<u32>>,
+    /// Sender, receiver, and the sites of references in what is sent.
+    pub carried: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    pub naming_itself: BTreeSet<u32>,
 }
 
 /// `None` when there would be too many sites.
@@ -28,7 +31,13 @@ pub(super) fn analyse(exe: &Executable, by_creator: bool) -> Option<Found> {
     let mut analysis = Analysis {
         exe,
         by_creator,
-        found: Found { sites: Vec::new(), children: FxHashMap::default(), edges: BTreeMap::new() },
+        found: Found {
+            sites: Vec::new(),
+            children: FxHashMap::default(),
+            edges: BTreeMap::new(),
+            carried: BTreeMap::new(),
+            naming_itself: BTreeSet::new(),
+        },
         machines: Vec::new(),
         changed: true,
     };
@@ -305,7 +314,10 @@ impl Analysis<'_> {
                 let values = self.read(site, now, src).get(Key::Element);
                 self.write(site, now, dst, Abstract::of_parts([(Key::Element, values)]));
             }
-            Op::This { dst } => self.write(site, now, dst, Abstract::reference(site)),
+            Op::This { dst } => {
+                self.found.naming_itself.insert(site);
+                self.write(site, now, dst, Abstract::reference(site));
+            }
             Op::Choose { dst, src } => {
                 let value = self.read(site, now, src).any_element();
                 self.write(site, now, dst, value);
@@ -387,6 +399,8 @@ impl Analysis<'_> {
             return;
         }
         self.changed |= self.found.edges.entry((site, Target::Site(target))).or_default().insert(event);
+        // Whatever grows here has made something else grow, or comes in the last round, in which all is the same.
+        self.found.carried.entry((site, target)).or_default().extend(payload.all_refs());
         self.observe(site, event);
         self.occurs(target, event, payload);
     }

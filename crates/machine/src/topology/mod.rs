@@ -49,6 +49,10 @@ pub struct Topology {
     edges: BTreeMap<(u32, Target), BTreeSet<u32>>,
     /// Potential senders, by target (sites, then monitors) and sender.
     potential: Vec<bool>,
+    /// By sender and receiver, both sites: the sites of references in what is sent.
+    carried: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    /// Sites whose machines use `this`.
+    naming_itself: BTreeSet<u32>,
 }
 
 impl Topology {
@@ -75,7 +79,14 @@ impl Topology {
                 }
             }
         }
-        Topology { sites: found.sites, children: found.children, edges: found.edges, potential }
+        Topology {
+            sites: found.sites,
+            children: found.children,
+            edges: found.edges,
+            potential,
+            carried: found.carried,
+            naming_itself: found.naming_itself,
+        }
     }
 
     /// By number; the main machine is the first.
@@ -110,6 +121,21 @@ impl Topology {
     /// Whether a machine of site `from` may send to the target, or make a machine that is a potential sender.
     pub fn is_potential_sender(&self, from: u32, target: Target) -> bool {
         self.potential[row(self.sites.len(), target) * self.sites.len() + from as usize]
+    }
+
+    /// The sites of references that machines of site `from` may send to machines of site `to`.
+    pub fn carried(&self, from: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
+        self.carried.get(&(from, to)).into_iter().flatten().copied()
+    }
+
+    /// Whether machines of a site may use `this`, so that they know their own name without being told.
+    pub fn names_itself(&self, site: u32) -> bool {
+        self.naming_itself.contains(&site)
+    }
+
+    /// Creator and created, both sites.
+    pub fn creations(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.children.iter().map(|(&(parent, ..), &child)| (parent, child))
     }
 
     /// A name for people: the machine, numbered if several sites make it.

@@ -55,6 +55,11 @@ impl Abstract {
         self.0.iter().flat_map(|node| node.refs.iter().copied())
     }
 
+    /// Of any depth.
+    pub fn all_refs(&self) -> Vec<u32> {
+        self.heap().refs().collect()
+    }
+
     pub fn events(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().flat_map(|node| node.events.iter().copied())
     }

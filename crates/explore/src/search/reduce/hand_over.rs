@@ -12,7 +12,7 @@
 //!
 //! Preserved: local states but for what waits in the inbox of a machine that is about to send, faults, monitor states, ends.
 //! A run cannot put others off for ever by such steps, since each leaves a message or a machine behind. Not preserved: lengths
-//! of runs, see [`super::private`].
+//! of runs, see [`super::persistent`].
 //!
 //! Which of several such machines goes first is decided by their paths, so that counts do not depend on threads.
 

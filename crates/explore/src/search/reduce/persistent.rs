@@ -1,0 +1,511 @@
+//! Persistent sets from the topology.
+//!
+//! Two steps are in conflict when their order can be seen: both deliver to one machine, or monitors hear of both, or one
+//! delivers to a machine that the other lets act on an empty inbox. Delivering to a machine that stands before an effect is in
+//! no conflict with that effect, since it only fills an inbox that is looked into later. So at a configuration some machines
+//! may step alone if nobody else can ever do what is in conflict with their next steps without them moving first.
+//!
+//! Who can ever send to whom is known from two sides. The topology says which kinds of machines send to which, and whose
+//! references messages between them carry ([`Reach`]). The configuration says whom each machine knows: a machine sends only
+//! to those in its variables and inbox, to itself, and to those that somebody tells it of, who knows them. Machines that are
+//! not made yet count as their creators.
+//!
+//! A set is *closed*: with a machine before a delivery come all who may deliver to that target; with one that waits, or acts
+//! on its own inbox, all who may deliver to it; with one that is heard, all who may be heard. Sets are closed from each
+//! machine that can step, and the least is taken.
+//!
+//! **Nobody is put off for ever**: from every configuration at which some step alone, such steps lead to one at which all
+//! who can step do. To see that, the way by first outcomes is followed until it comes there; if it does not soon, or goes
+//! round in a circle, all step. The configurations on the way choose as the search does when it comes to them, so this is true of
+//! the graph that is searched, and depends neither on what was seen before nor on threads.
+//!
+//! Preserved: how machines stand before each effect, faults, monitor states, ends. Not preserved: rest on the way, since a
+//! machine for which something waits takes it at once; lengths of runs, the fullest inbox, infinite runs. So it is for
+//! searches without bounds; a counterexample is made shorter again by `witness`; liveness is decided on the whole graph.
+//!
+//! Which of several sets is taken is decided by paths of machines, so that counts do not depend on threads.
+
+use std::sync::Mutex;
+
+use allways_machine::Executable;
+use allways_machine::topology::{Target, Topology};
+
+use super::super::cells::{CellId, Cells};
+use super::super::lock;
+use super::super::memo::{ActKind, End, Extra, HEARD_FAULT, HEARD_UNKNOWN, Memo};
+use super::symmetry::Symmetry;
+
+/// Machines and interfaces are bits of a word; of larger configurations and programs nothing is left out.
+const MAX: usize = 64;
+/// Steps of the longest way that is followed.
+const MAX_WAY: usize = 64;
+
+/// Who may do what to whom, by interface. Who makes others may do what they may.
+pub(in super::super) struct Reach {
+    /// Interfaces it may send to.
+    sends: Vec<u64>,
+    /// Monitors may hear of it.
+    is_heard: Vec<bool>,
+    /// By sender and receiver: interfaces of references that messages carry.
+    carried: Vec<u64>,
+    /// Interfaces that it may make, and those may make, and so on.
+    makes: Vec<u64>,
+    /// It may act on an empty inbox.
+    has_null: Vec<bool>,
+    names_itself: Vec<bool>,
+}
+
+impl Reach {
+    /// `None` for a program that is too large.
+    pub fn new(exe: &Executable) -> Option<Reach> {
+        let n = exe.interfaces.len();
+        if n > MAX {
+            return None;
+        }
+        let topology = Topology::new(exe);
+        let sites = topology.sites();
+        let interface = |site: u32| sites[site as usize].interface as usize;
+        // By interface: itself and what it makes, as sites.
+        let mut families: Vec<Vec<bool>> = vec![vec![false; sites.len()]; n];
+        for (site, known) in sites.iter().enumerate() {
+            families[known.interface as usize][site] = true;
+        }
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for (creator, created) in topology.creations() {
+                for family in &mut families {
+                    if family[creator as usize] && !std::mem::replace(&mut family[created as usize], true) {
+                        changed = true;
+                    }
+                }
+            }
+        }
+        let mut reach = Reach {
+            sends: vec![0; n],
+            is_heard: vec![false; n],
+            carried: vec![0; n * n],
+            makes: vec![0; n],
+            has_null: vec![false; n],
+            names_itself: vec![false; n],
+        };
+        let members = |family: &[bool]| -> Vec<u32> {
+            (0..sites.len() as u32).filter(|&site| family[site as usize]).collect()
+        };
+        for (creator, created) in topology.creations() {
+            let family = &families[interface(created)];
+            for site in members(family) {
+                reach.makes[interface(creator)] |= 1 << interface(site);
+            }
+        }
+        for (me, family) in families.iter().enumerate() {
+            for from in members(family) {
+                reach.names_itself[me] |= topology.names_itself(from);
+                let machine = sites[from as usize].machine;
+                let mut states = exe.states.iter();
+                reach.has_null[me] |= states.any(|state| state.machine == machine && state.has_null);
+                for monitor in 0..exe.monitors.len() as u32 {
+                    reach.is_heard[me] |= topology.is_potential_sender(from, Target::Monitor(monitor));
+                }
+                for to in 0..sites.len() as u32 {
+                    if topology.is_potential_sender(from, Target::Site(to)) {
+                        reach.sends[me] |= 1 << interface(to);
+                    }
+                }
+                for (you, family) in families.iter().enumerate() {
+                    for to in members(family) {
+                        for of in topology.carried(from, to) {
+                            reach.carried[me * n + you] |= 1 << interface(of);
+                        }
+                    }
+                }
+            }
+        }
+        Some(reach)
+    }
+}
+
+/// What a cell says about its machine.
+#[derive(Clone, Copy, Default)]
+struct Fact {
+    is_known: bool,
+    interface: u8,
+    /// Slots of the machines that it mentions.
+    knows: u64,
+}
+
+/// Tables by slot that depend on who exists only.
+#[derive(Default)]
+struct Scene {
+    /// By slot, the interface plus one; zero for nobody, and for those that have halted.
+    interfaces: Vec<u8>,
+    /// Slots whose machines are of interfaces that it may send to.
+    sends: Vec<u64>,
+    /// By sender and receiver.
+    carried: Vec<u64>,
+    /// Slots of those who may make a machine that it may send to.
+    sends_to_made: Vec<u64>,
+    heard: u64,
+    has_null: u64,
+}
+
+/// Steps that are enough for now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) struct Chosen {
+    /// Slots.
+    pub movers: u64,
+    /// Machines whose steps come later.
+    pub n_put_off: u64,
+}
+
+/// Finds persistent sets.
+pub(in super::super) struct PersistentSets<'a> {
+    cells: &'a Mutex<Cells<'a>>,
+    reach: &'a Reach,
+    n_monitors: usize,
+    facts: Vec<Fact>,
+    scene: Scene,
+    interfaces: Vec<u8>,
+    knows: [u64; MAX],
+    senders: [u64; MAX],
+    /// Slots in an order that depends on paths alone.
+    order: Vec<u32>,
+    way: Vec<CellId>,
+}
+
+impl<'a> PersistentSets<'a> {
+    pub fn new(cells: &'a Mutex<Cells<'a>>, reach: &'a Reach) -> Self {
+        let n_monitors = lock(cells).n_monitors();
+        PersistentSets {
+            cells,
+            reach,
+            n_monitors,
+            facts: Vec::new(),
+            scene: Scene::default(),
+            interfaces: Vec::new(),
+            knows: [0; MAX],
+            senders: [0; MAX],
+            order: Vec::new(),
+            way: Vec::new(),
+        }
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.facts.capacity() * size_of::<Fact>()
+    }
+
+    /// Machines whose steps are enough, if that is not all who can step.
+    pub fn find(
+        &mut self,
+        memo: &mut Memo<'_>,
+        vector: &[CellId],
+        symmetry: Option<&mut Symmetry<'_>>,
+    ) -> Option<Chosen> {
+        let chosen = self.least(memo, vector)?;
+        let mut way = std::mem::take(&mut self.way);
+        way.clear();
+        way.extend_from_slice(vector);
+        let ends = self.ends(memo, &mut way, chosen, symmetry);
+        self.way = way;
+        ends.then_some(chosen)
+    }
+
+    /// Whether the way by chosen steps from a configuration soon comes to one where all are needed.
+    fn ends(
+        &mut self,
+        memo: &mut Memo<'_>,
+        way: &mut Vec<CellId>,
+        chosen: Chosen,
+        mut symmetry: Option<&mut Symmetry<'_>>,
+    ) -> bool {
+        let mut movers = chosen.movers;
+        for _ in 0..MAX_WAY {
+            if !self.follow(memo, way, movers) {
+                return false;
+            }
+            if let Some(symmetry) = &mut symmetry {
+                let next = symmetry.canonical(way);
+                way.clear();
+                way.extend_from_slice(next);
+            }
+            match self.least(memo, way) {
+                None => return true,
+                Some(next) => movers = next.movers,
+            }
+        }
+        false
+    }
+
+    /// The least of the sets that are enough, if that is not all who can step.
+    fn least(&mut self, memo: &mut Memo<'_>, vector: &[CellId]) -> Option<Chosen> {
+        let n = vector.len();
+        if n > MAX {
+            return None;
+        }
+        let mut enabled = 0u64;
+        self.interfaces.clear();
+        for (slot, &cell) in vector.iter().enumerate() {
+            self.interfaces.push(0);
+            if slot < self.n_monitors || cell == 0 {
+                continue;
+            }
+            let act = memo.act(cell);
+            let fact = self.fact(cell);
+            if act.is_halted {
+                continue;
+            }
+            self.interfaces[slot] = fact.interface + 1;
+            self.knows[slot] = fact.knows;
+            match act.kind {
+                ActKind::Unasked | ActKind::Rest | ActKind::Blocked => {}
+                ActKind::Alone | ActKind::Create | ActKind::Deliver => enabled |= 1 << slot,
+                // What comes of these is for the whole search to say.
+                ActKind::Network | ActKind::Fault | ActKind::Unknown => return None,
+            }
+        }
+        if enabled.count_ones() < 2 {
+            return None;
+        }
+        if self.scene.interfaces != self.interfaces {
+            self.set_scene();
+        }
+        let heard = self.find_senders(enabled);
+        if self.order.len() < n - self.n_monitors {
+            let cells = lock(self.cells);
+            self.order = (self.n_monitors as u32..cells.n_slots() as u32).collect();
+            self.order.sort_by_cached_key(|&slot| cells.rank(slot));
+        }
+        let mut best: Option<Chosen> = None;
+        // Sets with one of these are all who can step.
+        let mut hopeless = 0u64;
+        let mut size = enabled.count_ones();
+        for at in 0..self.order.len() {
+            let seed = self.order[at];
+            if seed as usize >= n || enabled >> seed & 1 == 0 {
+                continue;
+            }
+            let Some(set) = self.close(memo, vector, seed, enabled, heard, hopeless) else {
+                hopeless |= 1 << seed;
+                continue;
+            };
+            let movers = set & enabled;
+            if movers.count_ones() < size {
+                size = movers.count_ones();
+                best = Some(Chosen { movers, n_put_off: u64::from(enabled.count_ones() - size) });
+                if size == 1 {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    /// The least closed set with a machine in it; `None` when all who can step are in it.
+    fn close(
+        &self,
+        memo: &mut Memo<'_>,
+        vector: &[CellId],
+        seed: u32,
+        enabled: u64,
+        heard: u64,
+        hopeless: u64,
+    ) -> Option<u64> {
+        let (mut set, mut done) = (1u64 << seed, 0u64);
+        while set != done {
+            let slot = (set & !done).trailing_zeros() as usize;
+            done |= 1 << slot;
+            let act = memo.act(vector[slot]);
+            match act.kind {
+                ActKind::Unasked | ActKind::Rest | ActKind::Blocked => set |= self.senders[slot],
+                ActKind::Alone => {
+                    set |= self.senders[slot];
+                    if !act.is_unheard {
+                        set |= heard;
+                    }
+                }
+                ActKind::Create if act.is_unheard => {}
+                ActKind::Create => set |= heard,
+                ActKind::Deliver => {
+                    let (target, _) = memo.deliveries[act.delivery as usize];
+                    set |= self.senders[target as usize];
+                    if !act.is_unheard {
+                        set |= heard;
+                    }
+                }
+                ActKind::Network | ActKind::Fault | ActKind::Unknown => return None,
+            }
+            if set & hopeless != 0 || set & enabled == enabled {
+                return None;
+            }
+        }
+        Some(set)
+    }
+
+    /// For each machine, who may ever deliver to it; and who may be heard.
+    fn find_senders(&mut self, enabled: u64) -> u64 {
+        let Scene { interfaces, sends, carried, sends_to_made, heard, has_null } = &self.scene;
+        let n = interfaces.len();
+        // Others never do anything again.
+        let mut live = enabled;
+        loop {
+            let mut changed = false;
+            for from in ones(live) {
+                let from = from as usize;
+                let targets = sends[from] & self.knows[from];
+                changed |= targets & !live != 0;
+                live |= targets;
+                for to in ones(targets | sends_to_made[from] & live) {
+                    let to = to as usize;
+                    let told = self.knows[from] & carried[from * n + to];
+                    changed |= told & !self.knows[to] != 0;
+                    self.knows[to] |= told;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        self.senders[..n].fill(0);
+        for from in ones(live) {
+            for to in ones(sends[from as usize] & self.knows[from as usize]) {
+                self.senders[to as usize] |= 1 << from;
+            }
+        }
+        for slot in ones(live & has_null) {
+            self.senders[slot as usize] |= 1 << slot;
+        }
+        heard & live
+    }
+
+    /// Where the first of the chosen machines leads, by the first outcome that changes anything.
+    fn follow(&self, memo: &mut Memo<'_>, vector: &mut Vec<CellId>, movers: u64) -> bool {
+        for &slot in self.order.iter().filter(|&&slot| slot < u64::BITS && movers >> slot & 1 == 1) {
+            let cell = vector[slot as usize];
+            let act = memo.act(cell);
+            let (target, (first, n)) = match act.kind {
+                ActKind::Deliver => {
+                    let (target, message) = memo.deliveries[act.delivery as usize];
+                    (Some(target), memo.deliver(vector[target as usize], message))
+                }
+                ActKind::Alone | ActKind::Create => (None, (0, 1)),
+                ActKind::Unasked
+                | ActKind::Rest
+                | ActKind::Blocked
+                | ActKind::Network
+                | ActKind::Fault
+                | ActKind::Unknown => continue,
+            };
+            for at in first..first + n {
+                let reaction = memo.outs[at as usize];
+                if target.is_some() && reaction.extra != 0 {
+                    continue;
+                }
+                for own in 0..act.n {
+                    let out = memo.outs[(act.first + own) as usize];
+                    let Extra { end, observed, created, .. } = &memo.extras[out.extra as usize];
+                    let is_same = target.is_none_or(|target| reaction.next == vector[target as usize]);
+                    if *end != End::Stands || is_same && out.next == cell && created.is_none() {
+                        continue;
+                    }
+                    let (created, n_observed) = (*created, observed.len());
+                    for place in 0..n_observed {
+                        let (monitor, message) = memo.extras[out.extra as usize].observed[place];
+                        let heard = memo.hear(vector[monitor as usize], message);
+                        if heard.extra & (HEARD_FAULT | HEARD_UNKNOWN) != 0 {
+                            return false;
+                        }
+                        vector[monitor as usize] = heard.next;
+                    }
+                    if let Some(target) = target {
+                        vector[target as usize] = reaction.next;
+                    }
+                    vector[slot as usize] = out.next;
+                    if let Some((slot, cell, _)) = created {
+                        if vector.len() <= slot as usize {
+                            vector.resize(slot as usize + 1, 0);
+                        }
+                        vector[slot as usize] = cell;
+                    }
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn fact(&mut self, cell: CellId) -> Fact {
+        match self.facts.get(cell as usize) {
+            Some(fact) if fact.is_known => *fact,
+            _ => self.ask_fact(cell),
+        }
+    }
+
+    #[cold]
+    fn ask_fact(&mut self, cell: CellId) -> Fact {
+        if cell == 0 {
+            return Fact::default();
+        }
+        let mut cells = lock(self.cells);
+        let mut mentions = Vec::new();
+        let (_, owner, interface) = cells.form(cell, &mut mentions);
+        let mut knows = 0;
+        if self.reach.names_itself[interface as usize] {
+            mentions.push((owner, 0));
+        }
+        for (slot, _) in mentions {
+            knows |= 1u64.checked_shl(slot).unwrap_or(0);
+        }
+        let fact = Fact { is_known: true, interface: interface as u8, knows };
+        if self.facts.len() <= cell as usize {
+            self.facts.resize(cells.n_cells() + 1, Fact::default());
+        }
+        self.facts[cell as usize] = fact;
+        fact
+    }
+
+    #[cold]
+    fn set_scene(&mut self) {
+        let reach = self.reach;
+        let n_interfaces = reach.sends.len();
+        let n = self.interfaces.len();
+        let mut by_interface = vec![0u64; n_interfaces];
+        let machines: Vec<(usize, usize)> = (0..n)
+            .filter(|&slot| self.interfaces[slot] != 0)
+            .map(|slot| (slot, usize::from(self.interfaces[slot]) - 1))
+            .collect();
+        for &(slot, interface) in &machines {
+            by_interface[interface] |= 1 << slot;
+        }
+        let slots = |interfaces: u64| ones(interfaces).fold(0, |all, at| all | by_interface[at as usize]);
+        let mut scene = Scene {
+            interfaces: self.interfaces.clone(),
+            sends: vec![0; n],
+            carried: vec![0; n * n],
+            sends_to_made: vec![0; n],
+            heard: 0,
+            has_null: 0,
+        };
+        for &(from, sender) in &machines {
+            scene.sends[from] = slots(reach.sends[sender]);
+            scene.heard |= u64::from(reach.is_heard[sender]) << from;
+            scene.has_null |= u64::from(reach.has_null[sender]) << from;
+            for &(to, receiver) in &machines {
+                scene.carried[from * n + to] = slots(reach.carried[sender * n_interfaces + receiver]);
+                if reach.sends[sender] & reach.makes[receiver] != 0 {
+                    scene.sends_to_made[from] |= 1 << to;
+                }
+            }
+        }
+        self.scene = scene;
+    }
+}
+
+/// The places of the bits of a word.
+#[inline]
+fn ones(word: u64) -> impl Iterator<Item = u32> {
+    std::iter::successors((word != 0).then_some(word), |&word| {
+        let rest = word & (word - 1);
+        (rest != 0).then_some(rest)
+    })
+    .map(u64::trailing_zeros)
+}
