@@ -522,6 +522,9 @@ pub struct GraphArgs {
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
     pub max_nodes: usize,
 
+    #[command(flatten)]
+    pub network: NetworkArgs,
+
     /// How the graph is written
     #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
     pub format: GraphFormat,

@@ -1,7 +1,7 @@
 //! The graph of configurations of a small program, for looking at.
 //!
-//! One kernel, every machine that can step and every resolution of its data choices, breadth first, so that nodes come
-//! in order of their distance from the beginning. Configurations are told apart by their bytes. Machines are numbered in
+//! One kernel, everybody who can move (machines, messages on their way, crashes) and every resolution of the data choices,
+//! breadth first, so that nodes come in order of their distance from the beginning. Configurations are told apart by their bytes. Machines are numbered in
 //! the order in which the graph meets them: a run numbers them in order of creation, which may differ between two
 //! ways to the same configuration.
 
@@ -14,7 +14,7 @@ use allways_machine::{
     Executable, Kernel, Local, Message, Outcome, Pending, Silent, Snapshot, Status, Value,
 };
 use allways_p::hir::Temperature;
-use allways_run::{InstanceId, Limits, StopReason};
+use allways_run::{Choice, InstanceId, Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::liveness::graph::Resolution;
@@ -38,7 +38,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// Some monitor is hot.
     pub is_hot: bool,
-    /// One line for each monitor and machine: who, where, its fields, its inbox, what it is about to send.
+    /// One line for each monitor and machine: who, where, its fields, its inbox, what it is about to send. Then what is on
+    /// its way.
     pub lines: Vec<String>,
 }
 
@@ -116,16 +117,24 @@ impl Builder<'_> {
         // Answers may lead to the same place.
         let mut known: FxHashSet<(u32, String)> = FxHashSet::default();
         kernel.restore(snapshot);
-        let mut enabled: Vec<InstanceId> = kernel.enabled().collect();
-        enabled.sort_by_key(|&machine| self.names.number(machine));
-        for machine in enabled {
+        let mut choices: Vec<Choice> = kernel.choices().chain(kernel.crashes().map(Choice::Crash)).collect();
+        choices.sort_by_key(|&choice| match choice {
+            Choice::Machine(machine) => (0, self.names.number(machine), 0, 0),
+            Choice::Deliver { target, source, place } => {
+                (1, self.names.number(target), self.names.number(source), place)
+            }
+            Choice::Crash(machine) => (2, self.names.number(machine), 0, 0),
+            // Never asked for here.
+            Choice::Data(answer) => (3, answer, 0, 0),
+        });
+        for choice in choices {
             let mut resolution = Resolution::default();
             let mut n_ways = 0;
             loop {
                 kernel.restore(snapshot);
-                let mut label = self.act(kernel, machine);
+                let mut label = self.act(kernel, choice);
                 resolution.answers.clear();
-                if kernel.step(machine, &mut resolution, &mut Silent).is_err() {
+                if kernel.take(choice, &mut resolution, &mut Silent).is_err() {
                     break;
                 }
                 for answer in resolution.answers.iter().take(MAX_ANSWERS) {
@@ -151,8 +160,24 @@ impl Builder<'_> {
         }
     }
 
-    /// What the next step of a machine does first.
-    fn act(&self, kernel: &Kernel, machine: InstanceId) -> String {
+    /// What a step does first.
+    fn act(&self, kernel: &Kernel, choice: Choice) -> String {
+        let machine = match choice {
+            Choice::Machine(machine) => machine,
+            Choice::Crash(machine) => return format!("{} crashes", self.names.name(machine)),
+            Choice::Deliver { target, source, place } => {
+                let mut network = kernel.configuration().network.clone();
+                let channel = network.position(source, target);
+                let message = channel.and_then(|at| network.deliver(self.exe.network.model, at, place));
+                let message = message.map_or(String::new(), |message| self.message(kernel, message));
+                return format!(
+                    "{} gets {message} from {}",
+                    self.names.name(target),
+                    self.names.name(source)
+                );
+            }
+            Choice::Data(_) => return String::new(),
+        };
         let who = self.names.name(machine);
         match kernel.pending(machine) {
             None => format!("{who}: null"),
@@ -216,11 +241,30 @@ impl Builder<'_> {
         for (_, instance) in machines {
             lines.push(self.machine(kernel, instance, kernel.configuration().local(instance)));
         }
+        lines.extend(self.on_its_way(kernel));
         lines.extend(trouble);
         let is_hot = (0..kernel.n_monitors()).any(|n| kernel.temperature(n) == Temperature::Hot);
         self.graph.nodes.push(Node { kind, is_hot, lines });
         self.open.push(kernel.is_running().then(|| kernel.save()));
         number
+    }
+
+    /// One line for each channel that has something to bring.
+    fn on_its_way(&self, kernel: &Kernel) -> Vec<String> {
+        let channels = kernel.configuration().network.channels.iter();
+        let mut lines: Vec<(u32, u32, String)> = channels
+            .filter(|channel| !channel.messages.is_empty())
+            .map(|channel| {
+                let (source, target) = (channel.source, channel.target);
+                let messages: Vec<String> =
+                    channel.messages.iter().map(|sent| self.message(kernel, sent.message)).collect();
+                let (from, to) = (self.names.name(source), self.names.name(target));
+                let line = format!("on its way, {from} → {to}: {}", messages.join(", "));
+                (self.names.number(source), self.names.number(target), line)
+            })
+            .collect();
+        lines.sort();
+        lines.into_iter().map(|(_, _, line)| line).collect()
     }
 
     fn machine(&self, kernel: &Kernel, instance: InstanceId, local: &Local) -> String {

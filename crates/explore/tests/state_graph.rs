@@ -8,16 +8,37 @@ use allways_explore::Never;
 use allways_explore::search;
 use allways_explore::state_graph::{NodeKind, state_graph};
 use allways_machine::Executable;
-use allways_run::{Quiet, Verdict};
+use allways_p::hir::{EventId, MachineKind, Program};
+use allways_run::{NetworkModel, NetworkOptions, Quiet, Verdict};
 use support::compare::{limits, safety};
+
+fn faults(program: &Program, which: usize) -> NetworkOptions {
+    let mut options = NetworkOptions::default();
+    let events = || {
+        let events = program.events.ids().filter(|&event| event != EventId::NULL);
+        events.map(|event| program.name(program.events[event].name).to_owned()).collect()
+    };
+    let machines = program.machines.iter().filter(|machine| machine.kind == MachineKind::Machine);
+    match which % 5 {
+        1 => options.lossy = events(),
+        2 => options.duplicating = events(),
+        3 => options.crash = machines.map(|machine| program.name(machine.name).to_owned()).collect(),
+        _ => {}
+    }
+    options
+}
 
 #[test]
 fn graph_has_the_configurations_of_the_search() {
-    let mut n_compared = 0;
+    let (mut n_compared, mut n_tests) = (0, 0);
     for (name, text) in support::corpus() {
         let Ok(program) = support::compile(&name, &text) else { continue };
         for test in 0..program.tests.len() {
-            let exe = Arc::new(Executable::new(&program, test));
+            // Over each network in turn, with everything lossy or doubled, or everybody crashing.
+            let model = NetworkModel::ALL[n_tests % NetworkModel::ALL.len()];
+            let network = NetworkOptions { model, ..faults(&program, n_tests / NetworkModel::ALL.len()) };
+            n_tests += 1;
+            let exe = Arc::new(Executable::new(&program, test).with_network(&network).expect("names"));
             // Some programs of the corpus never end.
             let graph = state_graph(&exe, limits(), 400, &Never);
             let is_clean = graph

@@ -17,6 +17,9 @@ pub struct ProveReport {
     pub verdict: &'static str,
     /// What the verdict is worth, or why there is none.
     pub explanation: String,
+    /// Of an explicit search that ended early: what it can vouch for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covered: Option<Covered>,
     pub engine: &'static str,
     pub store: &'static str,
     /// Absent for P's own network without faults.
@@ -37,6 +40,17 @@ pub struct ProveReport {
     pub dead_handlers: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<Violation>,
+}
+
+/// What was looked at by a search that ended early.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Covered {
+    /// Every run of up to so many steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_steps: Option<u64>,
+    /// The same, in a sentence.
+    pub text: String,
 }
 
 /// Who floods whom.

@@ -1,7 +1,6 @@
 //! `allways graph`: pictures of a program.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use allways_driver::{Compilation, select};
 use allways_explore::state_graph::{self, StateGraph};
@@ -12,6 +11,7 @@ use allways_report::json;
 use allways_run::Limits;
 
 use super::check::load;
+use super::network;
 use crate::args::{Format, GraphArgs, GraphFormat};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
@@ -39,7 +39,10 @@ pub fn graph(args: &GraphArgs) -> ExitStatus {
         ));
         return ExitStatus::Rejected;
     };
-    let executable = Arc::new(Executable::new(program, *test));
+    let executable = match network::executable(program, *test, &args.network.options()) {
+        Ok(executable) => executable,
+        Err(status) => return status,
+    };
     let mut is_cut = None;
     let graph = if args.topology {
         topology(&compilation, &executable)

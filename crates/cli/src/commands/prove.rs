@@ -6,7 +6,9 @@ use allways_driver::auto::{self, Answer, AutoOptions, Engine};
 use allways_driver::{Compilation, select};
 use allways_explore::Fairness;
 use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice};
-use allways_explore::search::{self, Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind};
+use allways_explore::search::{
+    self, Covered, Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind,
+};
 use allways_machine::Executable;
 use allways_report::{check as check_report, json, prove as prove_report};
 use allways_run::{Guarantee, Limits, StopReason, Verdict};
@@ -239,6 +241,14 @@ fn report_of(
         explanation.push_str("; ");
         explanation.push_str(&check_report::explain_stop(reason));
     }
+    let covered = match found.verdict {
+        Verdict::Unknown(_) => covered(statistics.covered),
+        Verdict::Holds(_) | Verdict::Violated(_) => None,
+    };
+    if let Some(covered) = &covered {
+        explanation.push_str("; ");
+        explanation.push_str(&covered.text);
+    }
     prove_report::ProveReport {
         version: json::VERSION,
         command: "prove",
@@ -246,6 +256,7 @@ fn report_of(
         test: test.to_owned(),
         verdict: check_report::verdict_word(&found.verdict),
         explanation,
+        covered,
         engine,
         store: match statistics.store {
             StoreKind::Fingerprint => "fingerprint",
@@ -290,6 +301,23 @@ fn report_of(
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
         },
     }
+}
+
+/// What a search that ended early looked at.
+fn covered(covered: Covered) -> Option<prove_report::Covered> {
+    let (n_steps, text) = match covered {
+        Covered::Unsaid => return None,
+        Covered::Part => (None, "of runs of every length, a part was looked at".to_owned()),
+        Covered::Steps(n) => {
+            let s = if n == 1 { "" } else { "s" };
+            (Some(n), format!("every run of up to {n} step{s} was looked at"))
+        }
+        Covered::Finite => {
+            (None, "every run was looked at, but liveness on infinite runs is not decided".to_owned())
+        }
+        Covered::UpToUnknown => (None, "every run was looked at, up to there".to_owned()),
+    };
+    Some(prove_report::Covered { n_steps, text })
 }
 
 fn show(

@@ -40,6 +40,13 @@ fn memory_limit_ends_with_what_was_seen() {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             assert_eq!(output.status.code(), Some(3), "{order}, {store}: {text}");
             assert_says(&text, &["DefaultImpl: unknown", "the memory limit of 20 MB was reached"]);
+            assert_says(
+                &text,
+                match order {
+                    "depth" => &["of runs of every length, a part was looked at"],
+                    _ => &["every run of up to ", " steps was looked at"],
+                },
+            );
             assert!(figure(&text, " configurations,") > 1000, "{order}, {store}: {text}");
         }
     }
@@ -55,6 +62,12 @@ fn time_limit_ends_with_what_was_seen() {
     assert_eq!(report["verdict"], "unknown");
     assert_says(report["explanation"].as_str().unwrap(), &["the time limit of 1 s was reached"]);
     assert!(report["statistics"]["nConfigurations"].as_u64().unwrap() > 10, "{report}");
+    // The layer at which it stopped is not complete.
+    let n_steps = report["covered"]["nSteps"].as_u64().unwrap();
+    assert_eq!(report["statistics"]["depth"].as_u64().unwrap(), n_steps + 1, "{report}");
+    let text = format!("every run of up to {n_steps} steps was looked at");
+    assert_eq!(report["covered"]["text"], *text);
+    assert_says(report["explanation"].as_str().unwrap(), &[&text]);
 }
 
 #[test]

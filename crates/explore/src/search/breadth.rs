@@ -95,6 +95,8 @@ pub(super) struct Explored {
     pub end: SearchEnd,
     pub tally: Tally,
     pub depth: u64,
+    /// Every run of so many steps was looked at, whether or not the search came to its end.
+    pub n_covered: u64,
     /// Why some step cannot be known.
     pub unknown: Option<StopReason>,
     pub n_lookups: u64,
@@ -313,6 +315,7 @@ fn stopped(reason: StopReason) -> Explored {
         end: SearchEnd::Stopped(reason),
         tally: Tally::default(),
         depth: 0,
+        n_covered: 0,
         unknown: None,
         n_lookups: 0,
         n_misses: 0,
@@ -375,6 +378,8 @@ impl Leader<'_, '_> {
             end,
             tally,
             depth,
+            // The layer that it stopped in is not complete; and steps that were put off make some runs longer.
+            n_covered: if self.cx.reach.is_none() { depth.saturating_sub(1) } else { 0 },
             unknown,
             n_lookups: memo.n_lookups,
             n_misses: memo.n_misses,

@@ -45,9 +45,11 @@ pub(super) fn search(cx: Context<'_>) -> Result<DepthFirst, InternalError> {
 /// Depth first, again and again, to twice the depth each time.
 pub(super) fn deepening(cx: Context<'_>) -> Result<DepthFirst, InternalError> {
     let mut bound = 8;
+    let mut n_covered = 0;
     loop {
         let bound_here = cx.options.bounds.depth.map_or(bound, |limit| limit.min(bound));
-        let result = Search::new(cx).run(Some(bound_here))?;
+        let mut result = Search::new(cx).run(Some(bound_here))?;
+        result.explored.n_covered = n_covered;
         let is_cut = result.explored.tally.cuts.has(Cut::Depth);
         let is_done = !is_cut
             || cx.options.bounds.depth == Some(bound_here)
@@ -55,6 +57,7 @@ pub(super) fn deepening(cx: Context<'_>) -> Result<DepthFirst, InternalError> {
         if is_done {
             return Ok(result);
         }
+        n_covered = bound_here;
         bound *= 2;
     }
 }
@@ -137,6 +140,7 @@ impl<'a> Search<'a> {
             end,
             tally: self.tally,
             depth: self.deepest,
+            n_covered: 0,
             unknown: beginning.unknown.or_else(|| memo.unknown.clone()),
             n_lookups: memo.n_lookups,
             n_misses: memo.n_misses,

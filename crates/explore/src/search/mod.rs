@@ -41,7 +41,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
-pub use report::{ProveReport, ProveStatistics, Saved};
+pub use report::{Covered, ProveReport, ProveStatistics, Saved};
 pub use survey::{Survey, survey};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

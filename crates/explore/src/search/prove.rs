@@ -12,7 +12,7 @@ use super::graph;
 use super::options::{Order, ProveOptions, SearchBounds, StoreKind};
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
-use super::report::{ProveReport, ProveStatistics, Saved};
+use super::report::{Covered, ProveReport, ProveStatistics, Saved};
 use super::survey::{Notes, Survey};
 use super::witness::{self, Found};
 use crate::options::{Cancel, Fairness};
@@ -94,6 +94,8 @@ pub(super) fn search(
         Order::Deepening => depth_first(depth::deepening(cx)?, cx, exe)?,
     };
     let mut counterexample = counterexample;
+    // Only liveness was left open.
+    let mut is_finite = false;
     if counterexample.is_none()
         && explored.end == SearchEnd::Exhausted
         && let Some(fairness) = options.fairness
@@ -102,10 +104,16 @@ pub(super) fn search(
         match graph::check(cx, exe, fairness)? {
             graph::Answer::Holds => {}
             graph::Answer::Violated(found) => counterexample = Some(found),
-            graph::Answer::Stopped(reason) => explored.end = SearchEnd::Stopped(reason),
+            graph::Answer::Stopped(reason) => {
+                explored.end = SearchEnd::Stopped(reason);
+                is_finite = true;
+            }
         }
     }
-    let report = report(exe, options, &cells, explored, counterexample);
+    let mut report = report(exe, options, &cells, explored, counterexample);
+    if is_finite && report.statistics.covered != Covered::UpToUnknown {
+        report.statistics.covered = Covered::Finite;
+    }
     let survey = notes.as_ref().map_or_else(Survey::default, |notes| notes.survey(&super::lock(&cells)));
     Ok((report, survey))
 }
@@ -210,6 +218,12 @@ fn report(
             n_stuttering: tally.n_stuttering,
         },
         omission,
+        covered: match (&stopped, &explored.unknown, tally.cuts.is_empty()) {
+            (Some(_), _, _) if explored.n_covered > 0 => Covered::Steps(explored.n_covered),
+            (Some(_), _, _) => Covered::Part,
+            (None, Some(_), true) => Covered::UpToUnknown,
+            _ => Covered::Unsaid,
+        },
     };
     let verdict = match (counterexample, &stopped, explored.unknown) {
         (Some(found), _, _) => Verdict::Violated(Box::new(found)),

@@ -46,6 +46,24 @@ pub struct ProveStatistics {
     pub saved: Saved,
     /// The chance that a fingerprint stood for two configurations.
     pub omission: f64,
+    /// Of a search that did not see everything.
+    pub covered: Covered,
+}
+
+/// What a search that ended early can vouch for.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Covered {
+    /// It did not end early, or is not of this kind.
+    #[default]
+    Unsaid,
+    /// Some runs of every length: depth first, or with steps put off, none is complete.
+    Part,
+    /// Every run of up to so many steps was looked at.
+    Steps(u64),
+    /// Every run was looked at, but whether some goes on for ever as it must not was not decided.
+    Finite,
+    /// Every run was looked at, up to where it cannot be followed.
+    UpToUnknown,
 }
 
 /// What each reduction did; zero when it was off, or had nothing to do.
