@@ -56,7 +56,7 @@ pub(in super::super) struct Reach {
 }
 
 impl Reach {
-    /// `None` for a program that is too large.
+    /// `None` for a program that is too large, or has one machine only.
     pub fn new(exe: &Executable) -> Option<Reach> {
         let n = exe.interfaces.len();
         if n > MAX {
@@ -64,6 +64,9 @@ impl Reach {
         }
         let topology = Topology::new(exe);
         let sites = topology.sites();
+        if sites.len() < 2 {
+            return None;
+        }
         let interface = |site: u32| sites[site as usize].interface as usize;
         // By interface: itself and what it makes, as sites.
         let mut families: Vec<Vec<bool>> = vec![vec![false; sites.len()]; n];

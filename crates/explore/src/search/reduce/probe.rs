@@ -14,6 +14,7 @@ use super::symmetry::Symmetry;
 
 /// Configurations that are looked at.
 const LIMIT: usize = 10_000;
+const LIMIT_OF_SETS: usize = 5_000;
 
 /// Whether at least every sixth step of the first configurations can be put off.
 pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
@@ -27,7 +28,7 @@ pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
         layer.push(vector);
     }
     let (mut n_steps, mut n_put_off) = (0, 0);
-    while layer.len() > 0 && seen.len() < LIMIT {
+    while layer.len() > 0 && seen.len() < LIMIT_OF_SETS {
         let mut next = Layer::default();
         for at in 0..layer.len() {
             if at % 256 == 0 && cx.stop_reason().is_some() {
@@ -47,7 +48,7 @@ pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
                     next.push(successor);
                 }
             }
-            if seen.len() >= LIMIT {
+            if seen.len() >= LIMIT_OF_SETS {
                 break;
             }
         }
