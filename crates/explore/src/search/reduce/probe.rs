@@ -16,7 +16,7 @@ use super::symmetry::Symmetry;
 const LIMIT: usize = 10_000;
 const LIMIT_OF_SETS: usize = 5_000;
 
-/// Whether at least every sixth step of the first configurations can be put off.
+/// Whether at least every eighth step of the first configurations can be put off.
 pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
     let Some(mut sets) = cx.persistent_sets() else { return false };
     let beginning = super::super::lock(cx.cells).begin();
@@ -54,7 +54,7 @@ pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
         }
         layer = next;
     }
-    n_put_off * 6 >= n_steps
+    n_put_off * 8 >= n_steps
 }
 
 /// Whether at least three in ten of the first configurations are renamings of others.
