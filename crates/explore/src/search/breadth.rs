@@ -379,7 +379,10 @@ impl Leader<'_, '_> {
             tally,
             depth,
             // The layer that it stopped in is not complete; and steps that were put off make some runs longer.
-            n_covered: if self.cx.reach.is_none() { depth.saturating_sub(1) } else { 0 },
+            n_covered: match (&self.worker.persistent_sets, &self.worker.hand_overs) {
+                (None, None) => depth.saturating_sub(1),
+                (Some(_), _) | (_, Some(_)) => 0,
+            },
             unknown,
             n_lookups: memo.n_lookups,
             n_misses: memo.n_misses,
@@ -615,10 +618,8 @@ impl<'a, 's> Worker<'a, 's> {
             table: read(&shared.table),
             batch: Batch::default(),
             persistent_sets: cx.persistent_sets(),
-            hand_overs: (cx.options.reductions.hand_overs
-                && cx.options.bounds == SearchBounds::default()
-                && HandOvers::are_sound(&lock(cx.cells).exe))
-            .then(|| HandOvers::new(cx.cells)),
+            hand_overs: (cx.options.reductions.hand_overs && cx.options.bounds == SearchBounds::default())
+                .then(|| HandOvers::new(cx.cells)),
             symmetry: cx.symmetry(),
             differences: Vec::new(),
             memo_bytes: 0,
