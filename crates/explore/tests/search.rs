@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::Arc;
 
-use allways_explore::search::{Order, ProveOptions, ProveReport, SearchBounds, StoreKind, prove};
+use allways_explore::search::{Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind, prove};
 use allways_explore::{Fairness, Never};
 use allways_machine::Executable;
 use allways_run::{Bound, Guarantee, Limits, Quiet, StopReason, Verdict};
@@ -48,6 +48,50 @@ fn bounds_show_in_the_verdict() {
         assert_eq!(report.verdict, Verdict::Holds(Guarantee::UpTo(vec![Bound::Steps(50)])), "{order:?}");
         assert_eq!(report.statistics.n_configurations, 51, "{order:?}");
         assert!(report.dead_handlers.is_none());
+    }
+}
+
+/// The producer never waits, and nobody else sends to the sink.
+const ENDLESS: &str = "
+event item: int;
+event go;
+event answer;
+machine Main {
+    start state S {
+        entry { new Producer(new Sink()); send new Client(), go; }
+    }
+}
+machine Sink { start state S { DEFER item; } }
+machine Producer {
+    start state S {
+        entry (sink: Sink) { var i: int; while (true) { send sink, item, i; i = NEXT; } }
+    }
+}
+machine Client {
+    start state S {
+        entry { send this, answer; }
+        on go do { send this, answer; }
+        on answer do { send this, halt; }
+        on halt do { assert false; }
+    }
+}
+";
+
+/// Alone, the producer would do: persistent sets must not leave out the client for ever.
+#[test]
+fn nobody_is_put_off_for_ever() {
+    for (defer, next) in [("defer", "i"), ("defer", "i + 1"), ("ignore", "i"), ("ignore", "i + 1")] {
+        let text = ENDLESS.replace("DEFER", defer).replace("NEXT", next).replace("halt", "stop");
+        let text = text.replace("event go;", "event go; event stop;");
+        let program = compile("endless.p", &text).unwrap_or_else(|error| panic!("{error}"));
+        let exe = Arc::new(Executable::new(&program, 0));
+        let mut lengths = Vec::new();
+        for reductions in [Reductions::NONE, Reductions { persistent_sets: true, ..Reductions::NONE }] {
+            let report = run(&exe, &ProveOptions { reductions, probes: false, ..safety() });
+            let Verdict::Violated(found) = &report.verdict else { panic!("{defer}: {:?}", report.verdict) };
+            lengths.push(found.schedule.n_steps());
+        }
+        assert_eq!(lengths[0], lengths[1], "{defer}, {next}");
     }
 }
 

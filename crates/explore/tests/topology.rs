@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use allways_machine::topology::{Target, Topology};
-use allways_machine::{DataPoint, Executable, Kernel, Note, Pending, Recorder, Scene};
+use allways_machine::value::{Kind, View};
+use allways_machine::{DataPoint, Executable, Kernel, Note, Pending, Recorder, Scene, Store, Value};
 use allways_run::{InstanceId, Limits};
 use allways_testkit::generate::generate_any;
 use allways_testkit::random::Random;
@@ -144,11 +145,50 @@ struct Watch<'a> {
     sites: Vec<Option<u32>>,
     missing: BTreeSet<String>,
     n_pairs: usize,
+    n_references: usize,
+}
+
+/// The machines in a value.
+fn references(store: &Store, value: Value, out: &mut Vec<InstanceId>) {
+    match value.view() {
+        View::Ref(machine, _) => out.push(machine),
+        View::Node(Kind::Tuple | Kind::Seq, id) => {
+            store.parts(id).iter().for_each(|&part| references(store, part, out));
+        }
+        View::Node(Kind::Named, id) => {
+            store.named_parts(id).1.iter().for_each(|&part| references(store, part, out));
+        }
+        View::Node(Kind::Set, id) => store.set_elements(id).for_each(|part| references(store, part, out)),
+        View::Node(Kind::Map, id) => store.map_entries(id).for_each(|(key, part)| {
+            references(store, key, out);
+            references(store, part, out);
+        }),
+        View::Node(Kind::Int | Kind::Float | Kind::String, _)
+        | View::Null
+        | View::Bool(_)
+        | View::Int(_)
+        | View::Event(_)
+        | View::Hole(_) => {}
+    }
 }
 
 impl Watch<'_> {
     fn site(&self, instance: InstanceId) -> Option<u32> {
         self.sites.get(instance.as_u32() as usize).copied().flatten()
+    }
+
+    /// Whom a machine tells of whom is known, too.
+    fn see_references(&mut self, scene: &Scene<'_>, from: InstanceId, to: InstanceId, payload: Value) {
+        let mut machines = Vec::new();
+        references(scene.store, payload, &mut machines);
+        let Some((sender, receiver)) = self.site(from).zip(self.site(to)) else { return };
+        for machine in machines {
+            self.n_references += 1;
+            let mut carried = self.topology.carried(sender, receiver);
+            if !self.site(machine).is_some_and(|of| carried.any(|site| site == of)) {
+                self.missing.insert(format!("site {sender} tells site {receiver} of {machine:?}"));
+            }
+        }
     }
 
     fn see(&mut self, exe: &Executable, from: InstanceId, target: Option<Target>, event: u32) {
@@ -167,6 +207,7 @@ impl Recorder for Watch<'_> {
     fn record(&mut self, scene: &Scene<'_>, note: Note) {
         match note {
             Note::Send { machine, target, message, .. } => {
+                self.see_references(scene, machine, target, message.payload);
                 let target = self.site(target).map(Target::Site);
                 self.see(scene.exe, machine, target, message.event);
             }
@@ -179,14 +220,25 @@ impl Recorder for Watch<'_> {
 }
 
 /// Random runs of a test; every pair of sender and target must be known. How many were seen.
-fn watch_runs(name: &str, exe: &Arc<Executable>, n_runs: u64, problems: &mut Vec<String>) -> usize {
+fn watch_runs(
+    name: &str,
+    exe: &Arc<Executable>,
+    n_runs: u64,
+    n_references: &mut usize,
+    problems: &mut Vec<String>,
+) -> usize {
     let topology = Topology::new(exe);
     let mut n_pairs = 0;
     for run in 0..n_runs {
         let mut random = Random::new(run);
         let mut kernel = Kernel::new(exe.clone(), Limits { instructions: 20_000, ..Limits::default() });
-        let mut watch =
-            Watch { topology: &topology, sites: vec![Some(0)], missing: BTreeSet::new(), n_pairs: 0 };
+        let mut watch = Watch {
+            topology: &topology,
+            sites: vec![Some(0)],
+            missing: BTreeSet::new(),
+            n_pairs: 0,
+            n_references: 0,
+        };
         for _ in 0..150 {
             if !kernel.is_running() || kernel.n_enabled() == 0 {
                 break;
@@ -210,6 +262,7 @@ fn watch_runs(name: &str, exe: &Arc<Executable>, n_runs: u64, problems: &mut Vec
             }
         }
         n_pairs += watch.n_pairs;
+        *n_references += watch.n_references;
         problems.extend(watch.missing.into_iter().map(|missing| format!("{name}: {missing}")));
     }
     n_pairs
@@ -218,21 +271,22 @@ fn watch_runs(name: &str, exe: &Arc<Executable>, n_runs: u64, problems: &mut Vec
 #[test]
 fn random_runs_of_random_programs_show_nothing_else() {
     let mut problems = Vec::new();
-    let mut n_pairs = 0;
+    let (mut n_pairs, mut n_references) = (0, 0);
     for seed in 70_000..70_600 {
         let (text, _) = generate_any(seed);
         let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let exe = Arc::new(Executable::new(&program, 0));
-        n_pairs += watch_runs(&format!("seed {seed}"), &exe, 6, &mut problems);
+        n_pairs += watch_runs(&format!("seed {seed}"), &exe, 6, &mut n_references, &mut problems);
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_references > 1_000, "only {n_references} references");
     assert!(n_pairs > 10_000, "only {n_pairs} sends");
 }
 
 #[test]
 fn random_runs_of_models_and_corpus_show_nothing_else() {
     let mut problems = Vec::new();
-    let mut n_pairs = 0;
+    let (mut n_pairs, mut n_references) = (0, 0);
     let mut programs = support::corpus();
     for folder in support::folders("models") {
         let texts: Vec<String> = support::texts(&folder).into_iter().map(|(_, text)| text).collect();
@@ -242,7 +296,8 @@ fn random_runs_of_models_and_corpus_show_nothing_else() {
         let Ok(program) = compile(&name, &text) else { continue };
         for test in 0..program.tests.len() {
             let exe = Arc::new(Executable::new(&program, test));
-            n_pairs += watch_runs(&format!("{name}, {}", exe.test_name), &exe, 4, &mut problems);
+            let name = format!("{name}, {}", exe.test_name);
+            n_pairs += watch_runs(&name, &exe, 4, &mut n_references, &mut problems);
         }
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
