@@ -121,7 +121,8 @@ machine Server {
         on eDecided do (decided: tRequest) {
             goto Decided, decided.number;
         }
-        ignore eGet;
+        // There is nothing to say yet.
+        defer eGet;
     }
 
     state Decided {

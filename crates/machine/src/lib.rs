@@ -13,6 +13,7 @@
 
 pub mod configuration;
 pub mod content;
+pub mod drops;
 pub mod encode;
 pub mod executable;
 pub mod instances;

@@ -19,7 +19,7 @@ use super::expand::{Expander, Move, Sink, Successor, fingerprint, write_successo
 use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
-use super::reduce::hand_over::HandOvers;
+use super::reduce::hand_over::{First, HandOvers};
 use super::reduce::persistent::{PersistentSets, Reach};
 use super::reduce::symmetry::Symmetry;
 use super::survey::Notes;
@@ -750,14 +750,19 @@ impl<'a, 's> Worker<'a, 's> {
                 // The one is for P's own network, the other for those that delay.
                 let sets = self.persistent_sets.as_mut();
                 let chosen = sets.and_then(|sets| sets.find(memo, vector, symmetry));
-                let sends = self.hand_overs.as_mut();
-                let send = sends.and_then(|sends| sends.find(memo, vector, n_monitors));
-                let n_put_off = chosen.map_or(send.map_or(0, |(_, n)| n), |chosen| chosen.n_put_off);
+                let hand_overs = self.hand_overs.as_mut();
+                let first = hand_overs.and_then(|steps| steps.find(memo, vector, n_monitors));
+                let n_put_off = chosen.map_or(first.map_or(0, |(_, n)| n), |chosen| chosen.n_put_off);
                 sink.tally.n_persistent += u64::from(n_put_off > 0);
                 sink.tally.n_put_off += n_put_off;
-                match (chosen, send) {
+                match (chosen, first) {
                     (Some(chosen), _) => self.expander.expand_some(vector, chosen.movers, &mut sink),
-                    (None, Some((slot, _))) => self.expander.expand_one(vector, slot, &mut sink),
+                    (None, Some((First::Machine(slot), _))) => {
+                        self.expander.expand_one(vector, slot, &mut sink)
+                    }
+                    (None, Some((First::Arrival(slot, own), _))) => {
+                        self.expander.expand_arrival(vector, slot, own, &mut sink)
+                    }
                     (None, None) => self.expander.expand(vector, &mut sink),
                 }
             };

@@ -58,6 +58,12 @@ pub(super) enum Owner {
     Network(InstanceId),
 }
 
+impl Owner {
+    pub fn is_machine(&self) -> bool {
+        matches!(self, Owner::Machine(_))
+    }
+}
+
 /// A bound that the search met.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Cut {

@@ -1,7 +1,7 @@
 //! The successors of a configuration vector: arithmetic on numbers of cells.
 
-use super::cells::{CellId, Cut};
-use super::memo::{ActKind, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out};
+use super::cells::{CellId, Cut, Owner};
+use super::memo::{ActEntry, ActKind, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out};
 
 /// Which step of a configuration: who, and by which outcomes of the receiver and of itself. Of a network, `own` is which of
 /// its messages arrives.
@@ -54,6 +54,8 @@ pub(super) struct Expander<'a> {
     has_crashes: bool,
     /// Steps that change nothing are not told.
     pub skips_stutter: bool,
+    /// By slot, as far as it was asked for.
+    is_machine: Vec<bool>,
     changes: Vec<(u32, CellId)>,
 }
 
@@ -62,7 +64,15 @@ impl<'a> Expander<'a> {
         let n_monitors = memo.cells().n_monitors();
         let has_crashes = memo.cells().exe.network.has_crashes();
         let max_machines = max_machines.map_or(usize::MAX, |n| n as usize);
-        Expander { memo, n_monitors, max_machines, has_crashes, skips_stutter: false, changes: Vec::new() }
+        Expander {
+            memo,
+            n_monitors,
+            max_machines,
+            has_crashes,
+            skips_stutter: false,
+            is_machine: Vec::new(),
+            changes: Vec::new(),
+        }
     }
 
     pub fn n_monitors(&self) -> usize {
@@ -88,7 +98,7 @@ impl<'a> Expander<'a> {
     pub fn expand_one<S: Sink>(&mut self, vector: &[CellId], slot: u32, sink: &mut S) -> Standing {
         let mut standing = Standing::default();
         self.step(vector, slot, vector[slot as usize], sink, &mut standing);
-        standing.n_machines = vector[self.n_monitors..].iter().filter(|&&cell| cell != 0).count() as u32;
+        standing.n_machines = self.n_machines(vector) as u32;
         standing
     }
 
@@ -103,6 +113,20 @@ impl<'a> Expander<'a> {
         }
         standing.n_machines = vector[self.n_monitors..].iter().filter(|&&cell| cell != 0).count() as u32;
         standing
+    }
+
+    /// Tells the sink the steps in which a network brings one of its messages.
+    pub fn expand_arrival<S: Sink>(
+        &mut self,
+        vector: &[CellId],
+        slot: u32,
+        own: u32,
+        sink: &mut S,
+    ) -> Standing {
+        let act = self.memo.act(vector[slot as usize]);
+        self.arrive(vector, slot, act, own, sink);
+        let n_machines = self.n_machines(vector) as u32;
+        Standing { n_enabled: 1, n_machines, ..Standing::default() }
     }
 
     /// The same, with the machines in this order.
@@ -136,8 +160,13 @@ impl<'a> Expander<'a> {
     }
 
     fn n_machines(&mut self, vector: &[CellId]) -> usize {
-        let others = vector[self.n_monitors..].iter().filter(|&&cell| cell != 0);
-        others.filter(|&&cell| self.memo.act(cell).kind != ActKind::Network).count()
+        if self.is_machine.len() < vector.len() {
+            let cells = self.memo.cells();
+            let slots = 0..cells.n_slots().max(vector.len()) as u32;
+            self.is_machine =
+                slots.map(|slot| cells.owners.get(slot as usize).is_some_and(Owner::is_machine)).collect();
+        }
+        vector.iter().zip(&self.is_machine).filter(|&(&cell, &is_machine)| is_machine && cell != 0).count()
     }
 
     /// The slots of the machines that can step, and of networks that have something to bring.
@@ -230,22 +259,7 @@ impl<'a> Expander<'a> {
             ActKind::Network => {
                 standing.n_machines -= 1;
                 for own in 0..act.n {
-                    let out = self.memo.outs[(act.first + own) as usize];
-                    let (target, message) = self.memo.deliveries[out.extra as usize];
-                    let (first, n) = self.memo.deliver(vector[target as usize], message);
-                    for delivered in 0..n {
-                        let reaction = self.memo.outs[(first + delivered) as usize];
-                        if reaction.extra != 0 {
-                            if let End::Cut(cut) = self.memo.extras[reaction.extra as usize].end {
-                                sink.cut(cut);
-                            }
-                            continue;
-                        }
-                        let delta = reaction.delta.wrapping_add(out.delta);
-                        let changes = &[(target, reaction.next), (slot, out.next)];
-                        let by = Move { slot, delivered, own };
-                        sink.successor(vector, Successor { delta, changes, by, hot: 0, cold: 0 });
-                    }
+                    self.arrive(vector, slot, act, own, sink);
                 }
             }
             ActKind::Create
@@ -272,6 +286,27 @@ impl<'a> Expander<'a> {
             }
         }
         standing.n_enabled += 1;
+    }
+
+    /// A network brings one of its messages.
+    #[inline]
+    fn arrive<S: Sink>(&mut self, vector: &[CellId], slot: u32, act: ActEntry, own: u32, sink: &mut S) {
+        let out = self.memo.outs[(act.first + own) as usize];
+        let (target, message) = self.memo.deliveries[out.extra as usize];
+        let (first, n) = self.memo.deliver(vector[target as usize], message);
+        for delivered in 0..n {
+            let reaction = self.memo.outs[(first + delivered) as usize];
+            if reaction.extra != 0 {
+                if let End::Cut(cut) = self.memo.extras[reaction.extra as usize].end {
+                    sink.cut(cut);
+                }
+                continue;
+            }
+            let delta = reaction.delta.wrapping_add(out.delta);
+            let changes = &[(target, reaction.next), (slot, out.next)];
+            let by = Move { slot, delivered, own };
+            sink.successor(vector, Successor { delta, changes, by, hot: 0, cold: 0 });
+        }
     }
 
     /// The rest of a step that is observed, that makes a machine, or that ends otherwise.

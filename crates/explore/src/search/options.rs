@@ -58,7 +58,8 @@ pub struct Reductions {
     pub persistent_sets: bool,
     /// Steps that change nothing are not looked at.
     pub timer_stutter: bool,
-    /// Over networks that delay messages and have no faults, sends go first, alone. For breadth-first searches without bounds.
+    /// Over networks that delay messages and have no faults, sends go first, alone, then arrivals of what is ignored for
+    /// good. For breadth-first searches without bounds.
     pub hand_overs: bool,
 }
 

@@ -187,9 +187,10 @@ impl Tree {
     pub fn set(&mut self, vector: &[CellId]) -> Result<u64, Full> {
         let size = size_for(vector);
         self.nodes.clear();
-        self.nodes.resize(size, 0);
-        self.nodes.extend(vector.iter().take(size));
         self.nodes.resize(2 * size, 0);
+        for (slot, &cell) in vector.iter().take(size).enumerate() {
+            self.nodes[leaf(size, slot)] = cell;
+        }
         self.stamps.clear();
         self.stamps.resize(2 * size, 0);
         self.changed.clear();
@@ -212,7 +213,7 @@ impl Tree {
         let stamp = self.stamp;
         self.dirty.clear();
         for &(slot, cell) in changes {
-            let at = size + slot as usize;
+            let at = leaf(size, slot as usize);
             if self.nodes[at] != cell {
                 self.stamps[at] = stamp;
                 self.changed[at] = cell;
@@ -294,6 +295,14 @@ impl ExactKeys {
 fn size_for(vector: &[CellId]) -> usize {
     let len = vector.iter().rposition(|&cell| cell != 0).map_or(0, |last| last + 1);
     len.next_power_of_two().max(2)
+}
+
+/// Where a slot is among the nodes of a tree with so many leaves: by its bits from the lowest up. So both halves of a tree
+/// have as many machines in them, also when the vector is just longer than a smaller tree could hold; else one half would be
+/// nearly the whole vector, and have nearly as many pairs as there are vectors.
+#[inline]
+fn leaf(size: usize, slot: usize) -> usize {
+    size + (slot.reverse_bits() >> (usize::BITS - size.trailing_zeros()))
 }
 
 #[inline]
