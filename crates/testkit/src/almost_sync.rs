@@ -12,7 +12,7 @@ use allways_explore::Never;
 use allways_explore::search::almost_sync::certify::certify;
 use allways_explore::search::almost_sync::survey::{Survey, survey};
 use allways_explore::search::almost_sync::{
-    AlmostSyncOptions, AlmostSyncReport, DestinationChoice, FloodRule, prove,
+    AlmostSyncOptions, AlmostSyncReport, DestinationChoice, FloodRule, Rules, prove,
 };
 use allways_machine::{Executable, Simplify};
 use allways_run::{Guarantee, Limits, Quiet, Verdict, ViolationKind};
@@ -178,7 +178,12 @@ impl Comparison<'_> {
 
     /// An exact exploration, by its states. `None` if it does not end where the oracle does not, either.
     fn exact(&self, choice: DestinationChoice) -> Result<Option<u64>, String> {
-        let options = AlmostSyncOptions { choice, ..self.options() };
+        // The canonical choice is the paper's, and so are the rules that go with it.
+        let rules = match choice {
+            DestinationChoice::LeastWaiting => Rules::Lean,
+            DestinationChoice::Canonical => Rules::Paper,
+        };
+        let options = AlmostSyncOptions { choice, rules, ..self.options() };
         let found = match survey(&self.exe, &options) {
             Ok(Some(found)) => found,
             Ok(None) if self.reference.bound_hit => return Ok(None),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use allways_driver::auto::{self, Answer, AutoOptions, Engine};
 use allways_driver::{Compilation, select};
 use allways_explore::Fairness;
-use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice};
+use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, Rules};
 use allways_explore::search::{
     self, Covered, Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind,
 };
@@ -200,6 +200,11 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
         choice: match args.almost_sync.destination {
             DestinationArg::LeastWaiting => DestinationChoice::LeastWaiting,
             DestinationArg::Canonical => DestinationChoice::Canonical,
+        },
+        // The canonical choice is the paper's, and so are the rules that go with it.
+        rules: match args.almost_sync.destination {
+            DestinationArg::LeastWaiting => Rules::Lean,
+            DestinationArg::Canonical => Rules::Paper,
         },
         flood: args.almost_sync.flood,
         certificate: args.almost_sync.certificate.is_some(),

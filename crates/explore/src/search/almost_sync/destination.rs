@@ -1,6 +1,10 @@
 //! The choice of the destination set.
 //!
 //! Closing is done on bits over slots, once from each machine that can move.
+//!
+//! A step is *in vain* if it leaves everything as it is: an oscillator ticks at a clock that does not listen. A run needs no such step,
+//! and the machine can do nothing else until somebody touches what its step touches. So it is not stepped; but if it may send
+//! to a member, what its step touches is in the set, as for others.
 
 use super::options::DestinationChoice;
 use super::senders::Senders;
@@ -10,6 +14,8 @@ pub(super) struct Mover {
     pub slot: u32,
     /// Messages that would have to wait after its step.
     pub n_waiting: u32,
+    /// Its step changes nothing, as long as nobody touches what it touches.
+    pub is_vain: bool,
 }
 
 /// How the machines of a state stand, as bits over slots.
@@ -24,6 +30,8 @@ pub(super) struct Scene {
     pub mover_of: Vec<u32>,
     /// Slots of movers.
     pub moving: Vec<u64>,
+    /// Movers whose steps are not in vain.
+    pub n_real: usize,
 }
 
 pub(super) const NO_MOVER: u32 = u32::MAX;
@@ -32,6 +40,7 @@ impl Scene {
     pub fn clear(&mut self, n_words: usize) {
         self.n_words = n_words;
         self.movers.clear();
+        self.n_real = 0;
         self.touched.clear();
         for bits in [&mut self.receiving, &mut self.moving] {
             bits.clear();
@@ -45,10 +54,11 @@ impl Scene {
         set(&mut self.receiving, slot);
     }
 
-    pub fn moves(&mut self, slot: u32, n_waiting: u32, touched: impl Iterator<Item = u32>) {
-        self.mover_of[slot as usize] = self.movers.len() as u32;
-        set(&mut self.moving, slot);
-        self.movers.push(Mover { slot, n_waiting });
+    pub fn moves(&mut self, mover: Mover, touched: impl Iterator<Item = u32>) {
+        self.mover_of[mover.slot as usize] = self.movers.len() as u32;
+        set(&mut self.moving, mover.slot);
+        self.n_real += usize::from(!mover.is_vain);
+        self.movers.push(mover);
         let start = self.touched.len();
         self.touched.resize(start + self.n_words, 0);
         for target in touched {
@@ -74,7 +84,7 @@ pub(super) struct Chooser {
 type Rank = (u32, u32, u32);
 
 impl Chooser {
-    /// The numbers of the movers that are stepped now. There is at least one mover.
+    /// The numbers of the movers that are stepped now. There is at least one whose step is not in vain.
     ///
     /// # Errors
     /// When a step touches what the topology says it does not.
@@ -86,7 +96,8 @@ impl Chooser {
         out: &mut Vec<u32>,
     ) -> Result<(), String> {
         let mut best: Option<Rank> = None;
-        for seed in 0..scene.movers.len() {
+        let is_real = |mover: usize| !scene.movers[mover].is_vain;
+        for seed in (0..scene.movers.len()).filter(|&seed| is_real(seed)) {
             let rank = self.close(scene, senders, seed)?;
             if best.is_none_or(|best| rank < best) {
                 best = Some(rank);
@@ -99,7 +110,7 @@ impl Chooser {
             }
         }
         out.clear();
-        out.extend(ones(&self.best));
+        out.extend(ones(&self.best).filter(|&mover| is_real(mover as usize)));
         Ok(())
     }
 
@@ -142,7 +153,7 @@ impl Chooser {
         let mut n_waiting = 0;
         for (mover, known) in scene.movers.iter().enumerate() {
             if has(&self.movers, mover as u32) {
-                n_waiting += known.n_waiting;
+                n_waiting += if known.is_vain { 0 } else { known.n_waiting };
             } else if self.set.iter().zip(scene.touched(mover)).any(|(a, b)| a & b != 0) {
                 return Err("a step to somebody to whom the topology knows none".to_owned());
             }

@@ -16,8 +16,9 @@ use super::super::options::{SearchBounds, StoreKind};
 use super::super::report::{ProveReport, ProveStatistics};
 use super::super::witness::{self, StepName};
 use super::certificate;
-use super::destination::{Chooser, Scene};
-use super::options::{AlmostSyncOptions, FLOOD_AT, FLOOD_BOUND, FloodRule};
+use super::destination::{Chooser, Mover, NO_MOVER, Scene};
+use super::heirs::Heirs;
+use super::options::{AlmostSyncOptions, FLOOD_AT, FLOOD_BOUND, FloodRule, Rules};
 use super::places::{End, GONE, Head, HeadKind, NOBODY, Places};
 use super::report::{AlmostSyncReport, Flood};
 use super::senders::Senders;
@@ -120,6 +121,14 @@ pub(super) struct Broken {
     pub by: Move,
 }
 
+/// Who steps, from which state to states of which depth.
+#[derive(Clone, Copy)]
+struct Stepper {
+    state: u32,
+    depth: u32,
+    slot: u32,
+}
+
 /// All states that were met, and where they came from.
 #[derive(Default)]
 pub(super) struct States {
@@ -140,7 +149,8 @@ impl States {
         &self.places[start..self.ends[state as usize]]
     }
 
-    fn insert(&mut self, vector: &[u32], origin: (u32, Move), depth: u32) -> bool {
+    /// The number of a state, which is met now or was before.
+    fn insert(&mut self, vector: &[u32], origin: (u32, Move), depth: u32) -> u32 {
         let length = vector.iter().rposition(|&place| place != NOBODY).map_or(0, |at| at + 1);
         let vector = &vector[..length];
         let hash_of = |vector: &[u32]| BuildHasherDefault::<FxHasher>::default().hash_one(vector);
@@ -150,15 +160,16 @@ impl States {
             let start = if state == 0 { 0 } else { ends[state as usize - 1] };
             &places[start..ends[state as usize]]
         };
-        if self.index.find(hash, |&state| get(state) == vector).is_some() {
-            return false;
+        if let Some(&known) = self.index.find(hash, |&state| get(state) == vector) {
+            return known;
         }
-        self.index.insert_unique(hash, ends.len() as u32, |&state| hash_of(get(state)));
+        let state = ends.len() as u32;
+        self.index.insert_unique(hash, state, |&state| hash_of(get(state)));
         self.places.extend_from_slice(vector);
         self.ends.push(self.places.len());
         self.origins.push(origin);
         self.depths.push(depth);
-        true
+        state
     }
 
     fn n_bytes(&self) -> usize {
@@ -203,6 +214,9 @@ pub(super) struct Search<'a> {
     scene: Scene,
     chooser: Chooser,
     chosen: Vec<u32>,
+    /// Whether steps may be heirs, and those in vain are left out.
+    is_lean: bool,
+    heirs: Heirs,
 }
 
 impl<'a> Search<'a> {
@@ -242,6 +256,8 @@ impl<'a> Search<'a> {
             scene: Scene::default(),
             chooser: Chooser::default(),
             chosen: Vec::new(),
+            is_lean: options.rules == Rules::Lean && !options.certificate,
+            heirs: Heirs::default(),
         }
     }
 
@@ -280,7 +296,7 @@ impl<'a> Search<'a> {
     }
 
     fn stop_reason(&mut self) -> Option<StopReason> {
-        let bytes = (self.states.n_bytes() + self.places.n_bytes()) as u64;
+        let bytes = (self.states.n_bytes() + self.heirs.n_bytes() + self.places.n_bytes()) as u64;
         self.peak_bytes = self.peak_bytes.max(bytes);
         self.observer.progress(&Progress {
             n_steps: self.n_transitions,
@@ -381,13 +397,17 @@ impl<'a> Search<'a> {
                         let place = vector[target as usize];
                         n_waiting += u32::from(place != GONE && self.places.must_wait(place, message));
                     }
+                    let is_vain = self.is_lean && self.is_vain(&vector, &head);
                     let touched = head.targets.iter().copied();
-                    self.scene.moves(slot, n_waiting, touched.filter(|&slot| vector[slot as usize] != GONE));
+                    self.scene.moves(
+                        Mover { slot, n_waiting, is_vain },
+                        touched.filter(|&slot| vector[slot as usize] != GONE),
+                    );
                     movers.push(head);
                 }
             }
         }
-        if movers.is_empty() {
+        if self.scene.n_real == 0 {
             if self.options.certificate {
                 self.movers_of.push(Box::default());
             }
@@ -399,33 +419,60 @@ impl<'a> Search<'a> {
             let slots = chosen.iter().map(|&mover| self.scene.movers[mover as usize].slot);
             self.movers_of.push(slots.collect());
         }
+        // Without other movers there are no runs that need an heir.
+        let needs_heir = chosen.len() < self.scene.n_real;
+        let mut heir = None;
         for &mover in &chosen {
-            let slot = self.scene.movers[mover as usize].slot;
-            self.step(state, depth, &vector, slot, &movers[mover as usize], flood_at);
+            let head = &movers[mover as usize];
+            let from = Stepper { state, depth, slot: self.scene.movers[mover as usize].slot };
+            let goes_on = |target: u32| {
+                let other = self.scene.mover_of[target as usize];
+                other != NO_MOVER && !chosen.contains(&other)
+            };
+            let can_inherit =
+                needs_heir && self.is_lean && !head.deliver.is_some_and(|(target, _)| goes_on(target));
+            let found = self.step(from, &vector, head, can_inherit && heir.is_none(), flood_at);
+            heir = heir.or(found);
         }
-        // Without other movers nothing would come after blocking.
-        if chosen.len() < movers.len() {
+        if needs_heir && heir.is_none() {
             let mut blocked = vector;
             for &mover in &chosen {
                 blocked[self.scene.movers[mover as usize].slot as usize] = GONE;
             }
             self.n_transitions += 1;
-            self.states.insert(&blocked, (state, Move { slot: BLOCK, own: 0, reaction: 0 }), depth);
+            let by = Move { slot: BLOCK, own: 0, reaction: 0 };
+            heir = Some(self.states.insert(&blocked, (state, by), depth));
+        }
+        if let Some(heir) = heir {
+            self.heirs.set(state, heir);
         }
         self.chosen = chosen;
         Ok(())
     }
 
-    /// All steps of one machine.
+    /// Whether a step leaves everything as it is.
+    fn is_vain(&mut self, vector: &[u32], head: &Head) -> bool {
+        head.returns
+            && head.outcomes.iter().flat_map(|outcome| &outcome.observed).all(|&(monitor, message)| {
+                let place = vector[monitor as usize];
+                self.places.hear(place, message) == End::At(place)
+            })
+            && head.deliver.is_none_or(|(target, message)| {
+                let place = vector[target as usize];
+                place == GONE || self.places.is_unmoved(place, message)
+            })
+    }
+
+    /// All steps of one machine. If an heir is looked for: a successor that can be it.
     fn step(
         &mut self,
-        state: u32,
-        depth: u32,
+        Stepper { state, depth, slot }: Stepper,
         vector: &[u32],
-        slot: u32,
         head: &Head,
+        needs_heir: bool,
         flood_at: Option<u32>,
-    ) {
+    ) -> Option<u32> {
+        let mut heir = None;
         let delivery = head.deliver.filter(|&(target, _)| vector[target as usize] != GONE);
         let reactions = delivery.map(|(target, message)| self.places.react(vector[target as usize], message));
         let n_reactions = reactions.as_ref().map_or(1, |reactions| reactions.len());
@@ -482,9 +529,13 @@ impl<'a> Search<'a> {
                     }
                 }
                 self.n_transitions += u64::from(reaction > 0);
-                self.states.insert(&successor, (state, by(reaction)), depth);
+                let number = self.states.insert(&successor, (state, by(reaction)), depth);
+                if needs_heir && heir.is_none() && self.heirs.is_open(state, number) {
+                    heir = Some(number);
+                }
             }
         }
+        heir
     }
 
     /// A halted machine is gone.
@@ -659,7 +710,7 @@ impl<'a> Search<'a> {
     }
 
     fn finish(&mut self, end: SearchEnd) -> Result<AlmostSyncReport, InternalError> {
-        let bytes = (self.states.n_bytes() + self.places.n_bytes()) as u64;
+        let bytes = (self.states.n_bytes() + self.heirs.n_bytes() + self.places.n_bytes()) as u64;
         self.peak_bytes = self.peak_bytes.max(bytes);
         let n_states = self.states.len() as u64;
         let statistics = ProveStatistics {

@@ -9,6 +9,7 @@
 //! Why that is enough. Take any run from a state in which no blocked machine moves. If one of its steps touches the set, the first such
 //! step is, by closure, a step that its machine can make now, and nothing before it in the run minds if it comes first. If none does,
 //! the run does not move the machines that could touch it, so it is a run after the block move, too.
+//! Most often a step keeps those runs, too, and there is no block move (see `heirs`).
 //! Either way the reduced system follows, and reaches the same local states, faults and monitor states. What it
 //! does not keep are states of several machines together: it says nothing about deadlock, and nothing about infinite runs.
 //!
@@ -28,13 +29,14 @@
 //! state; for a state leaves out what does not count, and an answer may mean something else in the run.
 //!
 //! Reading order: [`options`], `senders` (who may send to whom, by slots), `places` (local steps; inboxes that are
-//! flooded), `destination` (the choice), `engine` (the search), `report` (what comes back), `certificate` and [`certify`]
+//! flooded), `destination` (the choice), `heirs` (when nobody has to be blocked), `engine` (the search), `report` (what comes back), `certificate` and [`certify`]
 //! (a proof to hand on, and who checks it).
 
 mod certificate;
 pub mod certify;
 mod destination;
 mod engine;
+mod heirs;
 pub mod options;
 mod places;
 pub mod report;
@@ -42,5 +44,5 @@ mod senders;
 pub mod survey;
 
 pub use engine::prove;
-pub use options::{AlmostSyncOptions, DestinationChoice, FloodRule};
+pub use options::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules};
 pub use report::{AlmostSyncReport, Flood};

@@ -13,6 +13,16 @@ pub enum DestinationChoice {
     Canonical,
 }
 
+/// The moves of a state. All are sound.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Rules {
+    /// A block move only where no step does as well, and no steps in vain.
+    #[default]
+    Lean,
+    /// All moves of the paper.
+    Paper,
+}
+
 /// What happens when an inbox grows and grows.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum FloodRule {
@@ -35,9 +45,10 @@ pub const FLOOD_BOUND: u32 = 2;
 pub struct AlmostSyncOptions {
     pub choice: DestinationChoice,
     pub flood: FloodRule,
+    pub rules: Rules,
     /// What of a local state does not count.
     pub simplify: Simplify,
-    /// Write a certificate of the proof. Local states are then not simplified.
+    /// Write a certificate of the proof. Local states are then not simplified, and the rules are the paper's.
     pub certificate: bool,
     /// States after which the search gives up.
     pub max_states: Option<u64>,
@@ -51,6 +62,7 @@ impl Default for AlmostSyncOptions {
         AlmostSyncOptions {
             choice: DestinationChoice::default(),
             flood: FloodRule::default(),
+            rules: Rules::default(),
             simplify: Simplify {
                 dead_variables: true,
                 unread_payloads: true,

@@ -35,6 +35,8 @@ pub(super) struct Head {
     pub outcomes: Box<[Own]>,
     /// Its own message to itself has to wait.
     pub waits_itself: bool,
+    /// Whatever comes of its step, it stands as before, and has made nobody.
+    pub returns: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -177,11 +179,23 @@ impl<'c> Places<'c> {
         self.cells.must_wait(self.places[place as usize].0, message)
     }
 
+    /// Whether the reaction to a message is to stand as before.
+    pub fn is_unmoved(&mut self, place: u32, message: u32) -> bool {
+        if self.must_wait(place, message) {
+            // It is seen in the inbox, but not in a tail that has it already.
+            return self.tail(place).contains(&message);
+        }
+        self.react(place, message).iter().all(|reaction| reaction.end == End::At(place))
+    }
+
     pub fn head(&mut self, slot: u32, place: u32) -> Rc<Head> {
         if let Some(head) = &self.heads[place as usize] {
             return head.clone();
         }
-        let head = Rc::new(self.work_out_head(slot, place));
+        let mut head = self.work_out_head(slot, place);
+        head.returns = head.kind == HeadKind::Moves
+            && head.outcomes.iter().all(|own| own.end == End::At(place) && own.created.is_none());
+        let head = Rc::new(head);
         self.heads[place as usize] = Some(head.clone());
         head
     }
@@ -195,6 +209,7 @@ impl<'c> Places<'c> {
             deliver: None,
             outcomes: Box::default(),
             waits_itself: false,
+            returns: false,
         };
         let status = self.cells.local(cell).status;
         let n_waiting = self.cells.local(cell).inbox.len();
