@@ -59,8 +59,7 @@ machine TalkativeClient {
                 goto Upgrading;
             } else {
                 giveUp(eEvicted, false);
-                send processor, eServed;
-                goto Invalid;
+                goto Evicting;
             }
         }
         on eInvalidate do {
@@ -82,8 +81,7 @@ machine TalkativeClient {
             processor = access.processor;
             if (access.kind == EVICT) {
                 giveUp(eEvicted, true);
-                send processor, eServed;
-                goto Invalid;
+                goto Evicting;
             }
             isWriting = access.kind == WRITE;
             news = access.word;
@@ -92,6 +90,17 @@ machine TalkativeClient {
         on eInvalidate do {
             giveUp(eInvalidated, true);
             goto Invalid;
+        }
+    }
+
+    // Gave the line back of its own accord.
+    state Evicting {
+        on eEvictDone do {
+            send processor, eServed;
+            goto Invalid;
+        }
+        on eInvalidate do {
+            send directory, eInvalidated, (client = this, isDirty = false, word = false);
         }
     }
 
@@ -155,6 +164,7 @@ machine HastyDirectory {
         }
         on eEvicted do (line: tReturn) {
             takeBack(line);
+            send line.client, eEvictDone;
         }
     }
 
@@ -166,17 +176,25 @@ machine HastyDirectory {
                 send holder, eInvalidate;
             }
         }
-        on eInvalidated, eEvicted do (line: tReturn) {
-            assert line.client in missing, "returned twice";
-            missing -= (line.client);
-            holders -= (line.client);
-            isExclusive = false;
-            if (sizeof(missing) == 0) {
-                grant();
-                goto Serving;
-            }
+        on eInvalidated do (line: tReturn) {
+            returned(line);
+        }
+        on eEvicted do (line: tReturn) {
+            send line.client, eEvictDone;
+            returned(line);
         }
         defer eWant;
+    }
+
+    fun returned(line: tReturn) {
+        assert line.client in missing, "returned twice";
+        missing -= (line.client);
+        holders -= (line.client);
+        isExclusive = false;
+        if (sizeof(missing) == 0) {
+            grant();
+            goto Serving;
+        }
     }
 
     fun takeBack(line: tReturn) {

@@ -4,7 +4,7 @@
 // the directory writes it through to a memory that takes its time and never answers: its inbox has no bound.
 //
 // A client may evict its line at the very moment when the directory asks it back. The eviction then counts as the
-// answer, and the question, which finds no line any more, has none.
+// answer, and the question, which finds no line any more, has none. An eviction is acknowledged.
 
 param nClients: int;
 
@@ -25,6 +25,7 @@ event eGrantExclusive: bool;
 event eInvalidate;
 event eInvalidated: tReturn;
 event eEvicted: tReturn;
+event eEvictDone;
 
 // Directory and memory.
 event eWriteThrough: bool;
@@ -63,6 +64,7 @@ machine Directory {
         }
         on eEvicted do (line: tReturn) {
             takeBack(line);
+            send line.client, eEvictDone;
         }
     }
 
@@ -74,16 +76,24 @@ machine Directory {
                 send holder, eInvalidate;
             }
         }
-        on eInvalidated, eEvicted do (line: tReturn) {
-            assert line.client in missing, "returned twice";
-            missing -= (line.client);
-            takeBack(line);
-            if (sizeof(missing) == 0) {
-                grant();
-                goto Serving;
-            }
+        on eInvalidated do (line: tReturn) {
+            returned(line);
+        }
+        on eEvicted do (line: tReturn) {
+            send line.client, eEvictDone;
+            returned(line);
         }
         defer eWant;
+    }
+
+    fun returned(line: tReturn) {
+        assert line.client in missing, "returned twice";
+        missing -= (line.client);
+        takeBack(line);
+        if (sizeof(missing) == 0) {
+            grant();
+            goto Serving;
+        }
     }
 
     fun takeBack(line: tReturn) {
@@ -165,8 +175,7 @@ machine Client {
                 goto Upgrading;
             } else {
                 giveUp(eEvicted, false);
-                send processor, eServed;
-                goto Invalid;
+                goto Evicting;
             }
         }
         on eInvalidate do {
@@ -188,8 +197,7 @@ machine Client {
             processor = access.processor;
             if (access.kind == EVICT) {
                 giveUp(eEvicted, true);
-                send processor, eServed;
-                goto Invalid;
+                goto Evicting;
             }
             isWriting = access.kind == WRITE;
             news = access.word;
@@ -199,6 +207,15 @@ machine Client {
             giveUp(eInvalidated, true);
             goto Invalid;
         }
+    }
+
+    // Gave the line back of its own accord.
+    state Evicting {
+        on eEvictDone do {
+            send processor, eServed;
+            goto Invalid;
+        }
+        ignore eInvalidate;
     }
 
     fun ask(exclusive: bool, value: bool) {

@@ -21,8 +21,9 @@ machine FunctionDriver {
     var isUnwanted: bool;
     // The device has power.
     var isOn: bool;
-    // Power was asked for.
+    // Power is wanted; and the power manager was asked for it and has not spoken since.
     var isAsking: bool;
+    var isAsked: bool;
     // The power manager knows that there is nothing to do.
     var isIdleTold: bool;
     var after: tAfter;
@@ -53,9 +54,13 @@ machine FunctionDriver {
         }
         on eSetPower do {
             isIdleTold = false;
+            isAsked = false;
             send power, ePowerDone;
         }
-        ignore eCancelRead, eWoken;
+        on eCancelRead do (from: machine) {
+            send from, eCancelSeen;
+        }
+        ignore eWoken;
     }
 
     state Starting {
@@ -98,7 +103,8 @@ machine FunctionDriver {
                 send power, eIdle;
             }
         }
-        on eCancelRead do {
+        on eCancelRead do (from: machine) {
+            send from, eCancelSeen;
             if (hasRead) {
                 isUnwanted = true;
                 cancel();
@@ -106,6 +112,7 @@ machine FunctionDriver {
         }
         on eSetPower do (wanted: bool) {
             isIdleTold = false;
+            isAsked = false;
             if (wanted) {
                 send power, ePowerDone;
             } else {
@@ -141,7 +148,8 @@ machine FunctionDriver {
             }
             goOn();
         }
-        on eCancelRead do {
+        on eCancelRead do (from: machine) {
+            send from, eCancelSeen;
             isUnwanted = true;
         }
         ignore eWoken;
@@ -166,26 +174,27 @@ machine FunctionDriver {
     state Suspended {
         entry {
             if (isAsking || hasRead) {
-                isAsking = true;
-                send power, eNeedPower;
+                askForPower();
             }
         }
         on eSetPower do (wanted: bool) {
             isIdleTold = false;
+            isAsked = false;
             if (wanted) {
                 goto Resuming;
             }
             send power, ePowerDone;
             // What was asked before may have been overlooked.
             if (isAsking) {
-                send power, eNeedPower;
+                askForPower();
             }
         }
         on eRead do (from: machine) {
             accept(from);
             askForPower();
         }
-        on eCancelRead do {
+        on eCancelRead do (from: machine) {
+            send from, eCancelSeen;
             if (hasRead) {
                 complete(ABORTED);
             }
@@ -232,7 +241,8 @@ machine FunctionDriver {
         on eRead do (from: machine) {
             accept(from);
         }
-        on eCancelRead do {
+        on eCancelRead do (from: machine) {
+            send from, eCancelSeen;
             if (hasRead) {
                 complete(ABORTED);
             }
@@ -259,7 +269,8 @@ machine FunctionDriver {
         on eRead do (from: machine) {
             accept(from);
         }
-        on eCancelRead do {
+        on eCancelRead do (from: machine) {
+            send from, eCancelSeen;
             if (hasRead) {
                 complete(ABORTED);
             }
@@ -289,9 +300,13 @@ machine FunctionDriver {
         }
         on eSetPower do {
             isIdleTold = false;
+            isAsked = false;
             send power, ePowerDone;
         }
-        ignore eCancelRead, eWoken;
+        on eCancelRead do (from: machine) {
+            send from, eCancelSeen;
+        }
+        ignore eWoken;
     }
 
     fun accept(from: machine) {
@@ -327,8 +342,9 @@ machine FunctionDriver {
     }
 
     fun askForPower() {
-        if (!isAsking) {
-            isAsking = true;
+        isAsking = true;
+        if (!isAsked) {
+            isAsked = true;
             send power, eNeedPower;
         }
     }

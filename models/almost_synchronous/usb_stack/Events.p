@@ -89,10 +89,11 @@ event ePowerDone;
 event eIdle;
 event eNeedPower;
 
-// Application and driver.
+// Application and driver. A cancellation is answered, also when it comes too late.
 event eRead: machine;
-event eCancelRead;
 event eReadDone: tStatus;
+event eCancelRead: machine;
+event eCancelSeen;
 
 // People and the system.
 event eEject: machine;

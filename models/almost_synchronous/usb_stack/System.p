@@ -285,7 +285,7 @@ machine Admin {
     }
 }
 
-// Reads for ever, and sometimes does not want to wait.
+// Reads for ever, and sometimes does not want to wait. Then there are two answers, in either order.
 machine Application {
     var driver: machine;
 
@@ -300,9 +300,23 @@ machine Application {
         entry {
             send driver, eRead, this;
             if ($) {
-                send driver, eCancelRead;
+                send driver, eCancelRead, this;
+                goto Cancelling;
             }
         }
+        on eReadDone goto Reading;
+    }
+
+    state Cancelling {
+        on eReadDone goto Done;
+        on eCancelSeen goto Cancelled;
+    }
+
+    state Done {
+        on eCancelSeen goto Reading;
+    }
+
+    state Cancelled {
         on eReadDone goto Reading;
     }
 }
