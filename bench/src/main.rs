@@ -4,7 +4,7 @@
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST (exact|print)[-reduced|-NAME][-always] THREADS`, or
 //! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME]
 //! [--no-reduction NAME] [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
-//! `almost-synchronous [SECONDS] [WORD]...`
+//! `almost-synchronous [rules] [SECONDS] [WORD]...`
 
 mod almost_sync;
 mod figure_9;
@@ -32,6 +32,10 @@ fn main() -> ExitCode {
                 None => usage(),
             };
         }
+        ["almost-synchronous", "rules", seconds, words @ ..] if seconds.parse::<u64>().is_ok() => {
+            almost_sync::rules(seconds.parse().unwrap_or(120), words);
+        }
+        ["almost-synchronous", "rules", words @ ..] => almost_sync::rules(120, words),
         ["almost-synchronous", seconds, words @ ..] if seconds.parse::<u64>().is_ok() => {
             almost_sync::run(seconds.parse().unwrap_or(120), words);
         }
@@ -48,7 +52,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }

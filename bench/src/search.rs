@@ -200,7 +200,7 @@ pub fn timed<T>(run: impl FnOnce() -> T) -> (T, f64, f64) {
 }
 
 /// Processor time of this process so far, or of the clock where the system does not tell.
-fn cpu_seconds() -> f64 {
+pub fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // User and system time are the 14th and 15th field, counted from before the name in parentheses.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
