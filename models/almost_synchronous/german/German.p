@@ -310,9 +310,6 @@ machine Computer {
             if (nClients > 2) {
                 new Processor(new Client(directory));
             }
-            if (nClients > 3) {
-                new Processor(new Client(directory));
-            }
         }
     }
 }

@@ -313,6 +313,7 @@ machine FunctionDriver {
         assert !hasRead, "two reads at once";
         application = from;
         hasRead = true;
+        send from, ePending;
     }
 
     fun submit() {

@@ -89,8 +89,10 @@ event ePowerDone;
 event eIdle;
 event eNeedPower;
 
-// Application and driver. A cancellation is answered, also when it comes too late.
+// Application and driver. A read that is accepted is pending, and only such a read can be cancelled; a cancellation is
+// answered, also when it comes too late.
 event eRead: machine;
+event ePending;
 event eReadDone: tStatus;
 event eCancelRead: machine;
 event eCancelSeen;

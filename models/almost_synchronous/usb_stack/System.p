@@ -299,6 +299,8 @@ machine Application {
     state Reading {
         entry {
             send driver, eRead, this;
+        }
+        on ePending do {
             if ($) {
                 send driver, eCancelRead, this;
                 goto Cancelling;
