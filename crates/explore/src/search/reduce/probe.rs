@@ -8,6 +8,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::breadth::Context;
+use super::super::cells::CellId;
 use super::super::tree::ExactKeys;
 use super::super::witness::{Collect, Layer, Ordered};
 use super::symmetry::Symmetry;
@@ -19,78 +20,69 @@ const LIMIT_OF_SETS: usize = 5_000;
 /// Whether at least every eighth step of the first configurations can be put off.
 pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
     let Some(mut sets) = cx.persistent_sets() else { return false };
+    let (mut n_steps, mut n_put_off) = (0, 0);
+    let expand = |ordered: &mut Ordered<'_>, vector: &[CellId], sink: &mut Collect| {
+        let chosen = sets.find(&mut ordered.expander.memo, vector, None);
+        let standing = ordered.expand_chosen(vector, chosen, sink);
+        let here = chosen.map_or(0, |chosen| chosen.n_put_off);
+        n_put_off += here;
+        n_steps += here + u64::from(standing.n_enabled);
+    };
+    let looked = look(cx, LIMIT_OF_SETS, expand, |_, _| Some(()));
+    looked.is_some() && n_put_off * 8 >= n_steps
+}
+
+/// Whether at least three in ten of the first configurations are renamings of others.
+pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>) -> bool {
+    let mut symmetry = Symmetry::new(cx.cells);
+    let mut remaining = FxHashSet::default();
+    let expand = |ordered: &mut Ordered<'_>, vector: &[CellId], sink: &mut Collect| {
+        ordered.expand(vector, sink);
+    };
+    let looked = look(cx, LIMIT, expand, |keys, successor| {
+        remaining.insert(keys.key(symmetry.canonical(successor))?);
+        Some(())
+    });
+    looked.is_some_and(|n_seen| remaining.len() * 10 <= n_seen * 7)
+}
+
+/// Goes through the first configurations by layers and tells of each when it is new; how many there were. `None` if it was asked to
+/// stop, or memory ran out.
+fn look<'a>(
+    cx: Context<'a>,
+    limit: usize,
+    mut expand: impl FnMut(&mut Ordered<'a>, &[CellId], &mut Collect),
+    mut discover: impl FnMut(&mut ExactKeys, &[CellId]) -> Option<()>,
+) -> Option<usize> {
     let beginning = super::super::lock(cx.cells).begin();
     let mut ordered = Ordered::new(cx);
-    let Some(mut keys) = ExactKeys::new() else { return false };
+    let mut keys = ExactKeys::new()?;
     let mut seen = FxHashSet::default();
     let mut layer = Layer::default();
     for (_, vector) in &beginning.vectors {
         layer.push(vector);
     }
-    let (mut n_steps, mut n_put_off) = (0, 0);
-    while layer.len() > 0 && seen.len() < LIMIT_OF_SETS {
+    while layer.len() > 0 && seen.len() < limit {
         let mut next = Layer::default();
         for at in 0..layer.len() {
             if at % 256 == 0 && cx.stop_reason().is_some() {
-                return false;
+                return None;
             }
             let vector = layer.get(at).to_vec();
             let mut sink = Collect::default();
-            let chosen = sets.find(&mut ordered.expander.memo, &vector, None);
-            let standing = ordered.expand_chosen(&vector, chosen, &mut sink);
-            let here = chosen.map_or(0, |chosen| chosen.n_put_off);
-            n_put_off += here;
-            n_steps += here + u64::from(standing.n_enabled);
+            expand(&mut ordered, &vector, &mut sink);
             for place in 0..sink.moves.len() {
                 let successor = sink.vectors.get(place);
-                let Some(key) = keys.key(successor) else { return false };
-                if seen.insert(key) {
+                if seen.insert(keys.key(successor)?) {
                     next.push(successor);
+                    discover(&mut keys, successor)?;
                 }
             }
-            if seen.len() >= LIMIT_OF_SETS {
+            if seen.len() >= limit {
                 break;
             }
         }
         layer = next;
     }
-    n_put_off * 8 >= n_steps
-}
-
-/// Whether at least three in ten of the first configurations are renamings of others.
-pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>) -> bool {
-    let beginning = super::super::lock(cx.cells).begin();
-    let (mut symmetry, mut ordered) = (Symmetry::new(cx.cells), Ordered::new(cx));
-    let Some(mut keys) = ExactKeys::new() else { return false };
-    let (mut seen, mut remaining) = (FxHashSet::default(), FxHashSet::default());
-    let mut layer = Layer::default();
-    for (_, vector) in &beginning.vectors {
-        layer.push(vector);
-    }
-    while layer.len() > 0 && seen.len() < LIMIT {
-        let mut next = Layer::default();
-        for at in 0..layer.len() {
-            if at % 256 == 0 && cx.stop_reason().is_some() {
-                return false;
-            }
-            let vector = layer.get(at).to_vec();
-            let mut sink = Collect::default();
-            ordered.expand(&vector, &mut sink);
-            for place in 0..sink.moves.len() {
-                let successor = sink.vectors.get(place);
-                let Some(key) = keys.key(successor) else { return false };
-                if !seen.insert(key) {
-                    continue;
-                }
-                next.push(successor);
-                let Some(key) = keys.key(symmetry.canonical(successor)) else { return false };
-                remaining.insert(key);
-            }
-            if seen.len() >= LIMIT {
-                break;
-            }
-        }
-        layer = next;
-    }
-    remaining.len() * 10 <= seen.len() * 7
+    Some(seen.len())
 }
