@@ -5,8 +5,8 @@
 //! the order of schedules.
 
 use allways_base::Span;
-use allways_machine::Executable;
 use allways_machine::ir::Action;
+use allways_machine::{Executable, Note};
 
 /// Where the numbers of each kind of thing begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +62,40 @@ impl Sink {
     pub fn new(exe: &Executable) -> Self {
         let layout = Layout::new(exe);
         Sink { layout, seen: vec![false; layout.len()], fresh: Vec::new() }
+    }
+
+    /// Covers what a note tells of.
+    // Inlined into each place that notes something, where the match is then decided.
+    #[inline(always)]
+    pub fn note(&mut self, note: &Note) {
+        let layout = self.layout;
+        match *note {
+            Note::Enter { state, .. } => self.cover(layout.entered(state)),
+            Note::Exit { state, .. } => self.cover(layout.left(state)),
+            Note::Send { message, .. } | Note::Announce { message, .. } => {
+                self.cover(layout.sent(message.event));
+            }
+            Note::Dequeue { state, message, .. }
+            | Note::Raise { state, message, .. }
+            | Note::Observe { state, message, .. } => {
+                self.cover(layout.handled(state, message.event));
+            }
+            Note::Receive { state, message, .. } => {
+                self.cover(layout.received(state, message.event));
+            }
+            Note::Chosen(_)
+            | Note::Create { .. }
+            | Note::Lose { .. }
+            | Note::Duplicate { .. }
+            | Note::Arrive { .. }
+            | Note::Crash { .. }
+            | Note::Drop { .. }
+            | Note::Wait { .. }
+            | Note::Goto { .. }
+            | Note::Answer { .. }
+            | Note::Print { .. }
+            | Note::Halt { .. } => {}
+        }
     }
 
     #[inline]

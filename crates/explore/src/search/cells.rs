@@ -1,4 +1,4 @@
-//! Cells: everything about one machine or monitor, interned; and their local steps, by the kernel.
+//! Cells: everything about one machine or monitor, interned. What they do is in `steps`.
 //!
 //! A cell knows whose it is, so its number says both who and how. It is compared as words (see
 //! `allways_machine::content`) after what is never looked at was left out (`allways_machine::simplify`). Its hash is of
@@ -8,31 +8,30 @@
 //! which the search meets them. Zero in a slot means that the machine does not exist. Over a network that delays
 //! messages, what is on its way has slots too, see `network`.
 
+mod steps;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use allways_base::{Idx, Span};
 use allways_machine::configuration::After;
-use allways_machine::content::{ContentHashes, live_words, words};
+use allways_machine::content::{ContentHashes, words};
 use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
 use allways_machine::{
-    Alone, DataPoint, Executable, InFlight, Kernel, Local, Message, Oracle, Outcome, Paused, Pending, Script,
-    Silent, Simplify, Snapshot, SortedValues, Status, Value, must_wait,
+    DataPoint, Executable, InFlight, Kernel, Local, Message, Oracle, Outcome, Pending, Simplify, Snapshot,
+    SortedValues, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
-use allways_run::{Choice, InstanceId, Limits, NetworkModel, StopReason, ViolationKind};
+use allways_run::{Choice, InstanceId, Limits, StopReason, ViolationKind};
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use super::hash::{hash_bytes, hash_bytes_from, hash_words};
-use super::network::{Arrival, NetworkOp, fate_answer};
+use super::network::{Arrival, NetworkOp};
 use super::options::SearchBounds;
 use super::part_watch::{PartWatch, temperatures};
 use crate::coverage::{Coverage, Sink};
 use crate::options::Cancel;
-
-/// More resolutions of the data choices of one handler are unsupported.
-const MAX_RESOLUTIONS: usize = 100_000;
 
 pub(super) type CellId = u32;
 
@@ -129,36 +128,6 @@ pub(super) struct Heard {
     /// The monitor was hot, was cold, if only in passing.
     pub hot: bool,
     pub cold: bool,
-}
-
-/// One way through a part, before it is known what becomes of a machine that was made.
-#[derive(Clone)]
-struct Way {
-    end: Ending,
-    answers: Vec<Answer>,
-    observed: Vec<(u32, u32)>,
-}
-
-impl Way {
-    fn outcome(mut self, birth: Option<(u32, &Way)>) -> Outcome1 {
-        let mut created = None;
-        if let Some((slot, birth)) = birth {
-            self.answers.extend_from_slice(&birth.answers);
-            match birth.end {
-                Ending::Stands(cell) => created = Some((slot, cell)),
-                Ending::Cut(_) | Ending::Fault(..) | Ending::Unknown(_) => self.end = birth.end.clone(),
-            }
-        }
-        Outcome1 { end: self.end, answers: self.answers, observed: self.observed, created, birth: None }
-    }
-}
-
-/// A machine at a data choice, and how it came there.
-struct Fork {
-    local: Local,
-    paused: Paused,
-    observed: Vec<(u32, u32)>,
-    answers: Vec<Answer>,
 }
 
 /// A data choice and its answer.
@@ -665,369 +634,6 @@ impl<'c> Cells<'c> {
             Outcome::Violated(found) => Ending::Fault(found.kind, found.span),
             Outcome::Unknown(reason) => Ending::Unknown(reason.clone()),
         }
-    }
-
-    /// What a machine can do where it stands; worked out once for all threads.
-    pub fn act(&mut self, cell: CellId) -> Arc<Act> {
-        if let Some(act) = self.acts.get(&cell) {
-            return act.clone();
-        }
-        let act = Arc::new(self.work_out_act(cell));
-        if self.is_shared {
-            self.acts.insert(cell, act.clone());
-        }
-        act
-    }
-
-    fn work_out_act(&mut self, cell: CellId) -> Act {
-        let Cell { local, owner, .. } = &self.cells[cell as usize];
-        let machine = match *owner {
-            Owner::Machine(machine) => machine,
-            Owner::Network(_) => return Act::Network(self.arrivals(cell)),
-            Owner::Monitor(_) => return Act::Rest { blocked: false },
-        };
-        let mut deliver = None;
-        let mut creates = false;
-        match local.status {
-            Status::Halted => return Act::Rest { blocked: false },
-            Status::Blocked { .. } => return Act::Rest { blocked: true },
-            Status::Idle if !self.exe.states[local.control as usize].has_null => {
-                return Act::Rest { blocked: false };
-            }
-            Status::Pending(Pending::Fault(_)) => return Act::Fault,
-            Status::Pending(Pending::Foreign { fun }) => {
-                let name = self.exe.function_name(fun).to_owned();
-                return Act::Unknown(StopReason::ForeignFunction { name });
-            }
-            Status::Pending(Pending::Deliver { target, message }) if target != machine => {
-                deliver = Some((target, message));
-            }
-            Status::Pending(Pending::Create { .. }) => creates = true,
-            Status::Idle | Status::Pending(Pending::Deliver { .. } | Pending::Observe | Pending::Start) => {}
-        }
-        let is_delayed = self.exe.network.is_delayed();
-        let deliver = deliver.map(|(target, message)| {
-            let message = self.message(message);
-            match is_delayed {
-                false => (self.slot(Owner::Machine(target)), message),
-                true => {
-                    let op = self.network_op(NetworkOp::Send { source: machine, target, message });
-                    (self.network_slot(target), op)
-                }
-            }
-        });
-        let interface = self.cells[cell as usize].local.interface;
-        let local = &self.cells[cell as usize].local;
-        let birth = match local.status {
-            Status::Pending(Pending::Create { payload, .. }) => Some(payload),
-            _ => None,
-        };
-        let first = self.kernel.step_alone(machine, local, &mut self.recorder);
-        let newborn = first.created.map(|child| (child, self.kernel.configuration().local(child).clone()));
-        let own = match self.ways(machine, Some(interface), first) {
-            Ok(own) => own,
-            Err(reason) => return Act::Unknown(reason),
-        };
-        let Some(((child, local), payload)) = newborn.zip(birth) else {
-            let outcomes = own.into_iter().map(|way| way.outcome(None)).collect();
-            return Act::Step { deliver, creates, outcomes };
-        };
-        let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
-        let births = match self.ways(child, None, first) {
-            Ok(births) => births,
-            Err(reason) => return Act::Unknown(reason),
-        };
-        let slot = self.slot(Owner::Machine(child));
-        let birth = (self.exe.network.model == NetworkModel::Causal).then(|| {
-            let op = self.network_op(NetworkOp::Create { creator: machine, created: child });
-            (self.network_slot(child), op)
-        });
-        let mut outcomes = Vec::new();
-        for way in own {
-            // After a fault of the creator nothing happens any more.
-            if !matches!(way.end, Ending::Stands(_)) {
-                outcomes.push(way.outcome(None));
-                continue;
-            }
-            outcomes.extend(
-                births.iter().map(|child| Outcome1 { birth, ..way.clone().outcome(Some((slot, child))) }),
-            );
-        }
-        Act::Step { deliver, creates, outcomes }
-    }
-
-    /// What a machine that stands before a send to itself does after it, if the message goes elsewhere.
-    pub fn act_undelivered(&mut self, cell: CellId) -> Result<Vec<Outcome1>, StopReason> {
-        let Cell { local, owner, .. } = &self.cells[cell as usize];
-        let Owner::Machine(machine) = *owner else { return Ok(Vec::new()) };
-        let interface = local.interface;
-        let first = self.kernel.step_undelivered_alone(machine, local, &mut self.recorder);
-        let own = self.ways(machine, Some(interface), first)?;
-        Ok(own.into_iter().map(|way| way.outcome(None)).collect())
-    }
-
-    /// What a machine does when a message reaches it; worked out once for all threads.
-    pub fn deliver(&mut self, cell: CellId, message: u32) -> Arc<Vec<Delivered>> {
-        if let Some(delivered) = self.deliveries.get(&(cell, message)) {
-            return delivered.clone();
-        }
-        let delivered = Arc::new(self.work_out_delivery(cell, message));
-        if self.is_shared {
-            self.deliveries.insert((cell, message), delivered.clone());
-        }
-        delivered
-    }
-
-    fn work_out_delivery(&mut self, cell: CellId, message: u32) -> Vec<Delivered> {
-        let machine = match self.cells[cell as usize].owner {
-            Owner::Machine(machine) => machine,
-            Owner::Network(_) => return self.work_out_network_op(cell, message),
-            Owner::Monitor(_) => return Vec::new(),
-        };
-        let message = self.messages[message as usize];
-        // Over a network that delays, what becomes of a message was decided when it was handed over.
-        let fates = if self.exe.network.is_delayed() { &[1] } else { self.exe.network.fates(message.event) };
-        let mut delivered = Vec::new();
-        for (answer, &n_copies) in fates.iter().enumerate() {
-            let fate = fate_answer(machine, fates.len(), answer);
-            let local = &self.cells[cell as usize].local;
-            let first = self.kernel.deliver_alone(machine, local, message, n_copies, &mut self.recorder);
-            match self.ways(machine, None, first) {
-                Ok(ways) => delivered.extend(ways.into_iter().map(|way| {
-                    let answers = fate.into_iter().chain(way.answers).collect();
-                    Delivered { end: way.end, answers }
-                })),
-                Err(reason) => {
-                    return vec![Delivered { end: Ending::Unknown(reason), answers: Vec::new() }];
-                }
-            }
-        }
-        delivered
-    }
-
-    /// Goes on from where the kernel has brought a machine, at each data choice with every answer, in lexicographic
-    /// order. Ways that meet in the middle go on together, by the first of them, unless answers count.
-    fn ways(
-        &mut self,
-        machine: InstanceId,
-        interface: Option<u32>,
-        first: Alone,
-    ) -> Result<Vec<Way>, StopReason> {
-        let owner = Owner::Machine(machine);
-        let mut found: Vec<Way> = Vec::new();
-        let mut known: HashSet<Box<[u64]>, rustc_hash::FxBuildHasher> = HashSet::default();
-        // Choices on the present way, with the next answer to try.
-        let mut open: Vec<(Fork, u32)> = Vec::new();
-        let mut now = Some((first, Vec::new(), Vec::new()));
-        let mut n_runs = 0;
-        loop {
-            if let Some((alone, mut observed, answers)) = now.take() {
-                for message in alone.observed {
-                    let number = self.message(message);
-                    let exe = self.exe.clone();
-                    if let Some(interface) = interface {
-                        let monitors = exe.observers(interface, message.event).iter();
-                        observed.extend(monitors.map(|&slot| (slot, number)));
-                    }
-                }
-                match alone.paused {
-                    Some(paused) => {
-                        if self.keep_answers || known.insert(self.pause_key(machine, &paused, &observed)) {
-                            let local = self.kernel.configuration().local(machine).clone();
-                            open.push((Fork { local, paused, observed, answers }, 0));
-                        }
-                    }
-                    None => {
-                        let end = self.ending(owner);
-                        let is_known = !self.keep_answers
-                            && found
-                                .iter()
-                                .rev()
-                                .take(64)
-                                .any(|way| way.end == end && way.observed == observed);
-                        if !is_known {
-                            found.push(Way { end, answers, observed });
-                        }
-                    }
-                }
-            }
-            let Some((fork, next)) = open.last_mut() else { return Ok(found) };
-            if *next == fork.paused.point.n_answers {
-                open.pop();
-                continue;
-            }
-            n_runs += 1;
-            if n_runs > MAX_RESOLUTIONS {
-                return Err(too_many());
-            }
-            if n_runs % 64 == 0
-                && let Some(reason) = self.cancel.reason()
-            {
-                return Err(reason);
-            }
-            let answer = *next;
-            *next += 1;
-            let mut answers = fork.answers.clone();
-            answers.push(Answer { point: fork.paused.point, answer });
-            let alone = self.kernel.resume_alone(&fork.local, &fork.paused, answer, &mut self.recorder);
-            now = Some((alone, fork.observed.clone(), answers));
-        }
-    }
-
-    /// All that decides what comes after a pause.
-    fn pause_key(&self, machine: InstanceId, paused: &Paused, observed: &[(u32, u32)]) -> Box<[u64]> {
-        let mut key = Vec::with_capacity(64);
-        key.push(u64::from(paused.own) << 32 | u64::from(paused.fuel));
-        key.push(observed.len() as u64);
-        key.extend(observed.iter().map(|&(slot, message)| u64::from(slot) << 32 | u64::from(message)));
-        let local = self.kernel.configuration().local(machine);
-        match self.simplify.dead_variables {
-            true => live_words(&self.exe, local, &mut key),
-            false => words(local, &mut key),
-        }
-        key.into()
-    }
-
-    /// What a monitor does with a message that it watches.
-    pub fn observe(&mut self, cell: CellId, message: u32) -> Heard {
-        let owner = self.cells[cell as usize].owner;
-        let Owner::Monitor(monitor) = owner else {
-            return Heard { end: Ending::Stands(cell), hot: false, cold: false };
-        };
-        let message = self.messages[message as usize];
-        let local = &self.cells[cell as usize].local;
-        (self.recorder.hot, self.recorder.cold) = (false, false);
-        // The kernel notes this before it runs the monitor.
-        let layout = self.recorder.coverage.layout;
-        self.recorder.coverage.cover(layout.handled(local.control, message.event));
-        self.kernel.observe_alone(monitor, local, message, &mut self.recorder);
-        let (hot, cold) = (self.recorder.hot, self.recorder.cold);
-        Heard { end: self.ending(owner), hot, cold }
-    }
-
-    /// Makes the first step, which starts the monitors and the main machine, in all its ways.
-    pub fn begin(&mut self) -> Beginning {
-        let mut beginning =
-            Beginning { vectors: Vec::new(), n_transitions: 0, violations: Vec::new(), unknown: None };
-        // Not by a reset, which may forget values that cells have.
-        let start = self.start.clone();
-        self.kernel.restore(&start);
-        let main = self.kernel.configuration().local(InstanceId::MAIN).clone();
-        self.kernel.start_monitors_alone(&mut self.recorder);
-        match self.kernel.outcome() {
-            Outcome::Running | Outcome::Quiescent => {}
-            Outcome::Violated(_) => {
-                beginning.violations.push(Vec::new());
-                return beginning;
-            }
-            Outcome::Unknown(reason) => {
-                beginning.unknown = Some(reason.clone());
-                return beginning;
-            }
-        }
-        let owners: Vec<Owner> = (0..self.n_monitors() as u32).map(Owner::Monitor).collect();
-        let monitors: Vec<CellId> = owners.into_iter().map(|owner| self.intern(owner)).collect();
-        let first = self.kernel.step_alone(InstanceId::MAIN, &main, &mut self.recorder);
-        let ways = match self.ways(InstanceId::MAIN, Some(main.interface), first) {
-            Ok(ways) => ways,
-            Err(reason) => {
-                beginning.unknown = Some(reason);
-                return beginning;
-            }
-        };
-        let slot = self.slot(Owner::Machine(InstanceId::MAIN)) as usize;
-        for way in ways {
-            beginning.n_transitions += 1;
-            let answers: Vec<u32> = way.answers.iter().map(|answer| answer.answer).collect();
-            let mut vector = monitors.clone();
-            let mut end = way.end;
-            for (monitor, message) in way.observed {
-                match self.observe(vector[monitor as usize], message).end {
-                    Ending::Stands(cell) => vector[monitor as usize] = cell,
-                    other => {
-                        end = other;
-                        break;
-                    }
-                }
-            }
-            match end {
-                Ending::Stands(cell) => {
-                    vector.resize(slot + 1, 0);
-                    vector[slot] = cell;
-                    if !beginning.vectors.iter().any(|(_, known)| *known == vector) {
-                        beginning.vectors.push((answers, vector));
-                    }
-                }
-                Ending::Fault(..) => beginning.violations.push(answers),
-                // Nothing is in an inbox yet that a bound could cut.
-                Ending::Cut(_) => {}
-                Ending::Unknown(reason) => {
-                    beginning.unknown.get_or_insert(reason);
-                }
-            }
-        }
-        beginning
-    }
-}
-
-/// A run of whole steps, on the kernel of the cells.
-pub(super) struct Walk {
-    at: Snapshot,
-}
-
-/// Where a step of a walk leads.
-pub(super) struct Walked {
-    pub answers: Vec<u32>,
-    pub outcome: Outcome,
-    pub walk: Walk,
-}
-
-impl Cells<'_> {
-    /// Before the first step.
-    pub fn walk(&self) -> Walk {
-        Walk { at: self.start.clone() }
-    }
-
-    /// The first step of a machine, answers in lexicographic order, that leads where `is_it` says: to an outcome, with
-    /// everybody standing like that.
-    pub fn walk_on(
-        &mut self,
-        walk: &Walk,
-        machine: InstanceId,
-        is_it: impl Fn(&Outcome, &[CellId]) -> bool,
-    ) -> Option<Walked> {
-        let mut script = Script::default();
-        loop {
-            self.kernel.restore(&walk.at);
-            self.kernel.step(machine, &mut script, &mut Silent).ok()?;
-            let at = self.kernel.save();
-            let outcome = self.kernel.outcome().clone();
-            let mut vector = vec![0; self.n_monitors()];
-            for monitor in 0..self.n_monitors() as u32 {
-                vector[monitor as usize] = self.intern(Owner::Monitor(monitor));
-            }
-            let machines: Vec<InstanceId> = self.kernel.configuration().roster.iter().collect();
-            for instance in machines {
-                let slot = self.slot(Owner::Machine(instance)) as usize;
-                if vector.len() <= slot {
-                    vector.resize(slot + 1, 0);
-                }
-                vector[slot] = self.intern(Owner::Machine(instance));
-            }
-            if is_it(&outcome, &vector) {
-                let answers = script.given().collect();
-                return Some(Walked { answers, outcome, walk: Walk { at } });
-            }
-            if !script.advance() {
-                return None;
-            }
-        }
-    }
-}
-
-fn too_many() -> StopReason {
-    StopReason::Unsupported {
-        what: format!("a handler with more than {MAX_RESOLUTIONS} answers to its choices"),
     }
 }
 

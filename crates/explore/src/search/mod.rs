@@ -6,7 +6,7 @@
 //! What was seen is told apart by a 64-bit key that is kept up to date by such differences: a fingerprint of the
 //! content, or, in the exact store, a pair of numbers that names the vector uniquely.
 //!
-//! Reading order: [`options`], [`report`], `cells` (interning, and local steps by the kernel), `network` (what is on
+//! Reading order: [`options`], [`report`], `cells` (interning, and below it local steps by the kernel), `network` (what is on
 //! its way, likewise), `memo` (what each thread
 //! remembers of them), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
 //! search proper, on all cores), `reduce` (what need not be looked at), `depth` (depth first, and by iterative deepening), `witness` (from "there is a

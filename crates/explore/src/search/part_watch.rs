@@ -15,42 +15,13 @@ pub(super) struct PartWatch {
 
 impl Recorder for PartWatch {
     fn record(&mut self, _: &Scene<'_>, note: Note) {
-        let layout = self.coverage.layout;
-        match note {
-            Note::Enter { actor, state } => {
-                self.coverage.cover(layout.entered(state));
-                if let Actor::Monitor(_) = actor {
-                    match self.temperatures[state as usize] {
-                        Temperature::Hot => self.hot = true,
-                        Temperature::Cold => self.cold = true,
-                        Temperature::Warm => {}
-                    }
-                }
+        self.coverage.note(&note);
+        if let Note::Enter { actor: Actor::Monitor(_), state } = note {
+            match self.temperatures[state as usize] {
+                Temperature::Hot => self.hot = true,
+                Temperature::Cold => self.cold = true,
+                Temperature::Warm => {}
             }
-            Note::Exit { state, .. } => self.coverage.cover(layout.left(state)),
-            Note::Send { message, .. } | Note::Announce { message, .. } => {
-                self.coverage.cover(layout.sent(message.event));
-            }
-            Note::Dequeue { state, message, .. }
-            | Note::Raise { state, message, .. }
-            | Note::Observe { state, message, .. } => {
-                self.coverage.cover(layout.handled(state, message.event));
-            }
-            Note::Receive { state, message, .. } => {
-                self.coverage.cover(layout.received(state, message.event));
-            }
-            Note::Chosen(_)
-            | Note::Create { .. }
-            | Note::Lose { .. }
-            | Note::Duplicate { .. }
-            | Note::Arrive { .. }
-            | Note::Crash { .. }
-            | Note::Drop { .. }
-            | Note::Wait { .. }
-            | Note::Goto { .. }
-            | Note::Answer { .. }
-            | Note::Print { .. }
-            | Note::Halt { .. } => {}
         }
     }
 }
