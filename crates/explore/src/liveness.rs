@@ -10,7 +10,7 @@
 
 pub(crate) mod component;
 pub(crate) mod graph;
-mod key;
+pub(crate) mod key;
 pub(crate) mod random;
 pub(crate) mod weak;
 

@@ -4,17 +4,27 @@
 //! that are missing are zero. What the kernel makes of it is a real run again, and is taken when it breaks the same
 //! property in the same place and is *smaller*: fewer steps, or as many with fewer switches between machines, or as
 //! many of these with smaller answers. Passes, until none helps or the budget is used up:
-//! 1. leave out all steps of one machine or channel, or a crash, from some point on;
-//! 2. leave out stretches of steps, from long ones to single steps (delta debugging, Zeller and Hildebrandt 2002);
-//! 3. bring together the steps of a machine that others interrupt;
-//! 4. answer data choices with zero.
+//! 1. leave out circles: steps that lead back to a configuration where the run had been;
+//! 2. leave out what did not lead to the end (see `causes`);
+//! 3. leave out all steps of one machine or channel, or a crash, from some point on;
+//! 4. leave out stretches of steps, from long ones to single steps (delta debugging, Zeller and Hildebrandt 2002);
+//! 5. bring together the steps of a machine that others interrupt;
+//! 6. answer data choices with zero.
 //!
+//! The first two need one run each, so that they help with runs for which the budget allows only a few candidates.
 //! The order of candidates is fixed and the budget counts steps of the kernel, so the result depends on nothing else.
+
+mod causes;
+
+use std::hash::BuildHasher;
 
 use allways_machine::{DataPoint, Kernel, Oracle, Outcome, Recorder, Silent};
 use allways_run::{Choice, Schedule, Violation, ViolationKind};
 
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
 use crate::check::same_place;
+use crate::liveness::key::write_key;
 
 /// A step with the answers to its data choices.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,6 +99,8 @@ pub(crate) fn shrink(
 ) -> Schedule {
     let wants_end = matches!(violation.kind, ViolationKind::Deadlock | ViolationKind::HotAtEnd);
     let limit = schedule.len();
+    // A long way needs more candidates than a short one, and each costs more.
+    let max_steps = max_steps.saturating_mul(1 + limit as u64 / 20_000);
     let mut test = |kernel: &mut Kernel, candidate: &[Step]| {
         follow(kernel, candidate, &mut Silent);
         // These show only when nobody can step any more: let the rest run out.
@@ -139,6 +151,8 @@ impl Shrinker<'_> {
     pub fn run(&mut self) {
         loop {
             let before = size(&self.best);
+            self.without_circles();
+            self.causes_only();
             self.without_machines();
             self.without_stretches();
             self.together();
@@ -163,6 +177,38 @@ impl Shrinker<'_> {
                 true
             }
             _ => false,
+        }
+    }
+
+    fn without_circles(&mut self) {
+        let (mut instances, mut words) = (Vec::new(), Vec::new());
+        let mut key = |kernel: &Kernel| {
+            write_key(kernel, &mut instances, &mut words);
+            // Two that share a hash are two for the test, too.
+            FxBuildHasher.hash_one(&words)
+        };
+        self.kernel.reset();
+        let mut keys = vec![key(self.kernel)];
+        for step in &self.best {
+            step.take(self.kernel, &mut Silent);
+            keys.push(key(self.kernel));
+        }
+        let last_at: FxHashMap<u64, usize> = keys.iter().enumerate().map(|(at, &key)| (key, at)).collect();
+        let mut candidate = Vec::new();
+        let mut at = last_at[&keys[0]];
+        while at < self.best.len() {
+            candidate.push(self.best[at].clone());
+            at = last_at[&keys[at + 1]];
+        }
+        if candidate.len() < self.best.len() {
+            self.attempt(&candidate);
+        }
+    }
+
+    fn causes_only(&mut self) {
+        let candidate = causes::causes(self.kernel, &self.best);
+        if candidate.len() < self.best.len() {
+            self.attempt(&candidate);
         }
     }
 

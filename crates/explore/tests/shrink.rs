@@ -109,3 +109,54 @@ machine Asker {
     // Start, four creations, one question each and no answer.
     assert_eq!(found.counterexample.schedule.n_steps(), 7, "{:?}", found.counterexample.schedule);
 }
+
+/// A clock that ticks for nothing, one that counts down, and talk among others: a way far too long for the budget.
+#[test]
+fn long_ways_lose_circles_and_what_led_nowhere() {
+    let exe = executable(
+        "
+event eTick;
+event eTalk: machine;
+event eAlarm;
+machine Main {
+  start state Init {
+    entry {
+      new Clock((who = this, n = 0));
+      new Clock((who = this, n = 40));
+      new Talker(new Talker(null as machine));
+    }
+    on eAlarm do { assert false, \"too late\"; }
+  }
+}
+machine Clock {
+  var n: int;
+  var who: machine;
+  start state Init {
+    entry (input: (who: machine, n: int)) { n = input.n; who = input.who; goto Run; }
+  }
+  state Run {
+    entry {
+      if (n == 1) { send who, eAlarm; }
+      if (n > 1) { n = n - 1; }
+      send this, eTick;
+    }
+    on eTick goto Run;
+  }
+}
+machine Talker {
+  var n: int;
+  start state Init {
+    entry (other: machine) { if (other != null) { send other, eTalk, this; } }
+    on eTalk do (other: machine) { n = n + 1; send other, eTalk, this; }
+  }
+}
+",
+    );
+    // A budget of three candidates.
+    let raw = report(&exe, &CheckOptions { shrink_steps: 0, ..options(StrategyKind::Random, 10) });
+    let found_length = raw.findings[0].found_length;
+    let found =
+        report(&exe, &CheckOptions { shrink_steps: 3 * found_length, ..options(StrategyKind::Random, 10) });
+    // Main's start and four creations, 39 ticks of the second clock, the alarm, and that it breaks.
+    assert_eq!(found.findings[0].counterexample.schedule.n_steps(), 46, "from {found_length}");
+}
