@@ -141,21 +141,24 @@ impl Comparison<'_> {
             let ended = self.approximate(bound).map_err(|what| format!("inboxes of {bound}: {what}"))?;
             agreement.approximated |= ended;
         }
-        let simplified = AlmostSyncOptions::default().simplify;
+        let (simplified, whole) = (AlmostSyncOptions::default().simplify, Simplify::default());
         let proofs = [
-            (DestinationChoice::LeastWaiting, FloodRule::Auto, simplified, false),
-            (DestinationChoice::Canonical, FloodRule::Bound(2), simplified, false),
-            (DestinationChoice::LeastWaiting, FloodRule::Auto, Simplify::default(), true),
-            (DestinationChoice::LeastWaiting, FloodRule::Bound(1), Simplify::default(), true),
+            (DestinationChoice::LeastWaiting, Rules::Lean, FloodRule::Auto, simplified),
+            (DestinationChoice::LeastWaiting, Rules::Lean, FloodRule::Bound(1), simplified),
+            (DestinationChoice::LeastWaiting, Rules::Lean, FloodRule::Auto, whole),
+            (DestinationChoice::LeastWaiting, Rules::Paper, FloodRule::Bound(1), whole),
+            (DestinationChoice::Canonical, Rules::Paper, FloodRule::Bound(2), simplified),
         ];
-        for (choice, flood, simplify, certificate) in proofs {
-            let options = AlmostSyncOptions { choice, flood, simplify, certificate, ..self.options() };
-            let what = |what: String| format!("prove {choice:?} {flood:?}: {what}");
+        for (choice, rules, flood, simplify) in proofs {
+            let certificate = choice == DestinationChoice::LeastWaiting;
+            let options = AlmostSyncOptions { choice, rules, flood, simplify, certificate, ..self.options() };
+            let what = |what: String| format!("prove {choice:?} {rules:?} {flood:?} {simplify:?}: {what}");
             let report =
                 prove(&self.exe, &options, &Quiet, &Never).map_err(|error| what(error.to_string()))?;
             agreement.verdicts[self.verdict(&report, flood).map_err(what)?] += 1;
             if let Some(certificate) = report.certificate {
-                certify(&self.exe, &certificate, limits()).map_err(|why| what(format!("refused: {why}")))?;
+                certify(&self.exe, &certificate, limits(), &Quiet)
+                    .map_err(|why| what(format!("refused: {why}")))?;
                 agreement.n_certificates += 1;
             }
         }

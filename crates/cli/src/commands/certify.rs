@@ -1,15 +1,18 @@
 //! `allways certify`: checks a proof that somebody else made.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use allways_explore::search::almost_sync::certify;
+use allways_explore::search::almost_sync::certify::{self, Refusal};
 use allways_machine::Executable;
-use allways_run::Limits;
+use allways_run::{Limits, Observer, Progress};
 
 use super::check::load;
 use crate::args::{CertifyArgs, Format};
 use crate::exit::ExitStatus;
+use crate::interrupt;
 use crate::printer;
+use crate::progress::ProgressLine;
 
 pub fn certify(args: &CertifyArgs) -> ExitStatus {
     let text = match std::fs::read_to_string(&args.file) {
@@ -33,7 +36,12 @@ pub fn certify(args: &CertifyArgs) -> ExitStatus {
         return ExitStatus::Violated;
     };
     let executable = Arc::new(Executable::new(program, test));
-    match certify::certify(&executable, &text, Limits::default()) {
+    interrupt::listen();
+    let watcher = Watcher(ProgressLine::new(name, true));
+    let start = Instant::now();
+    let found = certify::certify(&executable, &text, Limits::default(), &watcher);
+    watcher.0.finish();
+    match found {
         Ok(found) => {
             let how = match found.inbox {
                 Some(bound) => format!(", over-approximated beyond {bound} messages,"),
@@ -43,11 +51,35 @@ pub fn certify(args: &CertifyArgs) -> ExitStatus {
                 "{name}: accepted\nproved for unbounded inboxes{how} by {} states; {} steps were checked\n",
                 found.n_states, found.n_steps
             ));
+            printer::err(&format!(
+                "... {} places, {:.1} bytes of the file for each state, {} MB in all\n... Elapsed {:.2} sec\n",
+                found.n_places,
+                text.len() as f64 / found.n_states.max(1) as f64,
+                found.n_bytes >> 20,
+                start.elapsed().as_secs_f64()
+            ));
             ExitStatus::Success
         }
-        Err(problem) => {
+        Err(Refusal::Wrong(problem)) => {
             printer::out(&format!("{name}: refused\n{problem}\n"));
             ExitStatus::Violated
         }
+        Err(Refusal::Interrupted) => {
+            printer::out(&format!("{name}: interrupted\n"));
+            ExitStatus::Interrupted
+        }
+    }
+}
+
+/// Shows how far the checker is, and stops it at Ctrl-C.
+struct Watcher(ProgressLine);
+
+impl Observer for Watcher {
+    fn progress(&self, progress: &Progress) {
+        self.0.progress(progress);
+    }
+
+    fn should_stop(&self) -> bool {
+        interrupt::is_interrupted()
     }
 }

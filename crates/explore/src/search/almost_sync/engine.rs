@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, BuildHasherDefault};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use allways_machine::{Executable, Kernel, Outcome, Silent, Simplify, Tracer, replay};
+use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
 use allways_run::{
     Choice, Counterexample, Guarantee, InstanceId, Limits, Observer, Progress, Schedule, StopReason, Verdict,
 };
@@ -15,7 +15,7 @@ use super::super::cells::{CellId, Cells, Given, Owner};
 use super::super::options::{SearchBounds, StoreKind};
 use super::super::report::{ProveReport, ProveStatistics};
 use super::super::witness::{self, StepName};
-use super::certificate;
+use super::certificate::{Heir, Subject, Writer, hex};
 use super::destination::{Chooser, Mover, NO_MOVER, Scene};
 use super::heirs::Heirs;
 use super::options::{AlmostSyncOptions, FLOOD_AT, FLOOD_BOUND, FloodRule, Rules};
@@ -207,8 +207,8 @@ pub(super) struct Search<'a> {
     pub keeps_all: bool,
     pub broken: Vec<Broken>,
     broken_beginnings: Vec<Vec<u32>>,
-    /// By state: who moves, if a certificate is wanted.
-    movers_of: Vec<Box<[u32]>>,
+    /// Writes the certificate, if one is wanted.
+    certificate: Option<Writer>,
     /// Places of machines that have halted, if all is kept, with the first move that led there.
     pub halted: FxHashMap<u32, (u32, Move)>,
     scene: Scene,
@@ -227,8 +227,8 @@ impl<'a> Search<'a> {
         observer: &'a dyn Observer,
         cancel: &'a dyn Cancel,
     ) -> Self {
-        let simplify = if options.certificate { Simplify::default() } else { options.simplify };
-        let cells = Cells::new(exe, options.limits, SearchBounds::default(), false, simplify, false, cancel);
+        let cells =
+            Cells::new(exe, options.limits, SearchBounds::default(), false, options.simplify, false, cancel);
         Search {
             exe,
             options,
@@ -251,12 +251,12 @@ impl<'a> Search<'a> {
             keeps_all: false,
             broken: Vec::new(),
             broken_beginnings: Vec::new(),
-            movers_of: Vec::new(),
+            certificate: options.certificate.then(Writer::new),
             halted: FxHashMap::default(),
             scene: Scene::default(),
             chooser: Chooser::default(),
             chosen: Vec::new(),
-            is_lean: options.rules == Rules::Lean && !options.certificate,
+            is_lean: options.rules == Rules::Lean,
             heirs: Heirs::default(),
         }
     }
@@ -295,8 +295,14 @@ impl<'a> Search<'a> {
         Ok(SearchEnd::Exhausted)
     }
 
+    /// Memory in use, roughly.
+    fn n_bytes(&self) -> u64 {
+        let certificate = self.certificate.as_ref().map_or(0, Writer::n_bytes);
+        (self.states.n_bytes() + self.heirs.n_bytes() + self.places.n_bytes() + certificate) as u64
+    }
+
     fn stop_reason(&mut self) -> Option<StopReason> {
-        let bytes = (self.states.n_bytes() + self.heirs.n_bytes() + self.places.n_bytes()) as u64;
+        let bytes = self.n_bytes();
         self.peak_bytes = self.peak_bytes.max(bytes);
         self.observer.progress(&Progress {
             n_steps: self.n_transitions,
@@ -408,20 +414,16 @@ impl<'a> Search<'a> {
             }
         }
         if self.scene.n_real == 0 {
-            if self.options.certificate {
-                self.movers_of.push(Box::default());
+            if let Some(certificate) = &mut self.certificate {
+                certificate.state(&vector, std::iter::empty(), Heir::Nobody);
             }
             return Ok(());
         }
         let mut chosen = std::mem::take(&mut self.chosen);
         self.chooser.choose(&self.scene, &self.senders, self.options.choice, &mut chosen).map_err(fault)?;
-        if self.options.certificate {
-            let slots = chosen.iter().map(|&mover| self.scene.movers[mover as usize].slot);
-            self.movers_of.push(slots.collect());
-        }
         // Without other movers there are no runs that need an heir.
         let needs_heir = chosen.len() < self.scene.n_real;
-        let mut heir = None;
+        let mut heir: Option<(u32, Heir)> = None;
         for &mover in &chosen {
             let head = &movers[mover as usize];
             let from = Stepper { state, depth, slot: self.scene.movers[mover as usize].slot };
@@ -431,20 +433,28 @@ impl<'a> Search<'a> {
             };
             let can_inherit =
                 needs_heir && self.is_lean && !head.deliver.is_some_and(|(target, _)| goes_on(target));
-            let found = self.step(from, &vector, head, can_inherit && heir.is_none(), flood_at);
-            heir = heir.or(found);
+            let found = self.step(from, &vector, head, can_inherit, flood_at);
+            if let Some(found) = found
+                && heir.is_none_or(|(heir, _)| found < heir)
+            {
+                heir = Some((found, Heir::Step(from.slot)));
+            }
         }
         if needs_heir && heir.is_none() {
-            let mut blocked = vector;
+            let mut blocked = vector.clone();
             for &mover in &chosen {
                 blocked[self.scene.movers[mover as usize].slot as usize] = GONE;
             }
             self.n_transitions += 1;
             let by = Move { slot: BLOCK, own: 0, reaction: 0 };
-            heir = Some(self.states.insert(&blocked, (state, by), depth));
+            heir = Some((self.states.insert(&blocked, (state, by), depth), Heir::Blocked));
         }
-        if let Some(heir) = heir {
+        if let Some((heir, _)) = heir {
             self.heirs.set(state, heir);
+        }
+        if let Some(certificate) = &mut self.certificate {
+            let slots = chosen.iter().map(|&mover| self.scene.movers[mover as usize].slot);
+            certificate.state(&vector, slots, heir.map_or(Heir::Nobody, |(_, heir)| heir));
         }
         self.chosen = chosen;
         Ok(())
@@ -463,7 +473,7 @@ impl<'a> Search<'a> {
             })
     }
 
-    /// All steps of one machine. If an heir is looked for: a successor that can be it.
+    /// All steps of one machine. If an heir is looked for: the first state of those that can be it.
     fn step(
         &mut self,
         Stepper { state, depth, slot }: Stepper,
@@ -530,7 +540,7 @@ impl<'a> Search<'a> {
                 }
                 self.n_transitions += u64::from(reaction > 0);
                 let number = self.states.insert(&successor, (state, by(reaction)), depth);
-                if needs_heir && heir.is_none() && self.heirs.is_open(state, number) {
+                if needs_heir && heir.is_none_or(|heir| number < heir) && self.heirs.is_open(state, number) {
                     heir = Some(number);
                 }
             }
@@ -710,7 +720,7 @@ impl<'a> Search<'a> {
     }
 
     fn finish(&mut self, end: SearchEnd) -> Result<AlmostSyncReport, InternalError> {
-        let bytes = (self.states.n_bytes() + self.heirs.n_bytes() + self.places.n_bytes()) as u64;
+        let bytes = self.n_bytes();
         self.peak_bytes = self.peak_bytes.max(bytes);
         let n_states = self.states.len() as u64;
         let statistics = ProveStatistics {
@@ -752,50 +762,33 @@ impl<'a> Search<'a> {
             }
         };
         let is_proved = matches!(verdict, Verdict::Holds(_));
-        let certificate = (self.options.certificate && is_proved).then(|| self.certificate());
+        let certificate = if is_proved { self.take_certificate() } else { None };
         let report = ProveReport { verdict, statistics, coverage, dead_handlers, stopped };
         Ok(AlmostSyncReport { report, flood: self.flood.take(), certificate, n_blocked: self.n_blocked })
     }
 }
 
 impl Search<'_> {
-    /// All states as text.
-    fn certificate(&self) -> String {
-        let mut writer = certificate::Writer::default();
-        // Places are many times fewer than their occurrences.
-        let mut numbers: Vec<Option<usize>> = vec![None; self.places.len()];
-        for state in 0..self.states.len() as u32 {
-            let (mut places, mut movers) = (Vec::new(), Vec::new());
-            for (slot, &place) in self.states.get(state).iter().enumerate() {
-                let slot = slot as u32;
-                let owner = self.places.cells.owner(slot);
-                let line = |path: &str| {
-                    let tail = self.places.tail(place).iter();
-                    certificate::place_line(
-                        path,
-                        &self.places.cells.encoded(self.places.cell(place)),
-                        tail.map(|&message| certificate::hex(&self.places.cells.encoded_message(message))),
-                    )
-                };
-                let number = match (place, owner) {
-                    (NOBODY, _) | (_, Owner::Network(_)) => continue,
-                    (GONE, Owner::Machine(instance)) => {
-                        writer.place(format!("gone {}", self.exe.instance_path(instance)))
-                    }
-                    (_, Owner::Machine(instance)) => *numbers[place as usize].get_or_insert_with(|| {
-                        writer.place(line(&format!("machine {}", self.exe.instance_path(instance))))
-                    }),
-                    (_, Owner::Monitor(monitor)) => *numbers[place as usize]
-                        .get_or_insert_with(|| writer.place(line(&format!("monitor {monitor}")))),
-                };
-                places.push(number);
-                if self.movers_of[state as usize].contains(&slot) {
-                    movers.push(number);
-                }
-            }
-            writer.state(places, movers);
-        }
-        writer.finish(self.exe, self.senders.topology(), self.places.bound())
+    /// The certificate, if one is wanted.
+    fn take_certificate(&mut self) -> Option<String> {
+        let writer = self.certificate.take()?;
+        let subject = Subject {
+            exe: self.exe,
+            topology: self.senders.topology(),
+            rules: self.options.rules,
+            simplify: self.options.simplify,
+            bound: self.places.bound(),
+        };
+        let cells = &self.places.cells;
+        let path = |slot: u32| match cells.owner(slot) {
+            Owner::Machine(instance) => Some(self.exe.instance_path(instance)),
+            Owner::Monitor(_) | Owner::Network(_) => None,
+        };
+        Some(writer.finish(&subject, path, |place| {
+            let tail = self.places.tail(place).iter();
+            let tail = tail.map(|&message| hex(&cells.encoded_message(message))).collect();
+            (cells.encoded(self.places.cell(place)), tail)
+        }))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Such a run needs none of the machines that are stepped now. The block move keeps it, but most often a step does, too: if all that a
 //! step touches is left alone by the run, the run can just as well come after the step. So the state after the step is
 //! the *heir*, and there is no block move. A step is not good enough when it puts a message before a machine that goes on
-//! sending: that machine would find it when it comes to rest.
+//! sending: that machine would find it when it comes to rest. Of several states that can be heir, the first is.
 //!
 //! Nothing is gained from a circle of heirs, in which everybody leaves a run to somebody else: so a state whose heir
 //! would close a circle blocks. A block move never closes one, as marks of machines

@@ -48,7 +48,7 @@ pub struct AlmostSyncOptions {
     pub rules: Rules,
     /// What of a local state does not count.
     pub simplify: Simplify,
-    /// Write a certificate of the proof. Local states are then not simplified, and the rules are the paper's.
+    /// Write a certificate of the proof.
     pub certificate: bool,
     /// States after which the search gives up.
     pub max_states: Option<u64>,
