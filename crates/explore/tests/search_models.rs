@@ -168,12 +168,12 @@ fn ben_or_board() {
     );
 }
 
-/// As reduced by default it has 57,517 configurations with two clients and 10,038,522 with three, which are in the bench.
+/// As reduced by default it has 11,929 configurations with two clients and 2,001,126 with three, which are in the bench.
 #[test]
 fn paxos_register() {
     check_over(
         NetworkModel::Bag,
         "paxos_register",
-        &[("nClients_1__nServers_3", [2_197, 6_372, 48, 8], [505, 758, 44, 1])],
+        &[("nClients_1__nServers_3", [2_197, 6_372, 48, 8], [139, 392, 21, 1])],
     );
 }

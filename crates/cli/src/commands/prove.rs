@@ -282,7 +282,7 @@ fn report_of(
                 unread_payloads: statistics.saved.n_unread,
                 collection_order: statistics.saved.n_unordered,
                 symmetry: statistics.saved.n_renamed,
-                persistent_sets: statistics.saved.n_put_off,
+                persistent_sets: statistics.saved.n_put_off + statistics.saved.n_folded,
                 timer_stutter: statistics.saved.n_stuttering,
             },
         },

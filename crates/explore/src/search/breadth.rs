@@ -19,7 +19,7 @@ use super::expand::{Expander, Move, Sink, Successor, fingerprint, write_successo
 use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
-use super::reduce::hand_over::{First, HandOvers};
+use super::reduce::hand_over::{First, FoldedSink, HandOvers, Raw};
 use super::reduce::persistent::{PersistentSets, Reach};
 use super::reduce::symmetry::Symmetry;
 use super::survey::Notes;
@@ -62,6 +62,11 @@ impl<'a> Context<'a> {
 
     pub fn symmetry(&self) -> Option<Symmetry<'a>> {
         self.is_symmetric.then(|| Symmetry::new(self.cells))
+    }
+
+    /// Whether steps are folded with what goes first after them, so that a way has more steps than layers.
+    pub fn folds(&self) -> bool {
+        self.options.reductions.hand_overs && self.options.bounds == SearchBounds::default()
     }
 
     pub fn persistent_sets(&self) -> Option<PersistentSets<'a>> {
@@ -115,6 +120,7 @@ pub(super) struct Tally {
     /// See `ProveStatistics`.
     pub n_persistent: u64,
     pub n_put_off: u64,
+    pub n_folded: u64,
     pub n_stuttering: u64,
     pub n_renamed: u64,
     pub cuts: Cuts,
@@ -152,6 +158,7 @@ impl Tally {
         self.n_ends += other.n_ends;
         self.n_persistent += other.n_persistent;
         self.n_put_off += other.n_put_off;
+        self.n_folded += other.n_folded;
         self.n_stuttering += other.n_stuttering;
         self.n_renamed += other.n_renamed;
         self.n_machines = self.n_machines.max(other.n_machines);
@@ -165,21 +172,24 @@ impl Tally {
 #[derive(Default)]
 struct Chunk {
     stride: usize,
+    /// No hand-over or drop goes first in any of them.
+    is_settled: bool,
     vectors: Vec<CellId>,
     fingerprints: Vec<u64>,
 }
 
 impl Chunk {
-    fn new(stride: usize) -> Self {
-        Chunk { stride, vectors: Vec::with_capacity(stride * CHUNK), fingerprints: Vec::new() }
+    fn new(stride: usize, is_settled: bool) -> Self {
+        let vectors = Vec::with_capacity(stride * CHUNK);
+        Chunk { stride, is_settled, vectors, fingerprints: Vec::new() }
     }
 
     /// The memory of another one.
-    fn reuse(mut self, stride: usize) -> Self {
+    fn reuse(mut self, stride: usize, is_settled: bool) -> Self {
         self.vectors.clear();
         self.vectors.reserve(stride * CHUNK);
         self.fingerprints.clear();
-        Chunk { stride, ..self }
+        Chunk { stride, is_settled, ..self }
     }
 
     fn len(&self) -> usize {
@@ -361,7 +371,7 @@ impl Leader<'_, '_> {
                 };
                 // Different vectors, and hardly any.
                 if inserted == Ok(true) {
-                    let mut chunk = Chunk::new(vector.len());
+                    let mut chunk = Chunk::new(vector.len(), false);
                     chunk.vectors.extend_from_slice(vector);
                     chunk.fingerprints.push(print);
                     layer.push(chunk);
@@ -595,6 +605,7 @@ struct Worker<'a, 's> {
     batch: Batch,
     persistent_sets: Option<PersistentSets<'a>>,
     hand_overs: Option<HandOvers<'a>>,
+    raw: Raw,
     symmetry: Option<Symmetry<'a>>,
     differences: Vec<(u32, CellId)>,
     memo_bytes: u64,
@@ -618,8 +629,8 @@ impl<'a, 's> Worker<'a, 's> {
             table: read(&shared.table),
             batch: Batch::default(),
             persistent_sets: cx.persistent_sets(),
-            hand_overs: (cx.options.reductions.hand_overs && cx.options.bounds == SearchBounds::default())
-                .then(|| HandOvers::new(cx.cells)),
+            hand_overs: cx.folds().then(|| HandOvers::new(cx.cells)),
+            raw: Raw::default(),
             symmetry: cx.symmetry(),
             differences: Vec::new(),
             memo_bytes: 0,
@@ -639,7 +650,7 @@ impl<'a, 's> Worker<'a, 's> {
         }
         let room = self.table.room() as u64;
         let mut output = Output { tally: Tally::default(), chunks: Vec::new() };
-        let mut writer = Writer { spare: &shared.spare, done: Vec::new(), open: None, new_bytes: 0 };
+        let mut writer = Writer { spare: &shared.spare, done: Vec::new(), open: [None, None], new_bytes: 0 };
         while !shared.pause.load(Ordering::Relaxed) {
             let Some(task) = lock(&shared.tasks).pop() else { break };
             match self.work(&task, room, &pairs, &mut output.tally, &mut writer) {
@@ -700,6 +711,7 @@ impl<'a, 's> Worker<'a, 's> {
             second: 0,
             n_new: 0,
             n_free: 0,
+            is_settled: false,
             full_from: None,
             are_pairs_full: false,
         };
@@ -750,20 +762,29 @@ impl<'a, 's> Worker<'a, 's> {
                 // The one is for P's own network, the other for those that delay.
                 let sets = self.persistent_sets.as_mut();
                 let chosen = sets.and_then(|sets| sets.find(memo, vector, symmetry));
-                let hand_overs = self.hand_overs.as_mut();
-                let first = hand_overs.and_then(|steps| steps.find(memo, vector, n_monitors));
+                let first = match &mut self.hand_overs {
+                    Some(hand_overs) if !chunk.is_settled => hand_overs.find(memo, vector, n_monitors),
+                    _ => None,
+                };
                 let n_put_off = chosen.map_or(first.map_or(0, |(_, n)| n), |chosen| chosen.n_put_off);
                 sink.tally.n_persistent += u64::from(n_put_off > 0);
                 sink.tally.n_put_off += n_put_off;
-                match (chosen, first) {
+                match (chosen, &mut self.hand_overs) {
                     (Some(chosen), _) => self.expander.expand_some(vector, chosen.movers, &mut sink),
-                    (None, Some((First::Machine(slot), _))) => {
-                        self.expander.expand_one(vector, slot, &mut sink)
-                    }
-                    (None, Some((First::Arrival(slot, own), _))) => {
-                        self.expander.expand_arrival(vector, slot, own, &mut sink)
-                    }
                     (None, None) => self.expander.expand(vector, &mut sink),
+                    (None, Some(hand_overs)) => {
+                        let (expander, raw) = (&mut self.expander, &mut self.raw);
+                        let standing = match first {
+                            Some((First::Machine(slot), _)) => expander.expand_one(vector, slot, raw),
+                            Some((First::Arrival(slot, own), _)) => {
+                                expander.expand_arrival(vector, slot, own, raw)
+                            }
+                            None => expander.expand(vector, raw),
+                        };
+                        let notes = self.cx.notes.map(|notes| (notes, n_monitors));
+                        hand_overs.fold(&mut expander.memo, vector, chunk.is_settled, raw, notes, &mut sink);
+                        standing
+                    }
                 }
             };
             sink.tally.n_stuttering += u64::from(standing.n_stuttering);
@@ -825,6 +846,7 @@ struct Entry {
     from: u32,
     first: u32,
     n: u32,
+    is_settled: bool,
 }
 
 struct Inserter<'b, 'a, 'w> {
@@ -842,6 +864,8 @@ struct Inserter<'b, 'a, 'w> {
     n_new: u64,
     /// New keys that this thread may have, together with those in `n_new`.
     n_free: u64,
+    /// Of the next successor.
+    is_settled: bool,
     /// The first vector that has to be expanded again, since the table was full, or the pairs were.
     full_from: Option<usize>,
     are_pairs_full: bool,
@@ -880,7 +904,8 @@ impl Sink for Inserter<'_, '_, '_> {
         let first = self.batch.changes.len() as u32;
         self.batch.changes.extend_from_slice(changes);
         let n = changes.len() as u32;
-        self.batch.entries.push(Entry { key, second, fingerprint, from: self.from as u32, first, n });
+        let (from, is_settled) = (self.from as u32, self.is_settled);
+        self.batch.entries.push(Entry { key, second, fingerprint, from, first, n, is_settled });
         if self.batch.entries.len() == BATCH {
             self.flush();
         }
@@ -893,6 +918,14 @@ impl Sink for Inserter<'_, '_, '_> {
 
     fn cut(&mut self, cut: Cut) {
         self.tally.cuts.add(cut);
+    }
+}
+
+impl FoldedSink for Inserter<'_, '_, '_> {
+    #[inline]
+    fn folded(&mut self, n_folded: u32, is_settled: bool) {
+        self.tally.n_folded += u64::from(n_folded);
+        self.is_settled = is_settled;
     }
 }
 
@@ -918,7 +951,7 @@ impl Inserter<'_, '_, '_> {
                         Keys::Fingerprint | Keys::Wide(_) => Some(entry.fingerprint),
                         Keys::Exact(_) => None,
                     };
-                    self.writer.write(from, changes, print);
+                    self.writer.write(from, changes, print, entry.is_settled);
                 }
                 Err(_) => {
                     let from = entry.from as usize;
@@ -935,29 +968,39 @@ impl Inserter<'_, '_, '_> {
 struct Writer<'s> {
     spare: &'s Mutex<Vec<Chunk>>,
     done: Vec<Chunk>,
-    open: Option<Chunk>,
+    /// For vectors that are not settled, and for those that are.
+    open: [Option<Chunk>; 2],
     new_bytes: u64,
 }
 
 impl Writer<'_> {
     #[inline]
-    fn write(&mut self, from: &[CellId], changes: &[(u32, CellId)], fingerprint: Option<u64>) {
+    fn write(
+        &mut self,
+        from: &[CellId],
+        changes: &[(u32, CellId)],
+        fingerprint: Option<u64>,
+        is_settled: bool,
+    ) {
         let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
         let stride = highest.max(from.len());
-        let fits = self.open.as_ref().is_some_and(|chunk| chunk.stride >= stride && chunk.len() < CHUNK);
-        if !fits {
-            self.close();
+        let which = usize::from(is_settled);
+        let fits = |chunk: &Chunk| chunk.stride >= stride && chunk.len() < CHUNK;
+        if !self.open[which].as_ref().is_some_and(fits) {
+            self.close(which);
             let spare = lock(self.spare).pop();
-            self.open = Some(spare.map_or_else(|| Chunk::new(stride), |chunk| chunk.reuse(stride)));
+            let chunk =
+                spare.map_or_else(|| Chunk::new(stride, is_settled), |chunk| chunk.reuse(stride, is_settled));
+            self.open[which] = Some(chunk);
         }
-        if let Some(chunk) = &mut self.open {
+        if let Some(chunk) = &mut self.open[which] {
             write_successor(from, changes, chunk.stride, &mut chunk.vectors);
             chunk.fingerprints.extend(fingerprint);
         }
     }
 
-    fn close(&mut self) {
-        if let Some(chunk) = self.open.take() {
+    fn close(&mut self, which: usize) {
+        if let Some(chunk) = self.open[which].take() {
             self.new_bytes += chunk.n_bytes() as u64;
             self.done.push(chunk);
         }
@@ -968,7 +1011,8 @@ impl Writer<'_> {
     }
 
     fn finish(mut self) -> Vec<Chunk> {
-        self.close();
+        self.close(0);
+        self.close(1);
         self.done
     }
 }

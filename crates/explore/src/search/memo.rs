@@ -301,19 +301,19 @@ impl<'a> Memo<'a> {
 
 /// A map from pairs to pairs, by open addressing.
 #[derive(Default)]
-struct PairTable {
+pub(super) struct PairTable {
     /// The key plus one is never zero, since no cell has the number zero.
     slots: Vec<(u64, (u32, u32))>,
     len: usize,
 }
 
 impl PairTable {
-    fn n_bytes(&self) -> usize {
+    pub fn n_bytes(&self) -> usize {
         self.slots.capacity() * 16
     }
 
     #[inline]
-    fn get(&self, a: u32, b: u32) -> Option<(u32, u32)> {
+    pub fn get(&self, a: u32, b: u32) -> Option<(u32, u32)> {
         if self.slots.is_empty() {
             return None;
         }
@@ -332,7 +332,7 @@ impl PairTable {
         }
     }
 
-    fn insert(&mut self, a: u32, b: u32, value: (u32, u32)) {
+    pub fn insert(&mut self, a: u32, b: u32, value: (u32, u32)) {
         if (self.len + 1) * 2 > self.slots.len() {
             let size = (self.slots.len() * 2).max(64);
             let old = std::mem::replace(&mut self.slots, vec![(0, (0, 0)); size]);

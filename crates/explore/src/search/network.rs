@@ -65,6 +65,12 @@ impl Cells<'_> {
         self.network_slot_of[at] - 1
     }
 
+    /// The same, if it was made.
+    pub fn network_slot_known(&self, target: InstanceId) -> Option<u32> {
+        let Owner::Network(instance) = self.network_of(target) else { return None };
+        self.network_slot_of.get(instance.index())?.checked_sub(1)
+    }
+
     pub(super) fn network_op(&mut self, op: NetworkOp) -> u32 {
         *self.network_op_index.entry(op).or_insert_with(|| {
             self.network_ops.push(op);

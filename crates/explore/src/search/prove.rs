@@ -125,6 +125,8 @@ fn witness(
     mut explored: Explored,
     depth: u64,
 ) -> Result<(Explored, Option<Counterexample>), InternalError> {
+    // Where steps were folded, a way has more steps than the search has layers.
+    let depth = if cx.folds() { u64::MAX } else { depth };
     // Where steps were put off, the shortest way may be behind many more configurations: so many, and no more.
     let found = match cx.reach {
         None => witness::shortest(cx, depth, None)?,
@@ -215,6 +217,7 @@ fn report(
             n_renamed: tally.n_renamed,
             n_persistent: tally.n_persistent,
             n_put_off: tally.n_put_off,
+            n_folded: tally.n_folded,
             n_stuttering: tally.n_stuttering,
         },
         omission,

@@ -22,9 +22,10 @@ pub struct ProveReport {
 pub struct ProveStatistics {
     /// Different configurations, the one before the first step included.
     pub n_configurations: u64,
-    /// Steps looked at, one for each different outcome.
+    /// Steps looked at, one for each different outcome; likewise.
     pub n_transitions: u64,
-    /// Steps to the configuration farthest from the beginning.
+    /// Steps to the configuration farthest from the beginning; a step together with the hand-overs and drops that it was
+    /// folded with is one.
     pub depth: u64,
     /// Configurations in which nobody can step.
     pub n_ends: u64,
@@ -80,6 +81,8 @@ pub struct Saved {
     /// Configurations at which some machines stepped alone, or a hand-over went first, and machines whose steps were put off there.
     pub n_persistent: u64,
     pub n_put_off: u64,
+    /// Hand-overs and drops that were made together with the step before them.
+    pub n_folded: u64,
     /// Steps that changed nothing.
     pub n_stuttering: u64,
 }

@@ -88,6 +88,9 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64, most: Option<u64>) -> Result
     tally.n_configurations += origins.len() as u64;
     let mut first_of_layer = 0u32;
     for at_depth in 1..=depth {
+        if layer.len() == 0 {
+            break;
+        }
         let mut next = Layer::default();
         let mut broken: Option<(u32, Move)> = None;
         for at in 0..layer.len() {

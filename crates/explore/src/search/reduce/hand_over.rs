@@ -17,6 +17,10 @@
 //! A run cannot put others off for ever by such steps: each hand-over leaves a message or a machine behind, and between drops, of
 //! which there are as many as messages, nobody sends. Not preserved: lengths of runs, see [`super::persistent`].
 //!
+//! Nobody can tell a configuration with hand-overs or drops to come from the one after them, so the former is not stored:
+//! a step is *folded* together with all such steps that it leads to. A machine may send for ever; so after [`MAX_FOLDED`] of
+//! them the configuration is stored as it is, and they go on from there.
+//!
 //! Which of several such machines goes first is decided by their paths, so that counts do not depend on threads.
 
 use std::sync::Mutex;
@@ -26,9 +30,14 @@ use allways_machine::drops::Drops;
 use allways_run::NetworkModel;
 use rustc_hash::FxHashMap;
 
-use super::super::cells::{CellId, Cells};
+use super::super::cells::{CellId, Cells, Cut, Owner};
+use super::super::expand::{Move, Sink, Successor};
 use super::super::lock;
-use super::super::memo::{ActEntry, ActKind, Memo};
+use super::super::memo::{ActEntry, ActKind, End, Memo, PairTable};
+use super::super::survey::Notes;
+
+/// Steps that one step is folded with, at most.
+pub(in super::super) const MAX_FOLDED: u32 = 64;
 
 /// Finds hand-overs and drops.
 pub(in super::super) struct HandOvers<'a> {
@@ -38,6 +47,59 @@ pub(in super::super) struct HandOvers<'a> {
     drops: Drops,
     /// By cell and message: whether the message is dropped there for good.
     known: FxHashMap<(CellId, u32), bool>,
+    /// By slot: that of the network that brings messages there; itself if there is none.
+    networks: Vec<u32>,
+    /// By cells of a machine and of its network: the network after drops, and the number of what these add to the
+    /// fingerprint, in `deltas`.
+    dropped: PairTable,
+    deltas: Vec<(u64, u32)>,
+    /// By cell: which events a machine drops for good, which a network can bring, as bits. So that hardly ever `dropped` is
+    /// asked, which is large.
+    events: Vec<u64>,
+    open: Vec<Unfolded>,
+    spare: Vec<Vec<(u32, CellId)>>,
+}
+
+/// In `HandOvers::events`: it was worked out.
+const KNOWN: u64 = 1 << 63;
+
+/// A successor before the steps that it is folded with.
+struct Unfolded {
+    delta: u64,
+    changes: Vec<(u32, CellId)>,
+    n_folded: u32,
+}
+
+/// Successors of one configuration, before they are folded.
+#[derive(Default)]
+pub(in super::super) struct Raw {
+    /// What each adds to the fingerprint, and where its changes end.
+    ends: Vec<(u64, usize)>,
+    changes: Vec<(u32, CellId)>,
+    n_broken: usize,
+    cuts: Vec<Cut>,
+}
+
+impl Sink for Raw {
+    #[inline]
+    fn successor(&mut self, _: &[CellId], successor: Successor<'_>) {
+        self.changes.extend_from_slice(successor.changes);
+        self.ends.push((successor.delta, self.changes.len()));
+    }
+
+    fn broken(&mut self, _: Move) {
+        self.n_broken += 1;
+    }
+
+    fn cut(&mut self, cut: Cut) {
+        self.cuts.push(cut);
+    }
+}
+
+/// Takes folded successors.
+pub(in super::super) trait FoldedSink: Sink {
+    /// Of the successor that is told next: with so many steps it was folded, and there are no more.
+    fn folded(&mut self, n_folded: u32, is_settled: bool);
 }
 
 /// What goes first, alone.
@@ -61,7 +123,256 @@ impl<'a> HandOvers<'a> {
 
     pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
         let drops = Drops::new(&lock(cells).exe);
-        HandOvers { cells, ranks: Vec::new(), drops, known: FxHashMap::default() }
+        HandOvers {
+            cells,
+            ranks: Vec::new(),
+            drops,
+            known: FxHashMap::default(),
+            networks: Vec::new(),
+            dropped: PairTable::default(),
+            deltas: Vec::new(),
+            events: Vec::new(),
+            open: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Folds the successors of a configuration, and tells them. In a *settled* configuration nothing goes first.
+    pub fn fold<S: FoldedSink>(
+        &mut self,
+        memo: &mut Memo<'_>,
+        from: &[CellId],
+        is_settled: bool,
+        raw: &mut Raw,
+        notes: Option<(&Notes, usize)>,
+        sink: &mut S,
+    ) {
+        let mut start = 0;
+        for &(delta, end) in &raw.ends {
+            let mut changes = self.spare.pop().unwrap_or_default();
+            changes.clear();
+            changes.extend_from_slice(&raw.changes[start..end]);
+            if !is_settled {
+                // Who has not moved may be about to send as well.
+                for (slot, &cell) in from.iter().enumerate().filter(|(_, cell)| **cell != 0) {
+                    if changes.iter().all(|&(other, _)| other != slot as u32) {
+                        changes.push((slot as u32, cell));
+                    }
+                }
+            }
+            start = end;
+            self.open.push(Unfolded { delta, changes, n_folded: 0 });
+            while let Some(next) = self.open.pop() {
+                self.fold_one(memo, from, next, notes, sink);
+            }
+        }
+        for _ in 0..raw.n_broken {
+            sink.broken(Move::default());
+        }
+        for &cut in &raw.cuts {
+            sink.cut(cut);
+        }
+        raw.ends.clear();
+        raw.changes.clear();
+        raw.n_broken = 0;
+        raw.cuts.clear();
+    }
+
+    /// Goes on with one successor until nothing goes first, or to where there are several ways.
+    fn fold_one<S: FoldedSink>(
+        &mut self,
+        memo: &mut Memo<'_>,
+        from: &[CellId],
+        mut now: Unfolded,
+        notes: Option<(&Notes, usize)>,
+        sink: &mut S,
+    ) {
+        loop {
+            let mut sender: Option<(usize, ActEntry)> = None;
+            for (at, &(slot, cell)) in now.changes.iter().enumerate() {
+                if cell == 0 || self.network_of(slot) == slot {
+                    continue;
+                }
+                let act = memo.act(cell);
+                if matches!(act.kind, ActKind::Deliver | ActKind::Create)
+                    && act.is_unheard
+                    && sender.is_none_or(|(other, _)| self.rank(slot) < self.rank(now.changes[other].0))
+                {
+                    sender = Some((at, act));
+                }
+            }
+            let Some((at, act)) = sender else { break };
+            if let Some((notes, n_monitors)) = notes {
+                notes.see(&vector_of(from, &now.changes), n_monitors, false);
+            }
+            if now.n_folded == MAX_FOLDED {
+                sink.folded(now.n_folded, false);
+                tell(from, &now, sink);
+                self.spare.push(now.changes);
+                return;
+            }
+            now.n_folded += 1;
+            if act.kind == ActKind::Deliver {
+                let (network, op) = memo.deliveries[act.delivery as usize];
+                let place = now.changes.iter().position(|&(slot, _)| slot == network);
+                let before = place.map_or_else(|| cell_at(from, network), |place| now.changes[place].1);
+                let before = if before == 0 { memo.empty_network(network) } else { before };
+                let (first, n) = memo.deliver(before, op);
+                // Without faults and bounds there is one way to hand a message over.
+                debug_assert_eq!(n, 1);
+                let reaction = memo.outs[first as usize];
+                if reaction.extra != 0 {
+                    if let End::Cut(cut) = memo.extras[reaction.extra as usize].end {
+                        sink.cut(cut);
+                    }
+                    self.spare.push(now.changes);
+                    return;
+                }
+                now.delta = now.delta.wrapping_add(reaction.delta);
+                match place {
+                    Some(place) => now.changes[place].1 = reaction.next,
+                    None => now.changes.push((network, reaction.next)),
+                }
+            }
+            for own in 1..act.n {
+                let mut changes = self.spare.pop().unwrap_or_default();
+                changes.clear();
+                changes.extend_from_slice(&now.changes);
+                let mut other = Unfolded { changes, ..now };
+                match step_on(memo, act, own, at, &mut other) {
+                    true => self.open.push(other),
+                    false => sink.broken(Move::default()),
+                }
+            }
+            if act.n == 0 || !step_on(memo, act, 0, at, &mut now) {
+                if act.n > 0 {
+                    sink.broken(Move::default());
+                }
+                self.spare.push(now.changes);
+                return;
+            }
+        }
+        self.drop_all(memo, from, &mut now);
+        sink.folded(now.n_folded, true);
+        tell(from, &now, sink);
+        self.spare.push(now.changes);
+    }
+
+    /// Takes what is dropped for good out of the networks, where they or their targets have changed.
+    fn drop_all(&mut self, memo: &mut Memo<'_>, from: &[CellId], now: &mut Unfolded) {
+        for at in 0..now.changes.len() {
+            let (slot, cell) = now.changes[at];
+            if cell == 0 {
+                continue;
+            }
+            let network = self.network_of(slot);
+            let (target_cell, place) = if network == slot {
+                let act = memo.act(cell);
+                if act.kind != ActKind::Network || act.n == 0 {
+                    continue;
+                }
+                let (target, _) = memo.deliveries[memo.outs[act.first as usize].extra as usize];
+                // If the target has changed too, that is where it is looked at.
+                if now.changes.iter().any(|&(other, _)| other == target) {
+                    continue;
+                }
+                (cell_at(from, target), Some(at))
+            } else {
+                (cell, now.changes.iter().position(|&(other, _)| other == network))
+            };
+            let before = place.map_or_else(|| cell_at(from, network), |place| now.changes[place].1);
+            if before == 0 || target_cell == 0 {
+                continue;
+            }
+            if self.events_of(memo, target_cell) & self.events_of(memo, before) == KNOWN {
+                continue;
+            }
+            let (after, number) = match self.dropped.get(target_cell, before) {
+                Some(known) => known,
+                None => self.work_out_drops(memo, target_cell, before),
+            };
+            if after != before {
+                let (delta, n_dropped) = self.deltas[number as usize];
+                now.delta = now.delta.wrapping_add(delta);
+                now.n_folded += n_dropped;
+                match place {
+                    Some(place) => now.changes[place].1 = after,
+                    None => now.changes.push((network, after)),
+                }
+            }
+        }
+    }
+
+    /// What becomes of a network that brings messages to a machine which stands like that.
+    #[cold]
+    fn work_out_drops(&mut self, memo: &mut Memo<'_>, target: CellId, before: CellId) -> (CellId, u32) {
+        let (mut network, mut delta, mut n_dropped) = (before, 0u64, 0);
+        while network != 0 {
+            let act = memo.act(network);
+            if act.kind != ActKind::Network {
+                break;
+            }
+            let dropped = (0..act.n).find_map(|own| {
+                let out = memo.outs[(act.first + own) as usize];
+                let (_, message) = memo.deliveries[out.extra as usize];
+                if !self.is_dropped(target, message) {
+                    return None;
+                }
+                let (first, n) = memo.deliver(target, message);
+                let reaction = memo.outs[first as usize];
+                (n == 1 && reaction.extra == 0 && reaction.next == target).then_some(out)
+            });
+            let Some(out) = dropped else { break };
+            network = out.next;
+            delta = delta.wrapping_add(out.delta);
+            n_dropped += 1;
+        }
+        self.deltas.push((delta, n_dropped));
+        let found = (network, self.deltas.len() as u32 - 1);
+        self.dropped.insert(target, before, found);
+        found
+    }
+
+    #[inline]
+    fn events_of(&mut self, memo: &mut Memo<'_>, cell: CellId) -> u64 {
+        match self.events.get(cell as usize) {
+            Some(&events) if events != 0 => events,
+            _ => self.work_out_events(memo, cell),
+        }
+    }
+
+    #[cold]
+    fn work_out_events(&mut self, memo: &mut Memo<'_>, cell: CellId) -> u64 {
+        let act = memo.act(cell);
+        let cells = lock(self.cells);
+        let bit = |event: u32| 1 << (event % KNOWN.trailing_zeros());
+        let events = match cells.owner_of(cell) {
+            Owner::Network(_) => (0..act.n)
+                .map(|own| memo.deliveries[memo.outs[(act.first + own) as usize].extra as usize].1)
+                .fold(KNOWN, |events, message| events | bit(cells.messages[message as usize].event)),
+            Owner::Machine(_) => (0..cells.exe.n_events() as u32)
+                .filter(|&event| self.drops.for_good(cells.local(cell), event))
+                .fold(KNOWN, |events, event| events | bit(event)),
+            Owner::Monitor(_) => KNOWN,
+        };
+        if self.events.len() <= cell as usize {
+            self.events.resize(cells.n_cells() + 1, 0);
+        }
+        self.events[cell as usize] = events;
+        events
+    }
+
+    #[inline]
+    fn network_of(&mut self, slot: u32) -> u32 {
+        if self.networks.len() <= slot as usize {
+            let cells = lock(self.cells);
+            let network = |(slot, owner): (usize, &Owner)| match owner {
+                Owner::Machine(instance) => cells.network_slot_known(*instance).unwrap_or(slot as u32),
+                Owner::Monitor(_) | Owner::Network(_) => slot as u32,
+            };
+            self.networks = cells.owners.iter().enumerate().map(network).collect();
+        }
+        self.networks[slot as usize]
     }
 
     /// What goes first, if anything does, and how many others are put off.
@@ -125,19 +436,23 @@ impl<'a> HandOvers<'a> {
         (0..act.n).find(|own| {
             let out = memo.outs[(act.first + own) as usize];
             let (target, message) = memo.deliveries[out.extra as usize];
-            let cell = vector[target as usize];
-            match self.known.get(&(cell, message)) {
-                Some(&known) => known,
-                None => {
-                    let is_dropped = {
-                        let cells = lock(self.cells);
-                        self.drops.for_good(cells.local(cell), cells.messages[message as usize].event)
-                    };
-                    self.known.insert((cell, message), is_dropped);
-                    is_dropped
-                }
-            }
+            self.is_dropped(vector[target as usize], message)
         })
+    }
+
+    /// Whether the machine that stands there drops the message for good.
+    fn is_dropped(&mut self, cell: CellId, message: u32) -> bool {
+        match self.known.get(&(cell, message)) {
+            Some(&known) => known,
+            None => {
+                let is_dropped = {
+                    let cells = lock(self.cells);
+                    self.drops.for_good(cells.local(cell), cells.messages[message as usize].event)
+                };
+                self.known.insert((cell, message), is_dropped);
+                is_dropped
+            }
+        }
     }
 
     fn rank(&mut self, slot: u32) -> u64 {
@@ -147,4 +462,45 @@ impl<'a> HandOvers<'a> {
         }
         self.ranks[slot as usize]
     }
+}
+
+/// Makes the own part of a hand-over or creation, by one outcome; says whether the machine still stands.
+#[inline]
+fn step_on(memo: &Memo<'_>, act: ActEntry, own: u32, at: usize, now: &mut Unfolded) -> bool {
+    let out = memo.outs[(act.first + own) as usize];
+    if out.extra != 0 {
+        // Nothing is observed, and there are no bounds.
+        let extra = &memo.extras[out.extra as usize];
+        if extra.end != End::Stands {
+            return false;
+        }
+        if let Some((slot, cell, hash)) = extra.created {
+            now.changes.push((slot, cell));
+            now.delta = now.delta.wrapping_add(hash);
+        }
+    }
+    now.changes[at].1 = out.next;
+    now.delta = now.delta.wrapping_add(out.delta);
+    true
+}
+
+fn tell<S: FoldedSink>(from: &[CellId], now: &Unfolded, sink: &mut S) {
+    let (delta, changes) = (now.delta, &now.changes);
+    sink.successor(from, Successor { delta, changes, by: Move::default(), hot: 0, cold: 0 });
+}
+
+#[inline]
+fn cell_at(vector: &[CellId], slot: u32) -> CellId {
+    vector.get(slot as usize).copied().unwrap_or(0)
+}
+
+fn vector_of(from: &[CellId], changes: &[(u32, CellId)]) -> Vec<CellId> {
+    let mut vector = from.to_vec();
+    for &(slot, cell) in changes {
+        if vector.len() <= slot as usize {
+            vector.resize(slot as usize + 1, 0);
+        }
+        vector[slot as usize] = cell;
+    }
+    vector
 }
