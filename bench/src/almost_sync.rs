@@ -38,10 +38,10 @@ const OCCURRENCES: &[(&str, u32)] = &[
 const MEMORY: u64 = 6 << 30;
 
 /// A test to run.
-struct Subject {
-    model: String,
-    exe: Arc<Executable>,
-    expected: suite::Expectation,
+pub struct Subject {
+    pub model: String,
+    pub exe: Arc<Executable>,
+    pub expected: suite::Expectation,
 }
 
 /// Both tables, of all tests whose model or name contains the words, each engine for at most so many seconds.
@@ -143,7 +143,7 @@ pub fn rules(seconds: u64, words: &[&str]) {
     }
 }
 
-fn subjects(words: &[&str]) -> Vec<Subject> {
+pub fn subjects(words: &[&str]) -> Vec<Subject> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/almost_synchronous");
     let mut models: Vec<PathBuf> = std::fs::read_dir(&folder)
         .expect("the models are there")
@@ -183,12 +183,12 @@ fn almost(
     (report, cpu)
 }
 
-fn limits() -> Limits {
+pub fn limits() -> Limits {
     Limits { memory_bytes: Some(MEMORY), ..Limits::default() }
 }
 
 /// The name of a test with the values of its parameters alone.
-fn short(name: &str) -> String {
+pub fn short(name: &str) -> String {
     let (test, parameters) = name.split_once("___").unwrap_or((name, ""));
     let values: Vec<&str> = parameters.split("__").filter_map(|part| part.rsplit('_').next()).collect();
     format!("{test} {}", values.join(" "))
@@ -203,7 +203,7 @@ fn count(report: &ProveReport) -> String {
 }
 
 /// Until so much processor time has gone by.
-fn until(seconds: u64) -> impl Fn() -> Option<StopReason> + Sync {
+pub fn until(seconds: u64) -> impl Fn() -> Option<StopReason> + Sync {
     let start = cpu_seconds();
     move || (cpu_seconds() - start > seconds as f64).then_some(StopReason::Time(Duration::from_secs(seconds)))
 }

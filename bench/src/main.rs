@@ -4,9 +4,10 @@
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST (exact|print)[-reduced|-NAME][-always] THREADS`, or
 //! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME]
 //! [--no-reduction NAME] [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
-//! `almost-synchronous [rules] [SECONDS] [WORD]...`
+//! `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
 
 mod almost_sync;
+mod certificates;
 mod figure_9;
 mod front_end;
 mod portfolio;
@@ -40,6 +41,18 @@ fn main() -> ExitCode {
             almost_sync::run(seconds.parse().unwrap_or(120), words);
         }
         ["almost-synchronous", words @ ..] => almost_sync::run(120, words),
+        ["certificates", words @ ..] => {
+            let (is_whole, words) = match words {
+                ["whole", words @ ..] => (true, words),
+                words => (false, words),
+            };
+            let seconds = words.first().and_then(|word| word.parse().ok());
+            let words = if seconds.is_some() { &words[1..] } else { words };
+            return match certificates::run(seconds.unwrap_or(120), is_whole, words) {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            };
+        }
         ["testing"] => testing::run(20_000),
         ["testing", n] if n.parse::<u64>().is_ok() => testing::run(n.parse().unwrap_or(20_000)),
         ["search", "one", model, test, store, n_threads] => search::run_one(model, test, store, n_threads),
@@ -52,7 +65,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }

@@ -27,28 +27,52 @@ pub(super) struct File<'t> {
     pub lines: &'t str,
 }
 
-/// All states, to be found by their places.
+/// All states, to be found by their places. Numbers of places are small as long as there are few.
 pub(super) struct Table {
     width: usize,
-    places: Vec<u32>,
+    places: Numbers,
     index: HashTable<u32>,
 }
 
+enum Numbers {
+    Small(Vec<u16>),
+    Large(Vec<u32>),
+}
+
 impl Table {
+    /// A table for so many states; `None` if there is no room.
+    fn new(width: usize, n_places: usize, n_states: usize) -> Option<Table> {
+        let n_numbers = width.checked_mul(n_states)?;
+        let (mut small, mut large) = (Vec::new(), Vec::new());
+        let places = if n_places < usize::from(u16::MAX) {
+            small.try_reserve_exact(n_numbers).ok()?;
+            Numbers::Small(small)
+        } else {
+            large.try_reserve_exact(n_numbers).ok()?;
+            Numbers::Large(large)
+        };
+        Some(Table { width, places, index: HashTable::with_capacity(n_states) })
+    }
+
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    pub fn get(&self, state: u32) -> &[u32] {
-        &self.places[state as usize * self.width..][..self.width]
+    pub fn get(&self, state: u32) -> Vec<u32> {
+        self.places.of(state, self.width).collect()
     }
 
     pub fn find(&self, vector: &[u32]) -> Option<u32> {
-        self.index.find(hash(vector), |&state| self.get(state) == vector).copied()
+        let is_it = |&state: &u32| self.places.of(state, self.width).eq(vector.iter().copied());
+        self.index.find(hash(vector), is_it).copied()
     }
 
     pub fn n_bytes(&self) -> usize {
-        self.places.capacity() * 4 + self.index.capacity() * 5
+        let n_bytes = match &self.places {
+            Numbers::Small(numbers) => numbers.capacity() * 2,
+            Numbers::Large(numbers) => numbers.capacity() * 4,
+        };
+        n_bytes + self.index.capacity() * 5
     }
 
     /// Adds a state; false if it is there.
@@ -57,11 +81,27 @@ impl Table {
             return false;
         }
         let (state, width) = (self.index.len() as u32, self.width);
-        self.places.extend_from_slice(vector);
+        match &mut self.places {
+            Numbers::Small(numbers) => numbers.extend(vector.iter().map(|&place| place as u16)),
+            Numbers::Large(numbers) => numbers.extend_from_slice(vector),
+        }
         let places = &self.places;
-        self.index
-            .insert_unique(hash(vector), state, |&state| hash(&places[state as usize * width..][..width]));
+        self.index.insert_unique(hash(vector), state, |&state| {
+            hash(&places.of(state, width).collect::<Vec<u32>>())
+        });
         true
+    }
+}
+
+impl Numbers {
+    fn of(&self, state: u32, width: usize) -> impl Iterator<Item = u32> + '_ {
+        let range = state as usize * width..(state as usize + 1) * width;
+        let (small, large): (&[u16], &[u32]) = match self {
+            Numbers::Small(numbers) => (&numbers[range], &[]),
+            Numbers::Large(numbers) => (&[], &numbers[range]),
+        };
+        let widen = |&place: &u16| if place == u16::MAX { GONE } else { u32::from(place) };
+        small.iter().map(widen).chain(large.iter().copied())
     }
 }
 
@@ -89,7 +129,7 @@ impl<'t> File<'t> {
             machines: Vec::new(),
             places: FxHashMap::default(),
             n_slots: n_monitors,
-            states: Table { width: 0, places: Vec::new(), index: HashTable::new() },
+            states: Table { width: 0, places: Numbers::Small(Vec::new()), index: HashTable::new() },
             lines: "",
         };
         // By slot: where its places begin. Place 0 is nobody.
@@ -140,7 +180,10 @@ impl<'t> File<'t> {
 
     fn read_states(&mut self, starts: &[u32], counts: &[usize; 3]) -> Result<(), String> {
         let n_slots = self.n_slots as usize;
-        self.states.width = n_slots;
+        // One of the lines is the end.
+        let n_lines = self.lines.bytes().filter(|&letter| letter == b'\n').count();
+        let table = Table::new(n_slots, self.places.len(), n_lines.saturating_sub(1));
+        self.states = table.ok_or("it is too large")?;
         let mut vector = vec![NOBODY; n_slots];
         // Slots, and places of each, that some state had.
         let mut n_met = 0;

@@ -240,7 +240,7 @@ impl Checker<'_> {
 
     /// Who stands how in a state.
     fn scene(&mut self, state: u32) -> Result<Scene, String> {
-        let vector = self.file.states.get(state).to_vec();
+        let vector = self.file.states.get(state);
         let mut scene = Scene { vector, movers: Vec::new(), receiving: Vec::new() };
         for slot in self.n_monitors..scene.vector.len() {
             let place = scene.vector[slot];
