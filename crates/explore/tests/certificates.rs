@@ -5,7 +5,7 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use allways_explore::Never;
 use allways_explore::search::almost_sync::certify::certify;
@@ -23,6 +23,15 @@ struct Subject {
     limits: Limits,
 }
 
+fn scenarios() -> Vec<Arc<Executable>> {
+    let texts: Vec<String> =
+        texts("models/almost_synchronous/scenarios").into_iter().map(|(_, text)| text).collect();
+    let program = compile("scenarios.p", &texts.join("\n")).unwrap_or_else(|error| panic!("{error}"));
+    (0..program.tests.len()).map(|test| Arc::new(Executable::new(&program, test))).collect()
+}
+
+static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(subjects);
+
 fn subjects() -> Vec<Subject> {
     let mut found = Vec::new();
     let simplified = AlmostSyncOptions::default().simplify;
@@ -39,11 +48,7 @@ fn subjects() -> Vec<Subject> {
         let report = prove(exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
         found.extend(report.certificate.map(|text| Subject { exe: exe.clone(), text, limits }));
     };
-    let texts: Vec<String> =
-        texts("models/almost_synchronous/scenarios").into_iter().map(|(_, text)| text).collect();
-    let program = compile("scenarios.p", &texts.join("\n")).unwrap_or_else(|error| panic!("{error}"));
-    for test in 0..program.tests.len() {
-        let exe = Arc::new(Executable::new(&program, test));
+    for exe in scenarios() {
         for flood in [FloodRule::Auto, FloodRule::Bound(0)] {
             add(&exe, Rules::Lean, simplified, flood, Limits::default());
             add(&exe, Rules::Paper, Simplify::default(), flood, Limits::default());
@@ -355,13 +360,13 @@ fn base_36(mut number: usize) -> String {
 
 #[test]
 fn certificates_are_accepted_and_tampered_ones_refused() {
-    let subjects = subjects();
+    let subjects = &*SUBJECTS;
     let count = |word: &str| subjects.iter().filter(|subject| subject.text.contains(word)).count();
     assert!(subjects.len() > 150, "only {} proofs", subjects.len());
     assert!(count("\ninbox ") > 20, "only {} proofs with tails", count("\ninbox "));
     assert!(count(">") > 40, "only {} proofs with heirs", count(">"));
     assert!(count("!\n") > 20, "only {} proofs with blocked machines", count("!\n"));
-    for subject in &subjects {
+    for subject in subjects {
         let Subject { exe, text, limits } = subject;
         if let Err(problem) = certify(exe, text, *limits, &Quiet) {
             panic!("{}: {problem}\n{text}", exe.test_name);
@@ -372,7 +377,7 @@ fn certificates_are_accepted_and_tampered_ones_refused() {
     let mut n_refused = [0; N_KINDS];
     for (kind, n_refused) in n_refused.iter_mut().enumerate() {
         for _ in 0..2_000 {
-            let subject = random.pick(&subjects);
+            let subject = random.pick(subjects);
             let mut parts = Parts::of(subject);
             let Some(what) = parts.tamper(kind, &mut random) else { continue };
             let tampered = parts.text();
@@ -396,10 +401,10 @@ fn certificates_are_accepted_and_tampered_ones_refused() {
 
 #[test]
 fn what_is_not_written_as_it_should_be_is_refused() {
-    let subjects = subjects();
+    let subjects = &*SUBJECTS;
     let mut random = Random::new(11);
     for _ in 0..300 {
-        let Subject { exe, text, limits } = random.pick(&subjects);
+        let Subject { exe, text, limits } = random.pick(subjects);
         // A letter less, another, one more; or cut short.
         let at = random.below(text.len());
         let mut bytes = text.clone().into_bytes();
@@ -415,10 +420,29 @@ fn what_is_not_written_as_it_should_be_is_refused() {
             assert!(found.is_err(), "accepted for {}:\n{text}\n{changed}", exe.test_name);
         }
     }
-    // The certificate of another program.
+}
+
+#[test]
+fn the_certificate_of_another_program_is_refused() {
+    let subjects = &*SUBJECTS;
+    let refuses = |exe: &Arc<Executable>, other: &Subject| {
+        // The name alone is not what counts.
+        let about = |exe: &Executable| format!("\ntest {}\n", exe.test_name);
+        let text = other.text.replacen(&about(&other.exe), &about(exe), 1);
+        let found = certify(exe, &text, other.limits, &Quiet);
+        assert!(found.is_err(), "accepted for {}:\n{text}", exe.test_name);
+    };
     for pair in subjects.windows(2) {
-        if !Arc::ptr_eq(&pair[0].exe, &pair[1].exe) && pair[0].text != pair[1].text {
-            assert!(certify(&pair[0].exe, &pair[1].text, pair[0].limits, &Quiet).is_err());
+        if !Arc::ptr_eq(&pair[0].exe, &pair[1].exe) {
+            refuses(&pair[0].exe, &pair[1]);
         }
+    }
+    // That of a program that is right, for one that differs from it in a machine.
+    let has_proof = |exe: &Arc<Executable>| subjects.iter().any(|found| found.exe.test_name == exe.test_name);
+    let broken: Vec<Arc<Executable>> = scenarios().into_iter().filter(|exe| !has_proof(exe)).collect();
+    assert_eq!(broken.len(), 6);
+    let names: Vec<String> = scenarios().iter().map(|exe| exe.test_name.clone()).collect();
+    for subject in subjects.iter().filter(|subject| names.contains(&subject.exe.test_name)) {
+        broken.iter().for_each(|exe| refuses(exe, subject));
     }
 }

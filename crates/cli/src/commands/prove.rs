@@ -9,7 +9,7 @@ use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationC
 use allways_explore::search::{
     self, Covered, Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind,
 };
-use allways_machine::Executable;
+use allways_machine::{Executable, Simplify};
 use allways_report::{check as check_report, json, prove as prove_report};
 use allways_run::{Guarantee, Limits, StopReason, Verdict};
 
@@ -86,11 +86,12 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        if let (Some(file), Some(text)) = (&args.almost_sync.certificate, &certificate)
-            && let Err(error) = std::fs::write(file, text)
-        {
-            printer::err(&format!("cannot write {}: {error}\n", file.display()));
-            return ExitStatus::Rejected;
+        if let (Some(file), Some(text)) = (&args.almost_sync.certificate, &certificate) {
+            if let Err(error) = std::fs::write(file, text) {
+                printer::err(&format!("cannot write {}: {error}\n", file.display()));
+                return ExitStatus::Rejected;
+            }
+            printer::err(&format!("... {} bytes of certificate in {}\n", text.len(), file.display()));
         }
         if args.almost_sync.certificate.is_some() && certificate.is_none() {
             printer::err(&format!("no certificate for `{name}`: there is no proof\n"));
@@ -196,6 +197,7 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
 }
 
 fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
+    let reductions = reductions(args);
     AlmostSyncOptions {
         choice: match args.almost_sync.destination {
             DestinationArg::LeastWaiting => DestinationChoice::LeastWaiting,
@@ -209,6 +211,12 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
         flood: args.almost_sync.flood,
         certificate: args.almost_sync.certificate.is_some(),
         max_states: args.almost_sync.max_states,
+        simplify: Simplify {
+            dead_variables: reductions.dead_variables,
+            unread_payloads: reductions.unread_payloads,
+            order: reductions.collection_order,
+            choose_counts: true,
+        },
         limits,
         ..AlmostSyncOptions::default()
     }

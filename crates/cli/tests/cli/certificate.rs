@@ -45,6 +45,7 @@ fn certificates_are_written_accepted_and_refused() {
         assert_says(&String::from_utf8_lossy(&checked.stdout), &[name, words]);
         assert_eq!(checked.status.code(), Some(0));
         let text = fs::read_to_string(folder.join("proof.txt")).unwrap();
+        assert_says(&text, &["\nrules lean\nwithout dead-variables unread-payloads order\n"]);
         // The last state is dropped.
         let mut lines: Vec<&str> = text.lines().collect();
         lines.remove(lines.len() - 2);
@@ -53,6 +54,21 @@ fn certificates_are_written_accepted_and_refused() {
         assert_says(&String::from_utf8_lossy(&checked.stdout), &["refused"]);
         assert_eq!(checked.status.code(), Some(1));
     }
+    // Nothing is left out of places if that is wanted.
+    let whole = [
+        "prove",
+        "--engine",
+        "asi",
+        "--testcase",
+        "tcFlood",
+        "--reductions",
+        "none",
+        "--certificate",
+        "proof.txt",
+    ];
+    assert_eq!(allways(&folder, &whole).status.code(), Some(0));
+    assert!(!fs::read_to_string(folder.join("proof.txt")).unwrap().contains("\nwithout "));
+    assert_eq!(allways(&folder, &["certify", "proof.txt"]).status.code(), Some(0));
     // One file holds one proof.
     let both = ["prove", "--engine", "asi", "--all", "--certificate", "proof.txt"];
     assert_says(&rejected(&folder, &both), &["--certificate", "one test case"]);
