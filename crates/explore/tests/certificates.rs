@@ -23,11 +23,15 @@ struct Subject {
     limits: Limits,
 }
 
-fn scenarios() -> Vec<Arc<Executable>> {
-    let texts: Vec<String> =
-        texts("models/almost_synchronous/scenarios").into_iter().map(|(_, text)| text).collect();
-    let program = compile("scenarios.p", &texts.join("\n")).unwrap_or_else(|error| panic!("{error}"));
+fn tests_of(model: &str) -> Vec<Arc<Executable>> {
+    let folder = format!("models/almost_synchronous/{model}");
+    let texts: Vec<String> = texts(&folder).into_iter().map(|(_, text)| text).collect();
+    let program = compile(model, &texts.join("\n")).unwrap_or_else(|error| panic!("{model}: {error}"));
     (0..program.tests.len()).map(|test| Arc::new(Executable::new(&program, test))).collect()
+}
+
+fn scenarios() -> Vec<Arc<Executable>> {
+    tests_of("scenarios")
 }
 
 static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(subjects);
@@ -445,4 +449,24 @@ fn the_certificate_of_another_program_is_refused() {
     for subject in subjects.iter().filter(|subject| names.contains(&subject.exe.test_name)) {
         broken.iter().for_each(|exe| refuses(exe, subject));
     }
+}
+
+#[test]
+fn proofs_of_models_are_accepted() {
+    let models = ["elevator", "german", "switch_board", "time_sync", "truck_lifts", "usb_stack"];
+    let mut n_accepted = 0;
+    for exe in models.into_iter().flat_map(tests_of) {
+        let max_states = Some(25_000);
+        let options = AlmostSyncOptions { certificate: true, max_states, ..Default::default() };
+        let report = prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+        if let Some(text) = report.certificate {
+            let found = certify(&exe, &text, Limits::default(), &Quiet)
+                .unwrap_or_else(|problem| panic!("{}: {problem}", exe.test_name));
+            assert_eq!(found.n_states, report.report.statistics.n_configurations);
+            // A state takes few bytes.
+            assert!((text.len() as u64) < 40 * found.n_states, "{}", exe.test_name);
+            n_accepted += 1;
+        }
+    }
+    assert!(n_accepted >= 6, "only {n_accepted} proofs");
 }

@@ -239,6 +239,8 @@ impl Writer {
                 let _ = writeln!(out, "place {}", place_text(slot as u32, &bytes, tail.into_iter()));
             }
         }
+        // Room for the end, too, so that it is not moved once more.
+        out.reserve_exact(self.states.len() + 128);
         out.push_str("states\n");
         out.push_str(&self.states);
         let _ = writeln!(out, "end {} {} {n_places} {}", sends.len(), paths.len(), self.n_states);

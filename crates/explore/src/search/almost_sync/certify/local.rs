@@ -85,8 +85,13 @@ pub(super) struct Places<'t> {
 
 impl<'t> Places<'t> {
     pub fn new(exe: &Arc<Executable>, file: &'t File<'t>, limits: Limits) -> Result<Self, String> {
-        let machines: Option<Vec<InstanceId>> =
-            file.machines.iter().map(|path| exe.instance_at(path)).collect();
+        // Whoever makes a machine has made those before it, which are in the file, too.
+        let is_there = |place: &str| place.parse().is_ok_and(|place: usize| place < file.machines.len());
+        let machine = |path: &&str| {
+            let machine = path.split('.').all(is_there).then(|| exe.instance_at(path))??;
+            (exe.instance_path(machine) == **path).then_some(machine)
+        };
+        let machines: Option<Vec<InstanceId>> = file.machines.iter().map(machine).collect();
         let machines = machines.ok_or("a machine without a path")?;
         let slots = machines.iter().zip(exe.monitors.len() as u32..);
         let slots: FxHashMap<InstanceId, u32> = slots.map(|(&machine, slot)| (machine, slot)).collect();
