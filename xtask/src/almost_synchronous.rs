@@ -81,9 +81,9 @@ struct Tally {
     n_violated: u64,
     n_oracle_ended: u64,
     n_oracle: u64,
-    /// By choice: explorations that ended, and their states.
-    n_ended: [u64; 2],
-    n_states: [u64; 2],
+    /// By kind of exploration: those that ended, and their states.
+    n_ended: [u64; 3],
+    n_states: [u64; 3],
     n_approximated: u64,
     /// Not even the over-approximated exploration ended.
     n_skipped: u64,
@@ -102,7 +102,7 @@ impl Tally {
             self.n_states[at] += n_states.unwrap_or(0);
         }
         self.n_approximated += u64::from(agreement.approximated);
-        self.n_skipped += u64::from(!agreement.approximated && agreement.n_states == [None; 2]);
+        self.n_skipped += u64::from(!agreement.approximated && agreement.n_states == [None; 3]);
         for (sum, n) in self.verdicts.iter_mut().zip(agreement.verdicts) {
             *sum += u64::from(n);
         }
@@ -114,8 +114,8 @@ impl Tally {
         println!("{name}: {n_programs} programs agree, {n_violated} of them violated");
         println!("  {n_oracle_ended} enumerated to the end by the oracle, {n_oracle} configurations");
         println!(
-            "  {} explored to the end, {} states; by the canonical choice {}, {} states",
-            n_ended[0], n_states[0], n_ended[1], n_states[1]
+            "  {} explored to the end, {} states; with sleep sets {}, {} states; by the canonical choice {}, {} states",
+            n_ended[0], n_states[0], n_ended[1], n_states[1], n_ended[2], n_states[2]
         );
         println!(
             "  {} explored to the end by over-approximation; {} by nothing, and not compared",

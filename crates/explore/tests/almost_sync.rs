@@ -44,6 +44,34 @@ fn endless_senders_are_proved_in_few_states() {
 }
 
 #[test]
+fn a_monitor_that_nothing_changes_keeps_nobody_together() {
+    // Four clocks of their own; what hears of them is one monitor.
+    let text = "event eTick: int;
+        machine Main { start state Only { entry { new Clock(); new Clock(); new Clock(); new Clock(); } } }
+        machine Clock {
+          var n: int;
+          start state Only {
+            entry { send this, eTick, 0; }
+            on eTick do (now: int) { n = (now + 1) % 5; send this, eTick, n; }
+          }
+        }
+        spec Watch observes eTick {
+          var last: int;
+          start state Only { on eTick do (now: int) { assert now < BOUND; DOES } }
+        }";
+    let states = |bound: &str, does: &str| {
+        let text = text.replace("BOUND", bound).replace("DOES", does);
+        let program = compile("clocks.p", &text).unwrap_or_else(|error| panic!("{error}"));
+        let found = run(&Arc::new(Executable::new(&program, 0)), &AlmostSyncOptions::default());
+        assert_eq!(is_proved(&found, false), bound == "5", "{:?}", found.report.verdict);
+        found.report.statistics.n_configurations
+    };
+    let (looks, counts) = (states("5", ""), states("5", "last = now;"));
+    assert!(looks * 10 < counts, "{looks} and {counts}");
+    states("4", "");
+}
+
+#[test]
 fn a_flooded_inbox_is_named_and_proved() {
     let exe = scenario("tcFlood");
     let found = run(&exe, &AlmostSyncOptions::default());

@@ -303,3 +303,30 @@ fn random_runs_of_models_and_corpus_show_nothing_else() {
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_pairs > 10_000, "only {n_pairs} sends");
 }
+
+#[test]
+fn monitors_that_nothing_changes_are_settled() {
+    let program = compile(
+        "small.p",
+        "event a: int; event b;
+         machine Main { start state Only { entry { announce a, 1; announce b; } } }
+         fun small(n: int): bool { var twice: int; twice = n * 2; return twice < 9; }
+         fun unusual(n: int) { if (n > 3) { raise b; } }
+         spec Looks observes a, b {
+           var seen: int;
+           start state Judges { on a do (n: int) { assert small(n + seen); } ignore b; }
+           state Jumps { on a goto Judges; ignore b; }
+           state Counts { on a do (n: int) { seen = n; } ignore b; }
+           state Raises { on a do (n: int) { unusual(n); } ignore b; }
+           state Refuses { ignore a; }
+         }",
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    let exe = Executable::new(&program, 0);
+    let topology = Topology::new(&exe);
+    let settled: Vec<&str> = (0..exe.states.len() as u32)
+        .filter(|&state| topology.is_settled(state))
+        .map(|state| exe.state_name(state))
+        .collect();
+    assert_eq!(settled, ["Judges", "Refuses"]);
+}

@@ -36,8 +36,8 @@ pub struct Agreement {
     /// Configurations of the oracle, and whether these were all.
     pub n_oracle: usize,
     pub oracle_ended: bool,
-    /// States of the exact explorations that ended, by the choices of destination set.
-    pub n_states: [Option<u64>; 2],
+    /// States of the exact explorations that ended: the default, with sleep sets, and as in the paper.
+    pub n_states: [Option<u64>; 3],
     /// The over-approximated exploration said something.
     pub approximated: bool,
     pub n_violations: usize,
@@ -133,9 +133,14 @@ impl Comparison<'_> {
             n_violations: self.expected.violations.len(),
             ..Agreement::default()
         };
-        let choices = [DestinationChoice::LeastWaiting, DestinationChoice::Canonical];
-        for (at, choice) in choices.into_iter().enumerate() {
-            agreement.n_states[at] = self.exact(choice).map_err(|what| format!("{choice:?}: {what}"))?;
+        let explorations = [
+            (DestinationChoice::LeastWaiting, false),
+            (DestinationChoice::LeastWaiting, true),
+            (DestinationChoice::Canonical, false),
+        ];
+        for (at, (choice, sleep)) in explorations.into_iter().enumerate() {
+            let what = |what: String| format!("{choice:?}, sleep sets {sleep}: {what}");
+            agreement.n_states[at] = self.exact(choice, sleep).map_err(what)?;
         }
         for bound in [1, 2] {
             let ended = self.approximate(bound).map_err(|what| format!("inboxes of {bound}: {what}"))?;
@@ -151,7 +156,9 @@ impl Comparison<'_> {
         ];
         for (choice, rules, flood, simplify) in proofs {
             let certificate = choice == DestinationChoice::LeastWaiting;
-            let options = AlmostSyncOptions { choice, rules, flood, simplify, certificate, ..self.options() };
+            let sleep = !certificate;
+            let options =
+                AlmostSyncOptions { choice, rules, flood, simplify, sleep, certificate, ..self.options() };
             let what = |what: String| format!("prove {choice:?} {rules:?} {flood:?} {simplify:?}: {what}");
             let report =
                 prove(&self.exe, &options, &Quiet, &Never).map_err(|error| what(error.to_string()))?;
@@ -180,13 +187,13 @@ impl Comparison<'_> {
     }
 
     /// An exact exploration, by its states. `None` if it does not end where the oracle does not, either.
-    fn exact(&self, choice: DestinationChoice) -> Result<Option<u64>, String> {
+    fn exact(&self, choice: DestinationChoice, sleep: bool) -> Result<Option<u64>, String> {
         // The canonical choice is the paper's, and so are the rules that go with it.
         let rules = match choice {
             DestinationChoice::LeastWaiting => Rules::Lean,
             DestinationChoice::Canonical => Rules::Paper,
         };
-        let options = AlmostSyncOptions { choice, rules, ..self.options() };
+        let options = AlmostSyncOptions { choice, rules, sleep, ..self.options() };
         let found = match survey(&self.exe, &options) {
             Ok(Some(found)) => found,
             Ok(None) if self.reference.bound_hit => return Ok(None),

@@ -183,6 +183,12 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
     if args.almost_sync.certificate.is_some() && (args.engine != EngineArg::Asi || n_tests > 1) {
         return Some("--certificate is for `--engine asi` and one test case".to_owned());
     }
+    if args.almost_sync.sleep_sets && args.engine == EngineArg::Explicit {
+        return Some("--sleep-sets is for `--engine asi`".to_owned());
+    }
+    if args.almost_sync.sleep_sets && args.almost_sync.certificate.is_some() {
+        return Some("--sleep-sets does not go with --certificate, which has all steps".to_owned());
+    }
     if args.engine != EngineArg::Asi {
         return None;
     }
@@ -209,6 +215,7 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
             DestinationArg::Canonical => Rules::Paper,
         },
         flood: args.almost_sync.flood,
+        sleep: args.almost_sync.sleep_sets,
         certificate: args.almost_sync.certificate.is_some(),
         max_states: args.almost_sync.max_states,
         simplify: Simplify {

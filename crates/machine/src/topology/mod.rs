@@ -9,6 +9,7 @@
 //! may belong to different sites in different runs.
 
 mod flow;
+mod settled;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +54,8 @@ pub struct Topology {
     carried: BTreeMap<(u32, u32), BTreeSet<u32>>,
     /// Sites whose machines use `this`.
     naming_itself: BTreeSet<u32>,
+    /// By control state of a monitor.
+    settled: Vec<bool>,
 }
 
 impl Topology {
@@ -86,6 +89,7 @@ impl Topology {
             potential,
             carried: found.carried,
             naming_itself: found.naming_itself,
+            settled: settled::settled(exe),
         }
     }
 
@@ -131,6 +135,11 @@ impl Topology {
     /// Whether machines of a site may use `this`, so that they know their own name without being told.
     pub fn names_itself(&self, site: u32) -> bool {
         self.naming_itself.contains(&site)
+    }
+
+    /// Whether a monitor in this control state stays as it is, whatever it hears.
+    pub fn is_settled(&self, control: u32) -> bool {
+        self.settled[control as usize]
     }
 
     /// Creator and created, both sites.

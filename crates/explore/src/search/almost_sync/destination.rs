@@ -66,7 +66,7 @@ impl Scene {
         }
     }
 
-    fn touched(&self, mover: usize) -> &[u64] {
+    pub fn touched(&self, mover: usize) -> &[u64] {
         &self.touched[mover * self.n_words..(mover + 1) * self.n_words]
     }
 }

@@ -22,6 +22,7 @@ use super::options::{AlmostSyncOptions, FLOOD_AT, FLOOD_BOUND, FloodRule, Rules}
 use super::places::{End, GONE, Head, HeadKind, NOBODY, Places};
 use super::report::{AlmostSyncReport, Flood};
 use super::senders::Senders;
+use super::sleep::{self, Sleep};
 use crate::options::Cancel;
 use crate::report::InternalError;
 use crate::shrink;
@@ -121,12 +122,13 @@ pub(super) struct Broken {
     pub by: Move,
 }
 
-/// Who steps, from which state to states of which depth.
+/// Who steps, from which state to states of which depth, and who is asleep there.
 #[derive(Clone, Copy)]
 struct Stepper {
     state: u32,
     depth: u32,
     slot: u32,
+    asleep: u64,
 }
 
 /// All states that were met, and where they came from.
@@ -217,6 +219,9 @@ pub(super) struct Search<'a> {
     /// Whether steps may be heirs, and those in vain are left out.
     is_lean: bool,
     heirs: Heirs,
+    sleep: Sleep,
+    /// States that were looked at, again and again too.
+    n_looks: u64,
 }
 
 impl<'a> Search<'a> {
@@ -258,6 +263,8 @@ impl<'a> Search<'a> {
             chosen: Vec::new(),
             is_lean: options.rules == Rules::Lean,
             heirs: Heirs::default(),
+            sleep: Sleep::new(options.sleep && !options.certificate),
+            n_looks: 0,
         }
     }
 
@@ -269,8 +276,8 @@ impl<'a> Search<'a> {
             return Ok(end);
         }
         let last = round.map_or(u64::MAX, |n| u64::from(self.next) + n);
-        while (self.next as usize) < self.states.len() {
-            if u64::from(self.next) % INTERVAL == 0
+        loop {
+            if self.n_looks % INTERVAL == 0
                 && let Some(reason) = self.stop_reason()
             {
                 return Ok(SearchEnd::Stopped(reason));
@@ -278,10 +285,18 @@ impl<'a> Search<'a> {
             if u64::from(self.next) >= last {
                 return Ok(SearchEnd::Round);
             }
-            let state = self.next;
-            self.next += 1;
+            let woken = self.sleep.next();
+            let state = match woken {
+                Some(state) => state,
+                None if (self.next as usize) < self.states.len() => {
+                    self.next += 1;
+                    self.next - 1
+                }
+                None => return Ok(SearchEnd::Exhausted),
+            };
+            self.n_looks += 1;
             let n_broken = self.broken.len();
-            self.expand(state, flood_at)?;
+            self.expand(state, woken.is_some(), flood_at)?;
             if !self.keeps_all && self.broken.len() > n_broken {
                 let found = self.broken.split_off(n_broken);
                 if let Some(end) = self.try_violations(&found)? {
@@ -292,13 +307,13 @@ impl<'a> Search<'a> {
                 return Ok(SearchEnd::Flooded);
             }
         }
-        Ok(SearchEnd::Exhausted)
     }
 
     /// Memory in use, roughly.
     fn n_bytes(&self) -> u64 {
         let certificate = self.certificate.as_ref().map_or(0, Writer::n_bytes);
-        (self.states.n_bytes() + self.heirs.n_bytes() + self.places.n_bytes() + certificate) as u64
+        let states = self.states.n_bytes() + self.heirs.n_bytes() + self.sleep.n_bytes();
+        (states + self.places.n_bytes() + certificate) as u64
     }
 
     fn stop_reason(&mut self) -> Option<StopReason> {
@@ -343,7 +358,8 @@ impl<'a> Search<'a> {
                 let place = if cell == 0 { NOBODY } else { self.places.of_cell(cell) };
                 places.push(if cell == 0 { NOBODY } else { self.settle(place, origin) });
             }
-            self.states.insert(&places, origin, 1);
+            let state = self.states.insert(&places, origin, 1);
+            self.sleep.meets(state, 0, self.next);
         }
         if self.keeps_all {
             self.broken_beginnings = beginning.violations;
@@ -364,8 +380,8 @@ impl<'a> Search<'a> {
         Ok(head)
     }
 
-    /// All moves of a state.
-    fn expand(&mut self, state: u32, flood_at: Option<u32>) -> Result<(), InternalError> {
+    /// All moves of a state but those of sleepers; `is_again` if it was looked at before, and somebody was woken.
+    fn expand(&mut self, state: u32, is_again: bool, flood_at: Option<u32>) -> Result<(), InternalError> {
         let n_monitors = self.places.cells.n_monitors();
         let vector = self.states.get(state).to_vec();
         let depth = self.states.depths[state as usize] + 1;
@@ -377,7 +393,8 @@ impl<'a> Search<'a> {
         };
         self.n_machines =
             self.n_machines.max(vector[n_monitors..].iter().filter(|&&p| p != NOBODY).count() as u32);
-        self.n_blocked += u64::from(vector.contains(&GONE));
+        self.n_blocked += u64::from(!is_again && vector.contains(&GONE));
+        self.sleep.has_slots(vector.len());
         let mut heads: Vec<(u32, Rc<Head>)> = Vec::new();
         for (slot, place) in machines() {
             heads.push((slot, self.head(slot, place)?));
@@ -387,6 +404,7 @@ impl<'a> Search<'a> {
         for (slot, head) in heads {
             match &head.kind {
                 HeadKind::Rests => self.scene.receives(slot),
+                HeadKind::Fault if is_again => {}
                 HeadKind::Fault => {
                     self.n_transitions += 1;
                     self.broken.push(Broken { state, by: Move { slot, own: 0, reaction: 0 } });
@@ -404,11 +422,19 @@ impl<'a> Search<'a> {
                         n_waiting += u32::from(place != GONE && self.places.must_wait(place, message));
                     }
                     let is_vain = self.is_lean && self.is_vain(&vector, &head);
-                    let touched = head.targets.iter().copied();
-                    self.scene.moves(
-                        Mover { slot, n_waiting, is_vain },
-                        touched.filter(|&slot| vector[slot as usize] != GONE),
-                    );
+                    // A monitor that nothing changes any more is not touched.
+                    let (places, topology, is_lean) = (&self.places, self.senders.topology(), self.is_lean);
+                    let is_settled = |slot: u32, place: u32| {
+                        is_lean
+                            && (slot as usize) < n_monitors
+                            && topology.is_settled(places.cells.local(places.cell(place)).control)
+                    };
+                    let is_touched = |&slot: &u32| {
+                        let place = vector[slot as usize];
+                        place != GONE && !is_settled(slot, place)
+                    };
+                    let touched = head.targets.iter().copied().filter(is_touched);
+                    self.scene.moves(Mover { slot, n_waiting, is_vain }, touched);
                     movers.push(head);
                 }
             }
@@ -417,40 +443,87 @@ impl<'a> Search<'a> {
             if let Some(certificate) = &mut self.certificate {
                 certificate.state(&vector, std::iter::empty(), Heir::Nobody);
             }
+            if !is_again {
+                self.sleep.looked_at(0, false);
+            }
             return Ok(());
         }
         let mut chosen = std::mem::take(&mut self.chosen);
-        self.chooser.choose(&self.scene, &self.senders, self.options.choice, &mut chosen).map_err(fault)?;
+        let known = is_again.then(|| self.sleep.stepped(state));
+        match known {
+            // Who may send to whom may have grown since; what was chosen then was right.
+            Some((slots, _)) => {
+                chosen.clear();
+                chosen.extend(sleep::slots(slots).map(|slot| self.scene.mover_of[slot as usize]));
+            }
+            None => {
+                self.chooser
+                    .choose(&self.scene, &self.senders, self.options.choice, &mut chosen)
+                    .map_err(fault)?;
+            }
+        }
+        let slot_of = |scene: &Scene, mover: u32| scene.movers[mover as usize].slot;
+        let stepped =
+            chosen.iter().map(|&mover| sleep::bit(slot_of(&self.scene, mover))).fold(0, |all, bit| all | bit);
         // Without other movers there are no runs that need an heir.
-        let needs_heir = chosen.len() < self.scene.n_real;
-        let mut heir: Option<(u32, Heir)> = None;
-        for &mover in &chosen {
-            let head = &movers[mover as usize];
-            let from = Stepper { state, depth, slot: self.scene.movers[mover as usize].slot };
+        let needs_heir = known.is_none() && chosen.len() < self.scene.n_real;
+        let can_inherit = |search: &Self, mover: u32| {
             let goes_on = |target: u32| {
-                let other = self.scene.mover_of[target as usize];
+                let other = search.scene.mover_of[target as usize];
                 other != NO_MOVER && !chosen.contains(&other)
             };
-            let can_inherit =
-                needs_heir && self.is_lean && !head.deliver.is_some_and(|(target, _)| goes_on(target));
-            let found = self.step(from, &vector, head, can_inherit, flood_at);
+            let deliver = movers[mover as usize].deliver;
+            needs_heir && search.is_lean && !deliver.is_some_and(|(target, _)| goes_on(target))
+        };
+        let mut asleep = self.sleep.of(state);
+        let mut done = 0;
+        let mut heir: Option<(u32, Heir)> = None;
+        for &mover in &chosen {
+            let slot = slot_of(&self.scene, mover);
+            if asleep & sleep::bit(slot) != 0 {
+                continue;
+            }
+            let still_asleep = self.still_asleep(&vector, &movers, mover, asleep | done);
+            let from = Stepper { state, depth, slot, asleep: still_asleep };
+            let can_inherit = can_inherit(self, mover);
+            let found = self.step(from, &vector, &movers[mover as usize], can_inherit, flood_at);
             if let Some(found) = found
                 && heir.is_none_or(|(heir, _)| found < heir)
             {
-                heir = Some((found, Heir::Step(from.slot)));
+                heir = Some((found, Heir::Step(slot)));
             }
+            done |= sleep::bit(slot);
         }
-        if needs_heir && heir.is_none() {
+        // A sleeper that is woken goes before those that were stepped.
+        for &mover in &chosen {
+            let slot = slot_of(&self.scene, mover);
+            if heir.is_some() || asleep & sleep::bit(slot) == 0 || !can_inherit(self, mover) {
+                continue;
+            }
+            asleep &= !sleep::bit(slot);
+            self.sleep.wake(state, sleep::bit(slot));
+            let still_asleep = self.still_asleep(&vector, &movers, mover, asleep);
+            let from = Stepper { state, depth, slot, asleep: still_asleep };
+            let found = self.step(from, &vector, &movers[mover as usize], true, flood_at);
+            heir = found.map(|found| (found, Heir::Step(slot)));
+        }
+        let is_blocking = known.map_or(needs_heir && heir.is_none(), |(_, is_blocking)| is_blocking);
+        if is_blocking {
             let mut blocked = vector.clone();
             for &mover in &chosen {
-                blocked[self.scene.movers[mover as usize].slot as usize] = GONE;
+                blocked[slot_of(&self.scene, mover) as usize] = GONE;
             }
             self.n_transitions += 1;
             let by = Move { slot: BLOCK, own: 0, reaction: 0 };
-            heir = Some((self.states.insert(&blocked, (state, by), depth), Heir::Blocked));
+            let number = self.states.insert(&blocked, (state, by), depth);
+            self.sleep.meets(number, asleep & !stepped, self.next);
+            heir = Some((number, Heir::Blocked));
         }
-        if let Some((heir, _)) = heir {
-            self.heirs.set(state, heir);
+        if known.is_none() {
+            self.sleep.looked_at(stepped, is_blocking);
+            if let Some((heir, _)) = heir {
+                self.heirs.set(state, heir);
+            }
         }
         if let Some(certificate) = &mut self.certificate {
             let slots = chosen.iter().map(|&mover| self.scene.movers[mover as usize].slot);
@@ -458,6 +531,39 @@ impl<'a> Search<'a> {
         }
         self.chosen = chosen;
         Ok(())
+    }
+
+    /// Those whose steps are independent of that of a mover.
+    fn still_asleep(&mut self, vector: &[u32], movers: &[Rc<Head>], mover: u32, slots: u64) -> u64 {
+        let mut still = 0;
+        let slots = if self.sleep.is_on() { slots } else { 0 };
+        for slot in sleep::slots(slots) {
+            let other = self.scene.mover_of[slot as usize];
+            if other != NO_MOVER && self.is_independent(vector, movers, mover, other) {
+                still |= sleep::bit(slot);
+            }
+        }
+        still
+    }
+
+    /// Whether the same comes of two steps in whichever order.
+    fn is_independent(&mut self, vector: &[u32], movers: &[Rc<Head>], one: u32, other: u32) -> bool {
+        let touched = |mover: u32| self.scene.touched(mover as usize)[0];
+        let own = |mover: u32| sleep::bit(self.scene.movers[mover as usize].slot);
+        let (by_one, by_other) = (touched(one), touched(other));
+        if by_one & own(other) != 0 || by_other & own(one) != 0 {
+            return false;
+        }
+        let both = by_one & by_other;
+        if both == 0 {
+            return true;
+        }
+        match (movers[one as usize].deliver, movers[other as usize].deliver) {
+            (Some((target, first)), Some((same, second))) if target == same && both == sleep::bit(target) => {
+                self.places.commute(vector[target as usize], first, second)
+            }
+            _ => false,
+        }
     }
 
     /// Whether a step leaves everything as it is.
@@ -476,7 +582,7 @@ impl<'a> Search<'a> {
     /// All steps of one machine. If an heir is looked for: the first state of those that can be it.
     fn step(
         &mut self,
-        Stepper { state, depth, slot }: Stepper,
+        Stepper { state, depth, slot, asleep }: Stepper,
         vector: &[u32],
         head: &Head,
         needs_heir: bool,
@@ -540,6 +646,7 @@ impl<'a> Search<'a> {
                 }
                 self.n_transitions += u64::from(reaction > 0);
                 let number = self.states.insert(&successor, (state, by(reaction)), depth);
+                self.sleep.meets(number, asleep, self.next);
                 if needs_heir && heir.is_none_or(|heir| number < heir) && self.heirs.is_open(state, number) {
                     heir = Some(number);
                 }

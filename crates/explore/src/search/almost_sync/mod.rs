@@ -29,7 +29,7 @@
 //! state; for a state leaves out what does not count, and an answer may mean something else in the run.
 //!
 //! Reading order: [`options`], `senders` (who may send to whom, by slots), `places` (local steps; inboxes that are
-//! flooded), `destination` (the choice), `heirs` (when nobody has to be blocked), `engine` (the search), `report` (what comes back), `certificate` and [`certify`]
+//! flooded), `destination` (the choice), `heirs` (when nobody has to be blocked), `sleep` (steps that need not be made), `engine` (the search), `report` (what comes back), `certificate` and [`certify`]
 //! (a proof to hand on, and who checks it).
 
 mod certificate;
@@ -41,6 +41,7 @@ pub mod options;
 mod places;
 pub mod report;
 mod senders;
+mod sleep;
 pub mod survey;
 
 pub use engine::prove;

@@ -48,6 +48,8 @@ pub struct AlmostSyncOptions {
     pub rules: Rules,
     /// What of a local state does not count.
     pub simplify: Simplify,
+    /// Leave out steps that lead where others have led in another order. A certificate has all of them.
+    pub sleep: bool,
     /// Write a certificate of the proof.
     pub certificate: bool,
     /// States after which the search gives up.
@@ -69,6 +71,7 @@ impl Default for AlmostSyncOptions {
                 order: true,
                 choose_counts: true,
             },
+            sleep: false,
             certificate: false,
             max_states: None,
             shrink_steps: 200_000,

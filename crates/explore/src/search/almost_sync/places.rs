@@ -188,6 +188,23 @@ impl<'c> Places<'c> {
         self.react(place, message).iter().all(|reaction| reaction.end == End::At(place))
     }
 
+    /// Whether two messages lead to the same place in whichever order they come, by one way each.
+    pub fn commute(&mut self, place: u32, first: u32, second: u32) -> bool {
+        let mut both = |one: u32, other: u32| {
+            let after = self.only_reaction(place, one)?;
+            self.only_reaction(after, other)
+        };
+        both(first, second).is_some_and(|end| both(second, first) == Some(end))
+    }
+
+    /// Where a message leads if it can lead to one place only, and the machine goes on there.
+    fn only_reaction(&mut self, place: u32, message: u32) -> Option<u32> {
+        match &*self.react(place, message) {
+            [Reaction { end: End::At(next), .. }] if !self.is_halted(*next) => Some(*next),
+            _ => None,
+        }
+    }
+
     pub fn head(&mut self, slot: u32, place: u32) -> Rc<Head> {
         if let Some(head) = &self.heads[place as usize] {
             return head.clone();

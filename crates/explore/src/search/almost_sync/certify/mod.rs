@@ -9,6 +9,7 @@
 //! Why that is a proof is told in `almost_sync` and `heirs`. What is checked of it here, at every state:
 //! - *Closure.* What the movers' steps touch is a set of machines and monitors. Whoever may send to a member and waits is a member; whoever
 //!   may send to a member and can step is a mover, and what its step touches is in the set. There is one mover from which all of that follows.
+//! - *Settled monitors* are touched by nobody: nothing that is heard in their control state changes them (`topology::settled`).
 //! - *Steps in vain* need not be made: each way of the step leads back to its machine's place, makes nobody, and leaves the receiver and the
 //!   monitors where they are. Their machines count for the closure.
 //! - *Heirs.* If others can make a step that is not in vain, there is an heir. A step may leave its state to the heir if it does not deliver to a machine
@@ -176,12 +177,15 @@ struct Scene {
     vector: Vec<u32>,
     movers: Vec<Mover>,
     receiving: Vec<u32>,
+    /// Monitors that nothing changes any more.
+    settled: Vec<u32>,
 }
 
 impl Scene {
     /// What a step touches; machines that are gone are not there.
     fn touches<'s>(&'s self, mover: &'s Mover) -> impl Iterator<Item = u32> + 's {
-        mover.head.touches.iter().copied().filter(|&slot| self.vector[slot as usize] != GONE)
+        let touched = mover.head.touches.iter().copied();
+        touched.filter(|slot| self.vector[*slot as usize] != GONE && !self.settled.contains(slot))
     }
 }
 
@@ -241,7 +245,16 @@ impl Checker<'_> {
     /// Who stands how in a state.
     fn scene(&mut self, state: u32) -> Result<Scene, String> {
         let vector = self.file.states.get(state);
-        let mut scene = Scene { vector, movers: Vec::new(), receiving: Vec::new() };
+        let mut scene = Scene { vector, movers: Vec::new(), receiving: Vec::new(), settled: Vec::new() };
+        for slot in 0..self.n_monitors {
+            let place = scene.vector.get(slot).copied().unwrap_or(NOBODY);
+            if self.file.is_lean
+                && place != NOBODY
+                && self.topology.is_settled(self.places.local(place)?.control)
+            {
+                scene.settled.push(slot as u32);
+            }
+        }
         for slot in self.n_monitors..scene.vector.len() {
             let place = scene.vector[slot];
             if place == NOBODY || place == GONE {
