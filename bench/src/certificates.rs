@@ -21,7 +21,7 @@ pub fn run(seconds: u64, is_whole: bool, words: &[&str]) -> bool {
         "model", "test", "states", "prove s", "bytes", "/state", "places", "steps", "s", "times", "MB"
     );
     let mut all_accepted = true;
-    for Subject { model, exe, expected } in subjects(words) {
+    for Subject { model, exe, expected, .. } in subjects(words) {
         if expected != Expectation::Holds {
             continue;
         }

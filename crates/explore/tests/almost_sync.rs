@@ -72,6 +72,59 @@ fn a_monitor_that_nothing_changes_keeps_nobody_together() {
 }
 
 #[test]
+fn sleep_sets_save_moves_and_change_no_verdict() {
+    let mut n_moves = [0, 0];
+    for exe in scenarios() {
+        let verdicts = [false, true].map(|sleep| {
+            let found = run(&exe, &AlmostSyncOptions { sleep, ..Default::default() });
+            n_moves[usize::from(sleep)] += found.report.statistics.n_transitions;
+            match found.report.verdict {
+                Verdict::Holds(guarantee) => Some(guarantee),
+                Verdict::Violated(_) => None,
+                Verdict::Unknown(reason) => panic!("{}: {reason:?}", exe.test_name),
+            }
+        });
+        assert_eq!(verdicts[0], verdicts[1], "{}", exe.test_name);
+    }
+    assert!(n_moves[1] < n_moves[0], "{n_moves:?}");
+}
+
+#[test]
+fn sleep_sets_end_where_there_are_too_many_machines() {
+    // The board hears of everybody; two of those who tell it go on alone while more and more are made.
+    let text = "event eMore; event eTell: int;
+        machine Main {
+          var board: machine; var n: int;
+          start state Only {
+            entry {
+              board = new Board();
+              new Teller((board, 1)); new Teller((board, 2)); new Teller((new Board(), 1));
+              send this, eMore;
+            }
+            on eMore do { n = n + 1; new Board(); if (n < 80) { send this, eMore; } else { send board, eTell, 4; } }
+          }
+        }
+        machine Teller {
+          start state Only { entry (given: (machine, int)) { send given.0, eTell, given.1; send given.0, eTell, given.1; } }
+        }
+        machine Board {
+          var sum: int;
+          start state Only { on eTell do (n: int) { sum = sum + n; assert sum < BOUND; } }
+        }";
+    for (bound, holds) in [("11", true), ("10", false)] {
+        let program =
+            compile("board.p", &text.replace("BOUND", bound)).unwrap_or_else(|error| panic!("{error}"));
+        let exe = Arc::new(Executable::new(&program, 0));
+        for sleep in [false, true] {
+            let found = run(&exe, &AlmostSyncOptions { sleep, ..Default::default() });
+            assert!(found.report.statistics.n_machines > 64);
+            assert_eq!(is_proved(&found, false), holds, "{:?}", found.report.verdict);
+            assert_eq!(matches!(found.report.verdict, Verdict::Violated(_)), !holds);
+        }
+    }
+}
+
+#[test]
 fn a_flooded_inbox_is_named_and_proved() {
     let exe = scenario("tcFlood");
     let found = run(&exe, &AlmostSyncOptions::default());

@@ -277,7 +277,7 @@ impl<'a> Search<'a> {
         }
         let last = round.map_or(u64::MAX, |n| u64::from(self.next) + n);
         loop {
-            if self.n_looks % INTERVAL == 0
+            if self.n_looks.is_multiple_of(INTERVAL)
                 && let Some(reason) = self.stop_reason()
             {
                 return Ok(SearchEnd::Stopped(reason));

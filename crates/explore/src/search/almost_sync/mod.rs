@@ -13,7 +13,8 @@
 //! Either way the reduced system follows, and reaches the same local states, faults and monitor states. What it
 //! does not keep are states of several machines together: it says nothing about deadlock, and nothing about infinite runs.
 //!
-//! A step *touches* whoever it delivers to and the monitors that hear of it; an idle machine that handles null touches itself. Messages to blocked
+//! A step *touches* whoever it delivers to and the monitors that hear of it, but for those that nothing changes any more
+//! (`topology::settled`): in which order these hear of two steps does not matter. An idle machine that handles null touches itself. Messages to blocked
 //! or halted machines touch nobody: they are dropped. So a step may touch nothing at all; it then goes first, alone, with the move that blocks
 //! its machine. A creation touches nobody either, since nobody knows the new machine yet. Blocked and halted machines are one mark in a state, without
 //! their cells.
