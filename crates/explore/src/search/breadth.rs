@@ -9,11 +9,12 @@
 //! a fixed order (see `witness`), so that it does not depend on threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use allways_p::hir::Temperature;
 use allways_run::{Observer, Progress, StopReason};
 
+use super::barrier::Barrier;
 use super::cells::{CellId, Cells, Cut};
 use super::expand::{Expander, Move, Sink, Successor, fingerprint, write_successor};
 use super::lock;
@@ -466,7 +467,7 @@ impl Leader<'_, '_> {
         let table = read(&shared.table);
         let is_full = shared.is_full.swap(false, Ordering::Relaxed);
         if is_full || shared.n_seen.load(Ordering::Relaxed) as usize > table.room() {
-            let bytes = others + self.store_bytes() + 2 * table.n_bytes() as u64;
+            let bytes = others + self.store_bytes() + table.bytes_of_larger() as u64;
             if let Some(reason) = self.cx.is_over(bytes) {
                 return Some(reason);
             }
@@ -506,8 +507,8 @@ impl Leader<'_, '_> {
             let cells = lock(self.cx.cells);
             (cells.n_cells(), cells.n_slots())
         };
-        let twice = table.twice(read(&self.shared.pairs).len().max(n_cells) as u64, n_slots)?;
-        let growth = Arc::new(Growth::new(table, twice));
+        let larger = table.larger(read(&self.shared.pairs).len().max(n_cells) as u64, n_slots)?;
+        let growth = Arc::new(Growth::new(table, larger));
         write(&self.shared.growth, Some(growth.clone()));
         self.everybody(is_small);
         write(&self.shared.growth, None);
@@ -751,8 +752,7 @@ impl<'a, 's> Worker<'a, 's> {
                     }
                     Keys::Exact(tree) => {
                         if tree.set(vector).is_err() {
-                            sink.full_from = Some(from);
-                            sink.are_pairs_full = true;
+                            sink.are_full(from);
                             continue;
                         }
                     }
@@ -833,6 +833,8 @@ impl Shared {
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
+    /// Of the entries, if they are made together.
+    keys: Vec<u64>,
     changes: Vec<(u32, CellId)>,
 }
 
@@ -891,16 +893,18 @@ impl Sink for Inserter<'_, '_, '_> {
                 second = key_of(self.second.wrapping_add(seconds.delta(from, changes)));
                 key_of(fingerprint)
             }
-            Keys::Exact(tree) => match tree.key(from, changes) {
-                Ok(key) => key,
-                Err(_) => {
-                    self.full_from.get_or_insert(self.from);
-                    self.are_pairs_full = true;
+            // It comes with those of the whole batch.
+            Keys::Exact(tree) => match tree.add(from, changes) {
+                Ok(()) => 0,
+                Err(Full) => {
+                    self.are_full(self.from);
                     return;
                 }
             },
         };
-        self.table.prefetch(key);
+        if !matches!(self.keys, Keys::Exact(_)) {
+            self.table.prefetch(key);
+        }
         let first = self.batch.changes.len() as u32;
         self.batch.changes.extend_from_slice(changes);
         let n = changes.len() as u32;
@@ -933,6 +937,22 @@ impl Inserter<'_, '_, '_> {
     #[inline]
     fn flush(&mut self) {
         let stride = self.chunk.stride;
+        if let Keys::Exact(tree) = self.keys {
+            match tree.finish(&mut self.batch.keys) {
+                Ok(()) => {
+                    for (entry, &key) in self.batch.entries.iter_mut().zip(&self.batch.keys) {
+                        entry.key = key;
+                        self.table.prefetch(key);
+                    }
+                }
+                Err(Full) => {
+                    if let Some(from) = self.batch.entries.iter().map(|entry| entry.from as usize).min() {
+                        self.are_full(from);
+                    }
+                    self.batch.entries.clear();
+                }
+            }
+        }
         for entry in &self.batch.entries {
             let inserted = match self.keys {
                 _ if self.n_new >= self.n_free => Err(Full),
@@ -961,6 +981,13 @@ impl Inserter<'_, '_, '_> {
         }
         self.batch.entries.clear();
         self.batch.changes.clear();
+    }
+
+    /// The pairs were full at a vector.
+    #[cold]
+    fn are_full(&mut self, from: usize) {
+        self.full_from = Some(self.full_from.map_or(from, |known| known.min(from)));
+        self.are_pairs_full = true;
     }
 }
 

@@ -130,6 +130,14 @@ pub(super) struct Heard {
     pub cold: bool,
 }
 
+/// What one thread worked out for all.
+#[derive(Clone)]
+pub(super) enum WorkedOut {
+    Act(CellId, Arc<Act>),
+    Delivered(CellId, u32, Arc<Vec<Delivered>>),
+    Heard(CellId, u32, Arc<Heard>),
+}
+
 /// A data choice and its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Answer {
@@ -180,6 +188,8 @@ pub(super) struct Cells<'c> {
     is_shared: bool,
     acts: FxHashMap<CellId, Arc<Act>>,
     deliveries: FxHashMap<(CellId, u32), Arc<Vec<Delivered>>>,
+    /// The same in the order in which it was worked out, for threads that catch up.
+    pub(super) log: Vec<WorkedOut>,
     recorder: PartWatch,
     /// Asked in handlers with many choices, which may take long.
     cancel: &'c dyn Cancel,
@@ -239,6 +249,7 @@ impl<'c> Cells<'c> {
             is_shared,
             acts: FxHashMap::default(),
             deliveries: FxHashMap::default(),
+            log: Vec::new(),
             cancel,
             largest_inbox: 0,
             local_bytes: 0,
@@ -347,6 +358,7 @@ impl<'c> Cells<'c> {
             + self.messages.capacity() * 40
             + self.acts.capacity() * 200
             + self.deliveries.capacity() * 100
+            + self.log.capacity() * size_of::<WorkedOut>()
             + self.kernel.store().n_bytes()
     }
 

@@ -1,14 +1,16 @@
 //! What one thread remembers of local steps, laid out for reading.
 //!
-//! Hits touch nothing that another thread writes. A miss asks the shared [`Cells`] under its lock. Every outcome carries
+//! Hits touch nothing that another thread writes. A miss asks the shared [`Cells`] under its lock, and takes over whatever
+//! others have worked out meanwhile, so that it hardly ever has to ask for what is known. Every outcome carries
 //! the difference that it makes to the fingerprint, so that the global step is additions.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use allways_run::StopReason;
 
-use super::cells::{Act, CellId, Cells, Cut, Ending};
+use super::cells::{Act, CellId, Cells, Cut, Delivered, Ending, Heard, WorkedOut};
 use super::hash::mix;
+use super::lock;
 
 /// What a machine can do where it stands, in 16 bytes.
 #[derive(Clone, Copy, Default)]
@@ -91,7 +93,10 @@ pub(super) struct Memo<'a> {
     /// Why some step cannot be known, the first such.
     pub unknown: Option<StopReason>,
     pub n_lookups: u64,
+    /// What this thread worked out.
     pub n_misses: u64,
+    /// How much of the log of the cells is in here.
+    n_caught_up: usize,
 }
 
 impl<'a> Memo<'a> {
@@ -109,11 +114,12 @@ impl<'a> Memo<'a> {
             unknown: None,
             n_lookups: 0,
             n_misses: 0,
+            n_caught_up: 0,
         }
     }
 
     pub fn cells(&self) -> MutexGuard<'a, Cells<'a>> {
-        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(self.cells)
     }
 
     pub fn n_bytes(&self) -> usize {
@@ -167,14 +173,40 @@ impl<'a> Memo<'a> {
         self.empty[at]
     }
 
+    /// Takes over what other threads have worked out.
+    fn catch_up(&mut self, cells: &mut Cells<'_>) {
+        while let Some(known) = cells.log.get(self.n_caught_up) {
+            self.n_caught_up += 1;
+            match known.clone() {
+                WorkedOut::Act(cell, act) => self.add_act(cells, cell, &act),
+                WorkedOut::Delivered(cell, message, delivered) => {
+                    self.add_delivered(cells, cell, message, &delivered);
+                }
+                WorkedOut::Heard(cell, message, heard) => self.add_heard(cells, cell, message, &heard),
+            }
+        }
+    }
+
     #[cold]
     fn ask_act(&mut self, cell: CellId) -> ActEntry {
-        self.n_misses += 1;
         let mut cells = self.cells();
-        let act = cells.act(cell);
+        self.catch_up(&mut cells);
+        match self.acts.get(cell as usize) {
+            Some(entry) if entry.kind != ActKind::Unasked => *entry,
+            _ => {
+                self.n_misses += 1;
+                let act = cells.act(cell);
+                self.n_caught_up = cells.log.len();
+                self.add_act(&mut cells, cell, &act);
+                self.acts[cell as usize]
+            }
+        }
+    }
+
+    fn add_act(&mut self, cells: &mut Cells<'_>, cell: CellId, act: &Act) {
         let here = cells.hash(cell);
         let first = self.outs.len() as u32;
-        let mut entry = match &*act {
+        let mut entry = match act {
             Act::Rest { blocked: false } => {
                 ActEntry { kind: ActKind::Rest, is_halted: cells.is_halted(cell), ..Default::default() }
             }
@@ -234,17 +266,26 @@ impl<'a> Memo<'a> {
             self.acts.resize(cells.n_cells() + 1, ActEntry::default());
         }
         self.acts[cell as usize] = entry;
-        entry
     }
 
     #[cold]
     fn ask_deliver(&mut self, cell: CellId, message: u32) -> (u32, u32) {
-        self.n_misses += 1;
         let mut cells = self.cells();
-        let outcomes = cells.deliver(cell, message);
+        self.catch_up(&mut cells);
+        if let Some(found) = self.delivered.get(cell, message) {
+            return found;
+        }
+        self.n_misses += 1;
+        let delivered = cells.deliver(cell, message);
+        self.n_caught_up = cells.log.len();
+        self.add_delivered(&cells, cell, message, &delivered);
+        (self.outs.len() as u32 - delivered.len() as u32, delivered.len() as u32)
+    }
+
+    fn add_delivered(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, outcomes: &[Delivered]) {
         let found = (self.outs.len() as u32, outcomes.len() as u32);
         let here = cells.hash(cell);
-        for outcome in outcomes.iter() {
+        for outcome in outcomes {
             let (end, next) = self.end(&outcome.end);
             let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
             let next = cells.in_vector(next);
@@ -257,14 +298,23 @@ impl<'a> Memo<'a> {
             self.outs.push(Out { delta, next, extra });
         }
         self.delivered.insert(cell, message, found);
-        found
     }
 
     #[cold]
     fn ask_hear(&mut self, cell: CellId, message: u32) -> u32 {
-        self.n_misses += 1;
         let mut cells = self.cells();
-        let heard = cells.observe(cell, message);
+        self.catch_up(&mut cells);
+        if let Some((at, _)) = self.heard.get(cell, message) {
+            return at;
+        }
+        self.n_misses += 1;
+        let heard = cells.hear(cell, message);
+        self.n_caught_up = cells.log.len();
+        self.add_heard(&cells, cell, message, &heard);
+        self.outs.len() as u32 - 1
+    }
+
+    fn add_heard(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, heard: &Heard) {
         let (end, next) = self.end(&heard.end);
         let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(cells.hash(cell)) };
         let mut extra = 0;
@@ -283,7 +333,6 @@ impl<'a> Memo<'a> {
         let at = self.outs.len() as u32;
         self.outs.push(Out { delta, next, extra });
         self.heard.insert(cell, message, (at, 1));
-        at
     }
 
     fn end(&mut self, end: &Ending) -> (End, CellId) {

@@ -17,6 +17,7 @@
 //! that there is one.
 
 pub mod almost_sync;
+mod barrier;
 mod breadth;
 mod cells;
 mod component;
@@ -37,13 +38,24 @@ mod table;
 mod tree;
 mod witness;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
 pub use report::{Covered, ProveReport, ProveStatistics, Saved};
 pub use survey::{Survey, survey};
 
+/// Looks at a lock that are made before the thread goes to sleep.
+const LOOKS: u32 = 200;
+
+/// All locks of the search are held for microseconds, which is less than it takes to sleep and be woken.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    for _ in 0..LOOKS {
+        match mutex.try_lock() {
+            Ok(guard) => return guard,
+            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => (0..8).for_each(|_| std::hint::spin_loop()),
+        }
+    }
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

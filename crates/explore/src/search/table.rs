@@ -28,6 +28,8 @@ const AWAY_BITS: u32 = 4;
 const MAX_AWAY: u64 = (1 << AWAY_BITS) - 1;
 /// So that the rest of a key of 64 bits leaves room for that.
 const MIN_BITS: u32 = 7;
+/// Smaller tables get four times the slots when they are full, larger ones twice.
+const SMALL_BITS: u32 = 18;
 /// Bits of the length in a packed exact key.
 const SIZE_BITS: u32 = 3;
 /// The longest vector whose key can be packed.
@@ -371,9 +373,19 @@ impl Table {
         }
     }
 
-    /// An empty one of the same kind with twice the slots.
-    pub fn twice(&self, n_numbers: u64, n_slots: usize) -> Option<Self> {
-        let bits = self.bits + 1;
+    /// As a power of two, how many times the slots the next table has: while it is small, time counts more than room.
+    fn more_bits(&self) -> u32 {
+        if self.bits < SMALL_BITS { 2 } else { 1 }
+    }
+
+    /// Of the next table, at most.
+    pub fn bytes_of_larger(&self) -> usize {
+        (8 * self.n_slots() + 8 * self.seconds.len()) << self.more_bits()
+    }
+
+    /// An empty one of the same kind with more slots.
+    pub fn larger(&self, n_numbers: u64, n_slots: usize) -> Option<Self> {
+        let bits = self.bits + self.more_bits();
         match (&self.slots, self.seconds.is_empty()) {
             (Slots::Short(_), _) => Table::new_exact(bits, n_numbers, n_slots),
             (Slots::Long(_), false) => Table::new_wide(bits),
@@ -391,11 +403,11 @@ impl Table {
         }
     }
 
-    /// Doubles the slots.
+    /// Makes more slots.
     pub fn grow(&mut self) -> Option<()> {
-        let twice = self.twice(0, usize::MAX)?;
+        let larger = self.larger(0, usize::MAX)?;
         let old = std::mem::replace(self, Table::new(MIN_BITS)?);
-        let growth = Growth::new(Arc::new(old), twice);
+        let growth = Growth::new(Arc::new(old), larger);
         growth.work();
         *self = growth.finish()?;
         Some(())
@@ -511,7 +523,7 @@ mod tests {
         assert_eq!(table.insert(exact(1, 1 << 20, 1)), Err(Full));
         let table = Arc::new(table);
         for n_numbers in [1_000, 1 << 40] {
-            let growth = Growth::new(table.clone(), table.twice(n_numbers, 9).unwrap());
+            let growth = Growth::new(table.clone(), table.larger(n_numbers, 9).unwrap());
             std::thread::scope(|scope| {
                 scope.spawn(|| growth.work());
                 growth.work();

@@ -103,6 +103,22 @@ impl Pairs {
         }
     }
 
+    /// Brings the place of a pair in the index nearer.
+    #[inline]
+    fn prefetch(&self, pair: u64) {
+        prefetch(&self.index[(mix(pair) >> self.shift) as usize]);
+    }
+
+    /// The same for what is found there.
+    #[inline]
+    fn prefetch_found(&self, pair: u64) {
+        let hash = mix(pair);
+        let known = self.index[(hash >> self.shift) as usize].load(Ordering::Relaxed);
+        if known != 0 && known >> TAG_SHIFT == Self::tag(hash) >> TAG_SHIFT {
+            prefetch(&self.pairs[(known & (MAX_PAIRS - 1)) as usize]);
+        }
+    }
+
     /// A number for a pair.
     fn give(&self, pair: u64) -> Result<u32, Full> {
         if self.next.load(Ordering::Relaxed) as usize >= self.pairs.len() {
@@ -138,16 +154,41 @@ impl Pairs {
 const CACHE: usize = 1 << 12;
 
 /// Makes keys. One for each thread.
+///
+/// Keys of successors are made in batches, from the leaves up, all nodes of one level together: so the looks into the index of
+/// pairs, each of which would be waited for, are on their way at the same time.
 pub(super) struct Tree {
     pairs: Arc<Pairs>,
     cache: Box<[(u64, u32)]>,
     /// The pairs of the vector at hand, as a heap: the leaves are the second half.
     nodes: Vec<u32>,
-    /// The same for a successor, where `stamp` says so.
-    changed: Vec<u32>,
+    /// The last slot of the vector at hand that is taken.
+    last: usize,
+    /// By node: whether it was changed in the vector or successor of this number, and its step there.
     stamps: Vec<u32>,
+    step_of: Vec<u32>,
     stamp: u32,
-    dirty: Vec<u32>,
+    steps: Vec<Step>,
+    /// Steps of the batch by the level of their nodes, that of the root first.
+    levels: Vec<Vec<u32>>,
+    /// Of each successor of the batch: the step of its root, or its key.
+    roots: Vec<Root>,
+}
+
+/// A changed node of a successor.
+struct Step {
+    left: u32,
+    right: u32,
+    /// The step of the node above.
+    above: u32,
+    is_right: bool,
+    /// Not in the cache.
+    is_open: bool,
+}
+
+enum Root {
+    Step { size: usize, step: u32 },
+    Key(u64),
 }
 
 impl Tree {
@@ -156,10 +197,13 @@ impl Tree {
             pairs,
             cache: vec![(0, 0); CACHE].into_boxed_slice(),
             nodes: Vec::new(),
-            changed: Vec::new(),
+            last: 0,
             stamps: Vec::new(),
+            step_of: Vec::new(),
             stamp: 0,
-            dirty: Vec::new(),
+            steps: Vec::new(),
+            levels: Vec::new(),
+            roots: Vec::new(),
         }
     }
 
@@ -169,12 +213,17 @@ impl Tree {
     }
 
     #[inline]
+    fn place(pair: u64) -> usize {
+        (mix(pair) >> 40) as usize & (CACHE - 1)
+    }
+
+    #[inline]
     fn number(&mut self, left: u32, right: u32) -> Result<u32, Full> {
         let pair = (left as u64) << 32 | right as u64;
         if pair == 0 {
             return Ok(0);
         }
-        let slot = &mut self.cache[(mix(pair) >> 40) as usize & (CACHE - 1)];
+        let slot = &mut self.cache[Self::place(pair)];
         if slot.0 == pair {
             return Ok(slot.1);
         }
@@ -183,67 +232,165 @@ impl Tree {
         Ok(number)
     }
 
-    /// Sets the vector at hand, and gives its key.
+    /// Sets the vector at hand, and gives its key. Vectors that follow each other differ in few slots, mostly.
     pub fn set(&mut self, vector: &[CellId]) -> Result<u64, Full> {
         let size = size_for(vector);
-        self.nodes.clear();
-        self.nodes.resize(2 * size, 0);
-        for (slot, &cell) in vector.iter().take(size).enumerate() {
-            self.nodes[leaf(size, slot)] = cell;
+        if self.nodes.len() != 2 * size {
+            self.nodes.clear();
+            self.nodes.resize(2 * size, 0);
+            self.stamps.clear();
+            self.stamps.resize(2 * size, 0);
+            self.step_of.clear();
+            self.step_of.resize(2 * size, 0);
+            self.stamp = 0;
         }
-        self.stamps.clear();
-        self.stamps.resize(2 * size, 0);
-        self.changed.clear();
-        self.changed.resize(2 * size, 0);
-        self.stamp = 0;
+        let stamp = self.next_stamp();
+        self.last = vector.iter().rposition(|&cell| cell != 0).unwrap_or(0);
+        let cells = vector.iter().copied().chain(std::iter::repeat(0)).take(size);
+        for (slot, cell) in cells.enumerate() {
+            let mut at = leaf(size, slot);
+            if self.nodes[at] != cell {
+                self.nodes[at] = cell;
+                at /= 2;
+                while at > 1 && self.stamps[at] != stamp {
+                    self.stamps[at] = stamp;
+                    at /= 2;
+                }
+            }
+        }
         for at in (2..size).rev() {
-            self.nodes[at] = self.number(self.nodes[2 * at], self.nodes[2 * at + 1])?;
+            if self.stamps[at] == stamp {
+                match self.number(self.nodes[2 * at], self.nodes[2 * at + 1]) {
+                    Ok(number) => self.nodes[at] = number,
+                    Err(Full) => {
+                        // Half of it is of another vector.
+                        self.nodes.clear();
+                        return Err(Full);
+                    }
+                }
+            }
         }
         Ok(key(size, self.nodes[2], self.nodes[3]))
     }
 
-    /// The key of the vector at hand with some leaves changed.
-    pub fn key(&mut self, vector: &[CellId], changes: &[(u32, CellId)]) -> Result<u64, Full> {
-        let size = self.nodes.len() / 2;
-        // Where a machine goes away, the vector may be shorter than its size says.
-        if changes.iter().any(|&(slot, cell)| slot as usize >= size || cell == 0) {
-            return self.key_from_scratch(vector, changes);
+    fn next_stamp(&mut self) -> u32 {
+        if self.stamp == u32::MAX {
+            self.stamps.fill(0);
+            self.stamp = 0;
         }
         self.stamp += 1;
-        let stamp = self.stamp;
-        self.dirty.clear();
-        for &(slot, cell) in changes {
-            let at = leaf(size, slot as usize);
-            if self.nodes[at] != cell {
-                self.stamps[at] = stamp;
-                self.changed[at] = cell;
-                if self.stamps[at / 2] != stamp {
-                    self.stamps[at / 2] = stamp;
-                    self.dirty.push(at as u32 / 2);
-                }
-            }
-        }
-        // Parents come after all children of theirs: one level at a time.
-        let mut done = 0;
-        while done < self.dirty.len() {
-            let at = self.dirty[done] as usize;
-            done += 1;
-            if at <= 1 {
-                continue;
-            }
-            let (left, right) = (self.value(2 * at), self.value(2 * at + 1));
-            self.changed[at] = self.number(left, right)?;
-            if self.stamps[at / 2] != stamp {
-                self.stamps[at / 2] = stamp;
-                self.dirty.push(at as u32 / 2);
-            }
-        }
-        Ok(key(size, self.value(2), self.value(3)))
+        self.stamp
     }
 
-    #[inline]
-    fn value(&self, at: usize) -> u32 {
-        if self.stamps[at] == self.stamp && self.stamp != 0 { self.changed[at] } else { self.nodes[at] }
+    /// Adds the vector at hand, with some leaves changed, to the batch.
+    pub fn add(&mut self, vector: &[CellId], changes: &[(u32, CellId)]) -> Result<(), Full> {
+        let size = self.nodes.len() / 2;
+        // Where the last machine goes away, the vector may be shorter than its size says.
+        let is_longer = |&(slot, _): &(u32, CellId)| slot as usize >= size;
+        let is_shorter = |&(slot, cell): &(u32, CellId)| cell == 0 && slot as usize >= self.last;
+        if size == 0 || changes.iter().any(|change| is_longer(change) || is_shorter(change)) {
+            let key = self.key_from_scratch(vector, changes)?;
+            self.roots.push(Root::Key(key));
+            return Ok(());
+        }
+        let stamp = self.next_stamp();
+        for &(slot, cell) in changes {
+            let mut at = leaf(size, slot as usize);
+            if self.nodes[at] == cell {
+                continue;
+            }
+            // Up to where another change has been; the leaf itself has no step.
+            let mut below = None;
+            loop {
+                let is_right = at & 1 == 1;
+                at /= 2;
+                let is_known = self.stamps[at] == stamp;
+                let step = if is_known { self.step_of[at] } else { self.new_step(at, stamp) };
+                match below {
+                    None if is_right => self.steps[step as usize].right = cell,
+                    None => self.steps[step as usize].left = cell,
+                    Some(below) => {
+                        let below: &mut Step = &mut self.steps[below as usize];
+                        (below.above, below.is_right) = (step, is_right);
+                    }
+                }
+                if is_known || at == 1 {
+                    break;
+                }
+                below = Some(step);
+            }
+        }
+        let is_changed = self.stamps[1] == stamp;
+        self.roots.push(match is_changed {
+            true => Root::Step { size, step: self.step_of[1] },
+            false => Root::Key(key(size, self.nodes[2], self.nodes[3])),
+        });
+        Ok(())
+    }
+
+    fn new_step(&mut self, at: usize, stamp: u32) -> u32 {
+        let number = self.steps.len() as u32;
+        let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
+        self.steps.push(Step { left, right, above: 0, is_right: false, is_open: false });
+        self.stamps[at] = stamp;
+        self.step_of[at] = number;
+        let level = at.ilog2() as usize;
+        if self.levels.len() <= level {
+            self.levels.resize_with(level + 1, Vec::new);
+        }
+        self.levels[level].push(number);
+        number
+    }
+
+    /// Ends the batch: its keys, in order.
+    pub fn finish(&mut self, keys: &mut Vec<u64>) -> Result<(), Full> {
+        keys.clear();
+        let done = (1..self.levels.len()).rev().try_for_each(|level| self.climb(level));
+        if done.is_ok() {
+            keys.extend(self.roots.iter().map(|root| match *root {
+                Root::Key(key) => key,
+                Root::Step { size, step } => {
+                    let Step { left, right, .. } = self.steps[step as usize];
+                    key(size, left, right)
+                }
+            }));
+        }
+        self.roots.clear();
+        self.steps.clear();
+        self.levels.iter_mut().for_each(Vec::clear);
+        done
+    }
+
+    /// Numbers the nodes of one level, and tells those above.
+    fn climb(&mut self, level: usize) -> Result<(), Full> {
+        let Tree { pairs, cache, steps, levels, .. } = self;
+        for &at in &levels[level] {
+            let Step { left, right, above, is_right, .. } = steps[at as usize];
+            let pair = u64::from(left) << 32 | u64::from(right);
+            let (known, number) = cache[Self::place(pair)];
+            if pair == 0 || known == pair {
+                tell(steps, above, is_right, if pair == 0 { 0 } else { number });
+            } else {
+                steps[at as usize].is_open = true;
+                pairs.prefetch(pair);
+            }
+        }
+        for &at in &levels[level] {
+            let Step { left, right, is_open, .. } = steps[at as usize];
+            if is_open {
+                pairs.prefetch_found(u64::from(left) << 32 | u64::from(right));
+            }
+        }
+        for &at in &levels[level] {
+            let Step { left, right, above, is_right, is_open } = steps[at as usize];
+            if is_open {
+                let pair = u64::from(left) << 32 | u64::from(right);
+                let number = pairs.number(pair)?;
+                cache[Self::place(pair)] = (pair, number);
+                tell(steps, above, is_right, number);
+            }
+        }
+        Ok(())
     }
 
     #[cold]
@@ -259,6 +406,12 @@ impl Tree {
         self.set(vector)?;
         Ok(key)
     }
+}
+
+#[inline]
+fn tell(steps: &mut [Step], above: u32, is_right: bool, number: u32) {
+    let above = &mut steps[above as usize];
+    *(if is_right { &mut above.right } else { &mut above.left }) = number;
 }
 
 /// Exact keys for a search of one thread, which may grow whenever it has to.
@@ -290,6 +443,19 @@ impl ExactKeys {
             }
         }
     }
+}
+
+#[inline]
+fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+            std::ptr::from_ref(place).cast(),
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }
 
 fn size_for(vector: &[CellId]) -> usize {
@@ -340,17 +506,39 @@ mod tests {
     #[test]
     fn changed_keys_are_those_of_the_changed_vectors() {
         let mut tree = Tree::new(Arc::new(Pairs::new(12).unwrap()));
-        let from = [5, 6, 7, 8, 9, 0];
-        for changes in [vec![(0, 3)], vec![(1, 9), (4, 2)], vec![(5, 1)], vec![(9, 1), (2, 2)], vec![(0, 5)]]
-        {
-            tree.set(&from).unwrap();
-            let key = tree.key(&from, &changes).unwrap();
-            let mut to = from.to_vec();
-            to.resize(10, 0);
-            for &(slot, cell) in &changes {
-                to[slot as usize] = cell;
+        let vectors =
+            [vec![5, 6, 7, 8, 9, 0], vec![5, 0, 7, 8, 9, 3], vec![5, 0, 7], vec![1, 2, 3, 4, 5, 6, 7, 8]];
+        let changes = [
+            vec![(0, 3)],
+            vec![(1, 9), (2, 2)],
+            vec![(2, 1)],
+            vec![(9, 1), (2, 2)],
+            vec![(0, 5)],
+            vec![(1, 0), (0, 7)],
+            vec![(2, 0)],
+            vec![(7, 0), (6, 0)],
+            vec![],
+        ];
+        let mut keys = Vec::new();
+        let mut expected = Vec::new();
+        for from in &vectors {
+            tree.set(from).unwrap();
+            for changes in &changes {
+                tree.add(from, changes).unwrap();
+                let mut to = from.clone();
+                to.resize(10, 0);
+                for &(slot, cell) in changes {
+                    to[slot as usize] = cell;
+                }
+                expected.push(to);
             }
-            assert_eq!(tree.set(&to).unwrap(), key);
         }
+        tree.finish(&mut keys).unwrap();
+        assert_eq!(keys.len(), expected.len());
+        for (key, to) in keys.iter().zip(&expected) {
+            assert_eq!(tree.set(to).unwrap(), *key, "{to:?}");
+        }
+        tree.finish(&mut keys).unwrap();
+        assert!(keys.is_empty());
     }
 }

@@ -8,7 +8,9 @@ use allways_machine::{Alone, Local, Outcome, Paused, Pending, Script, Silent, Sn
 use allways_run::{InstanceId, NetworkModel, StopReason};
 
 use super::super::network::{NetworkOp, fate_answer};
-use super::{Act, Answer, Beginning, Cell, CellId, Cells, Delivered, Ending, Heard, Outcome1, Owner};
+use super::{
+    Act, Answer, Beginning, Cell, CellId, Cells, Delivered, Ending, Heard, Outcome1, Owner, WorkedOut,
+};
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 100_000;
@@ -52,6 +54,7 @@ impl Cells<'_> {
         let act = Arc::new(self.work_out_act(cell));
         if self.is_shared {
             self.acts.insert(cell, act.clone());
+            self.log.push(WorkedOut::Act(cell, act.clone()));
         }
         act
     }
@@ -151,6 +154,7 @@ impl Cells<'_> {
         let delivered = Arc::new(self.work_out_delivery(cell, message));
         if self.is_shared {
             self.deliveries.insert((cell, message), delivered.clone());
+            self.log.push(WorkedOut::Delivered(cell, message, delivered.clone()));
         }
         delivered
     }
@@ -263,6 +267,15 @@ impl Cells<'_> {
             false => words(local, &mut key),
         }
         key.into()
+    }
+
+    /// The same, told to all threads.
+    pub fn hear(&mut self, cell: CellId, message: u32) -> Heard {
+        let heard = self.observe(cell, message);
+        if self.is_shared {
+            self.log.push(WorkedOut::Heard(cell, message, Arc::new(heard.clone())));
+        }
+        heard
     }
 
     /// What a monitor does with a message that it watches.
