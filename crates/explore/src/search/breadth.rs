@@ -38,6 +38,8 @@ const ALONE: usize = 2 * CHUNK;
 const FIRST_BITS: u32 = 16;
 /// Larger tables are worth waking the other threads for.
 const GROWS_ALONE: u32 = 17;
+/// Chunks of which some vectors wait for answers, before a thread waits for these.
+const MAX_WAITING: usize = 64;
 /// Chunks that are kept for reuse.
 const MAX_SPARE: usize = 128;
 
@@ -153,6 +155,12 @@ impl Cuts {
 }
 
 impl Tally {
+    /// Before vectors that will be looked at again. What was found stays found.
+    fn go_back(&mut self, known: &Tally) {
+        let Tally { n_configurations, n_machines, cuts, breaks, ends_badly, .. } = *self;
+        *self = Tally { n_configurations, n_machines, cuts, breaks, ends_badly, ..*known };
+    }
+
     pub fn add(&mut self, other: &Tally) {
         self.n_configurations += other.n_configurations;
         self.n_transitions += other.n_transitions;
@@ -206,6 +214,14 @@ impl Chunk {
 struct Task {
     chunk: Chunk,
     from: usize,
+    /// Vectors before that one which have to be looked at again, in order.
+    others: Vec<u32>,
+}
+
+impl Task {
+    fn len(&self) -> usize {
+        self.chunk.len() - self.from + self.others.len()
+    }
 }
 
 struct Shared {
@@ -263,6 +279,7 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
     let (Some(table), Some(pairs)) = (table, Pairs::new(10)) else {
         return stopped(no_memory(cx));
     };
+    table.touch(0..table.n_slots());
     let shared = Shared {
         table: RwLock::new(Arc::new(table)),
         pairs: RwLock::new(Arc::new(pairs)),
@@ -419,14 +436,15 @@ impl Leader<'_, '_> {
             let frontier: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
             let layer_bytes: u64 = layer.iter().map(|chunk| chunk.n_bytes() as u64).sum();
             self.shared.next_bytes.store(0, Ordering::Relaxed);
-            let mut tasks: Vec<Task> = layer.drain(..).map(|chunk| Task { chunk, from: 0 }).collect();
+            let mut tasks: Vec<Task> =
+                layer.drain(..).map(|chunk| Task { chunk, from: 0, others: Vec::new() }).collect();
             let mut in_layer = Tally::default();
             while !tasks.is_empty() {
                 if let Some(reason) = self.prepare(layer_bytes) {
                     tally.add(&in_layer);
                     return SearchEnd::Stopped(reason);
                 }
-                let n_left: usize = tasks.iter().map(|task| task.chunk.len() - task.from).sum();
+                let n_left: usize = tasks.iter().map(Task::len).sum();
                 tasks = self.round(tasks, n_left, &mut in_layer, &mut layer);
                 self.cx.observer.progress(&Progress {
                     n_steps: tally.n_transitions + in_layer.n_transitions,
@@ -611,6 +629,8 @@ struct Worker<'a, 's> {
     differences: Vec<(u32, CellId)>,
     memo_bytes: u64,
     before: Vec<(usize, Tally)>,
+    /// With vectors that ask for what has to be worked out.
+    waiting: Vec<Task>,
 }
 
 impl<'a, 's> Worker<'a, 's> {
@@ -636,6 +656,7 @@ impl<'a, 's> Worker<'a, 's> {
             differences: Vec::new(),
             memo_bytes: 0,
             before: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -653,14 +674,17 @@ impl<'a, 's> Worker<'a, 's> {
         let mut output = Output { tally: Tally::default(), chunks: Vec::new() };
         let mut writer = Writer { spare: &shared.spare, done: Vec::new(), open: [None, None], new_bytes: 0 };
         while !shared.pause.load(Ordering::Relaxed) {
-            let Some(task) = lock(&shared.tasks).pop() else { break };
-            match self.work(&task, room, &pairs, &mut output.tally, &mut writer) {
-                Some(from) => lock(&shared.left).push(Task { chunk: task.chunk, from }),
-                None => {
-                    let mut spare = lock(&shared.spare);
-                    if spare.len() < MAX_SPARE {
-                        spare.push(task.chunk);
-                    }
+            let task = lock(&shared.tasks).pop();
+            if task.is_none() && self.waiting.is_empty() {
+                break;
+            }
+            let waits = task.is_none() || self.waiting.len() >= MAX_WAITING;
+            if let Some(task) = task {
+                self.work(task, room, &pairs, &mut output.tally, &mut writer);
+            }
+            if !self.waiting.is_empty() && self.expander.memo.work_out(waits) {
+                for task in std::mem::take(&mut self.waiting) {
+                    self.work(task, room, &pairs, &mut output.tally, &mut writer);
                 }
             }
             if let Ok(cells) = self.cx.cells.try_lock() {
@@ -677,6 +701,8 @@ impl<'a, 's> Worker<'a, 's> {
                 shared.pause.store(true, Ordering::Relaxed);
             }
         }
+        self.expander.memo.forget();
+        lock(&shared.left).append(&mut self.waiting);
         output.chunks = writer.finish();
         let symmetry = self.symmetry.as_ref().map_or(0, Symmetry::n_bytes);
         let sets = self.persistent_sets.as_ref().map_or(0, PersistentSets::n_bytes);
@@ -686,16 +712,42 @@ impl<'a, 's> Worker<'a, 's> {
         lock(&shared.outputs).push(output);
     }
 
-    /// Expands the vectors of a task; says where it stopped, if it did.
-    fn work(
+    /// Expands the vectors of a task, and puts it where it belongs then.
+    fn work(&mut self, mut task: Task, room: u64, pairs: &Pairs, tally: &mut Tally, writer: &mut Writer<'_>) {
+        let mut again = Vec::new();
+        match self.expand_task(&task, room, pairs, tally, writer, &mut again) {
+            Some(from) => {
+                again.retain(|&other| (other as usize) < from);
+                again.extend(task.others.iter().filter(|&&other| other as usize >= from));
+                let from = from.max(task.from);
+                lock(&self.shared.left).push(Task { chunk: task.chunk, from, others: again });
+            }
+            None if again.is_empty() => {
+                let mut spare = lock(&self.shared.spare);
+                if spare.len() < MAX_SPARE {
+                    spare.push(task.chunk);
+                }
+            }
+            None => {
+                (task.from, task.others) = (task.chunk.len(), again);
+                self.waiting.push(task);
+            }
+        }
+    }
+
+    /// Expands the vectors of a task; says where it stopped, if it did. Those that need what is not known yet are to be looked
+    /// at `again`.
+    fn expand_task(
         &mut self,
         task: &Task,
         room: u64,
         pairs: &Pairs,
         tally: &mut Tally,
         writer: &mut Writer<'_>,
+        again: &mut Vec<u32>,
     ) -> Option<usize> {
         let chunk = &task.chunk;
+        let puts_off = self.cx.options.n_threads > 1;
         let is_last_layer = self.shared.is_last_layer.load(Ordering::Acquire);
         let n_monitors = self.expander.n_monitors();
         let mut sink = Inserter {
@@ -719,7 +771,7 @@ impl<'a, 's> Worker<'a, 's> {
         // Of each vector with successors in the batch: the figures before it, for when it has to be expanded again.
         let before = &mut self.before;
         before.clear();
-        for from in task.from..chunk.len() {
+        for from in task.others.iter().map(|&other| other as usize).chain(task.from..chunk.len()) {
             let seen = self.shared.n_seen.load(Ordering::Relaxed) + sink.n_new;
             let is_full = seen > room || pairs.len() > pairs.room();
             if is_full || sink.full_from.is_some() {
@@ -769,7 +821,8 @@ impl<'a, 's> Worker<'a, 's> {
                 let n_put_off = chosen.map_or(first.map_or(0, |(_, n)| n), |chosen| chosen.n_put_off);
                 sink.tally.n_persistent += u64::from(n_put_off > 0);
                 sink.tally.n_put_off += n_put_off;
-                match (chosen, &mut self.hand_overs) {
+                self.expander.memo.puts_off = puts_off;
+                let standing = match (chosen, &mut self.hand_overs) {
                     (Some(chosen), _) => self.expander.expand_some(vector, chosen.movers, &mut sink),
                     (None, None) => self.expander.expand(vector, &mut sink),
                     (None, Some(hand_overs)) => {
@@ -782,10 +835,24 @@ impl<'a, 's> Worker<'a, 's> {
                             None => expander.expand(vector, raw),
                         };
                         let notes = self.cx.notes.map(|notes| (notes, n_monitors));
-                        hand_overs.fold(&mut expander.memo, vector, chunk.is_settled, raw, notes, &mut sink);
+                        let memo = &mut expander.memo;
+                        memo.puts_off = false;
+                        match memo.has_missed() {
+                            true => raw.clear(),
+                            false => hand_overs.fold(memo, vector, chunk.is_settled, raw, notes, &mut sink),
+                        }
                         standing
                     }
+                };
+                self.expander.memo.puts_off = false;
+                if self.expander.memo.take_missed() {
+                    if let Some((_, known)) = before.last() {
+                        sink.tally.go_back(known);
+                    }
+                    again.push(from as u32);
+                    continue;
                 }
+                standing
             };
             sink.tally.n_stuttering += u64::from(standing.n_stuttering);
             sink.tally.n_machines = sink.tally.n_machines.max(standing.n_machines);
@@ -821,9 +888,7 @@ impl Shared {
         let flag = if sink.are_pairs_full { &self.are_pairs_full } else { &self.is_full };
         flag.store(true, Ordering::Relaxed);
         if let Some((_, known)) = before.iter().find(|(at, _)| *at == from) {
-            // What was found stays found.
-            let Tally { n_configurations, n_machines, cuts, breaks, ends_badly, .. } = *sink.tally;
-            *sink.tally = Tally { n_configurations, n_machines, cuts, breaks, ends_badly, ..*known };
+            sink.tally.go_back(known);
         }
         from
     }

@@ -354,7 +354,11 @@ impl<'a> Expander<'a> {
         if let Some((network, op)) = birth
             && vector[network as usize] != 0
         {
-            let (first, _) = self.memo.deliver(vector[network as usize], op);
+            let (first, n) = self.memo.deliver(vector[network as usize], op);
+            if n == 0 {
+                // It was put off.
+                return;
+            }
             let known = self.memo.outs[first as usize];
             self.changes.push((network, known.next));
             delta = delta.wrapping_add(known.delta);

@@ -1,7 +1,8 @@
 //! What one thread remembers of local steps, laid out for reading.
 //!
 //! Hits touch nothing that another thread writes. A miss asks the shared [`Cells`] under its lock, and takes over whatever
-//! others have worked out meanwhile, so that it hardly ever has to ask for what is known. Every outcome carries
+//! others have worked out meanwhile, so that it hardly ever has to ask for what is known. Where several threads search, a miss
+//! is put off: the configuration is looked at again when the lock was free for all such questions together. Every outcome carries
 //! the difference that it makes to the fingerprint, so that the global step is additions.
 
 use std::sync::{Mutex, MutexGuard};
@@ -79,6 +80,17 @@ pub(super) const HEARD_COLD: u32 = 2;
 pub(super) const HEARD_FAULT: u32 = 4;
 pub(super) const HEARD_UNKNOWN: u32 = 8;
 
+/// What a thread has to ask for.
+#[derive(Clone, Copy)]
+enum Question {
+    Act(CellId),
+    Delivered(CellId, u32),
+    Heard(CellId, u32),
+}
+
+/// Questions that are answered under one lock.
+const ANSWERS: usize = 32;
+
 pub(super) struct Memo<'a> {
     cells: &'a Mutex<Cells<'a>>,
     acts: Vec<ActEntry>,
@@ -92,6 +104,11 @@ pub(super) struct Memo<'a> {
     empty: Vec<CellId>,
     /// Why some step cannot be known, the first such.
     pub unknown: Option<StopReason>,
+    /// Misses are put off: what is not known does nothing, and `take_missed` says so.
+    pub puts_off: bool,
+    has_missed: bool,
+    /// What was put off.
+    open: Vec<Question>,
     pub n_lookups: u64,
     /// What this thread worked out.
     pub n_misses: u64,
@@ -112,6 +129,9 @@ impl<'a> Memo<'a> {
             heard: PairTable::default(),
             empty: Vec::new(),
             unknown: None,
+            puts_off: false,
+            has_missed: false,
+            open: Vec::new(),
             n_lookups: 0,
             n_misses: 0,
             n_caught_up: 0,
@@ -155,6 +175,10 @@ impl<'a> Memo<'a> {
         self.n_lookups += 1;
         let at = match self.heard.get(cell, message) {
             Some((at, _)) => at,
+            None if self.puts_off => {
+                self.put_off(Question::Heard(cell, message));
+                return Out { delta: 0, next: 0, extra: HEARD_UNKNOWN };
+            }
             None => self.ask_hear(cell, message),
         };
         self.outs[at as usize]
@@ -188,19 +212,91 @@ impl<'a> Memo<'a> {
     }
 
     #[cold]
-    fn ask_act(&mut self, cell: CellId) -> ActEntry {
-        let mut cells = self.cells();
-        self.catch_up(&mut cells);
-        match self.acts.get(cell as usize) {
-            Some(entry) if entry.kind != ActKind::Unasked => *entry,
-            _ => {
-                self.n_misses += 1;
-                let act = cells.act(cell);
-                self.n_caught_up = cells.log.len();
-                self.add_act(&mut cells, cell, &act);
-                self.acts[cell as usize]
+    fn put_off(&mut self, question: Question) {
+        self.has_missed = true;
+        self.open.push(question);
+    }
+
+    /// Whether something was put off since the last call.
+    #[inline]
+    pub fn take_missed(&mut self) -> bool {
+        std::mem::take(&mut self.has_missed)
+    }
+
+    #[inline]
+    pub fn has_missed(&self) -> bool {
+        self.has_missed
+    }
+
+    /// Forgets what was put off.
+    pub fn forget(&mut self) {
+        self.open.clear();
+    }
+
+    /// Finds the answers to what was put off, as soon as the lock is free or, unless it `waits`, if it is.
+    pub fn work_out(&mut self, waits: bool) -> bool {
+        let mut open = std::mem::take(&mut self.open);
+        while !open.is_empty() {
+            let free = if waits { Some(self.cells()) } else { self.cells.try_lock().ok() };
+            let Some(mut cells) = free else {
+                self.open = open;
+                return false;
+            };
+            self.catch_up(&mut cells);
+            for question in open.drain(open.len().saturating_sub(ANSWERS)..).rev() {
+                self.answer(&mut cells, question);
             }
         }
+        self.open = open;
+        true
+    }
+
+    /// Has the kernel answer, unless the answer is known.
+    fn answer(&mut self, cells: &mut Cells<'_>, question: Question) {
+        match question {
+            Question::Act(cell) => {
+                let is_known =
+                    self.acts.get(cell as usize).is_some_and(|entry| entry.kind != ActKind::Unasked);
+                if !is_known {
+                    self.n_misses += 1;
+                    let act = cells.act(cell);
+                    self.n_caught_up = cells.log.len();
+                    self.add_act(cells, cell, &act);
+                }
+            }
+            Question::Delivered(cell, message) => {
+                if self.delivered.get(cell, message).is_none() {
+                    self.n_misses += 1;
+                    let delivered = cells.deliver(cell, message);
+                    self.n_caught_up = cells.log.len();
+                    self.add_delivered(cells, cell, message, &delivered);
+                }
+            }
+            Question::Heard(cell, message) => {
+                if self.heard.get(cell, message).is_none() {
+                    self.n_misses += 1;
+                    let heard = cells.hear(cell, message);
+                    self.n_caught_up = cells.log.len();
+                    self.add_heard(cells, cell, message, &heard);
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, question: Question) {
+        let mut cells = self.cells();
+        self.catch_up(&mut cells);
+        self.answer(&mut cells, question);
+    }
+
+    #[cold]
+    fn ask_act(&mut self, cell: CellId) -> ActEntry {
+        if self.puts_off {
+            self.put_off(Question::Act(cell));
+            return ActEntry::default();
+        }
+        self.ask(Question::Act(cell));
+        self.acts[cell as usize]
     }
 
     fn add_act(&mut self, cells: &mut Cells<'_>, cell: CellId, act: &Act) {
@@ -270,16 +366,12 @@ impl<'a> Memo<'a> {
 
     #[cold]
     fn ask_deliver(&mut self, cell: CellId, message: u32) -> (u32, u32) {
-        let mut cells = self.cells();
-        self.catch_up(&mut cells);
-        if let Some(found) = self.delivered.get(cell, message) {
-            return found;
+        if self.puts_off {
+            self.put_off(Question::Delivered(cell, message));
+            return (0, 0);
         }
-        self.n_misses += 1;
-        let delivered = cells.deliver(cell, message);
-        self.n_caught_up = cells.log.len();
-        self.add_delivered(&cells, cell, message, &delivered);
-        (self.outs.len() as u32 - delivered.len() as u32, delivered.len() as u32)
+        self.ask(Question::Delivered(cell, message));
+        self.delivered.get(cell, message).unwrap_or_default()
     }
 
     fn add_delivered(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, outcomes: &[Delivered]) {
@@ -302,16 +394,8 @@ impl<'a> Memo<'a> {
 
     #[cold]
     fn ask_hear(&mut self, cell: CellId, message: u32) -> u32 {
-        let mut cells = self.cells();
-        self.catch_up(&mut cells);
-        if let Some((at, _)) = self.heard.get(cell, message) {
-            return at;
-        }
-        self.n_misses += 1;
-        let heard = cells.hear(cell, message);
-        self.n_caught_up = cells.log.len();
-        self.add_heard(&cells, cell, message, &heard);
-        self.outs.len() as u32 - 1
+        self.ask(Question::Heard(cell, message));
+        self.heard.get(cell, message).unwrap_or_default().0
     }
 
     fn add_heard(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, heard: &Heard) {

@@ -21,6 +21,8 @@ use super::huge::zeros;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Full;
 
+/// Bytes of a page, at least.
+const PAGE: usize = 4096;
 /// Bytes of a line.
 const LINE: usize = 64;
 /// Of a stored key: the how-manieth of its lines it is in, from one, so that no stored key is zero.
@@ -181,6 +183,12 @@ impl<S: Slot + super::huge::Zeros> Lines<S> {
     fn slots(&self) -> &[S] {
         &self.memory[self.first..self.first + self.n]
     }
+
+    fn touch(&self, slots: std::ops::Range<usize>, write: impl Fn(&S) -> bool) {
+        for slot in self.slots()[slots].iter().step_by(PAGE / size_of::<S>()) {
+            write(slot);
+        }
+    }
 }
 
 enum Slots {
@@ -281,6 +289,20 @@ impl Table {
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = key;
+    }
+
+    /// Has the pages of some slots written to, so that they are the table's own before keys are looked for. A page that is
+    /// read first is a page of zeros that all share, until it is written to; and to take it away then, the system
+    /// interrupts all threads.
+    pub fn touch(&self, slots: std::ops::Range<usize>) {
+        match &self.slots {
+            Slots::Short(lines) => lines.touch(slots, |slot| {
+                slot.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            }),
+            Slots::Long(lines) => lines.touch(slots, |slot| {
+                slot.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            }),
+        }
     }
 
     /// Whether the key is new; it is in the set then.
@@ -418,6 +440,8 @@ impl Table {
 pub(super) struct Growth {
     from: Arc<Table>,
     to: Table,
+    /// The next slot that is to be touched, and the next of the other table that is to be moved.
+    next_page: AtomicUsize,
     next: AtomicUsize,
     is_full: AtomicBool,
 }
@@ -429,11 +453,21 @@ const AHEAD: usize = 32;
 
 impl Growth {
     pub fn new(from: Arc<Table>, to: Table) -> Self {
-        Growth { from, to, next: AtomicUsize::new(0), is_full: AtomicBool::new(false) }
+        let (next_page, next) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Growth { from, to, next_page, next, is_full: AtomicBool::new(false) }
     }
 
     /// Takes part.
     pub fn work(&self) {
+        // All of it before any key, since keys that were away from home come back anywhere.
+        let n = self.to.n_slots();
+        loop {
+            let start = self.next_page.fetch_add(PART, Ordering::Relaxed);
+            if start >= n {
+                break;
+            }
+            self.to.touch(start..(start + PART).min(n));
+        }
         let n = self.from.n_slots();
         let mut waiting: Vec<(u64, u64)> = Vec::with_capacity(AHEAD);
         let insert = |waiting: &mut Vec<(u64, u64)>| {

@@ -80,6 +80,15 @@ pub(in super::super) struct Raw {
     cuts: Vec<Cut>,
 }
 
+impl Raw {
+    pub fn clear(&mut self) {
+        self.ends.clear();
+        self.changes.clear();
+        self.n_broken = 0;
+        self.cuts.clear();
+    }
+}
+
 impl Sink for Raw {
     #[inline]
     fn successor(&mut self, _: &[CellId], successor: Successor<'_>) {
@@ -172,10 +181,7 @@ impl<'a> HandOvers<'a> {
         for &cut in &raw.cuts {
             sink.cut(cut);
         }
-        raw.ends.clear();
-        raw.changes.clear();
-        raw.n_broken = 0;
-        raw.cuts.clear();
+        raw.clear();
     }
 
     /// Goes on with one successor until nothing goes first, or to where there are several ways.
