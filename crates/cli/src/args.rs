@@ -443,9 +443,9 @@ pub struct AlmostSyncArgs {
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = flood_rule)]
     pub flood: FloodRule,
 
-    /// Leave out steps that lead where others have led in another order; the verdict is the same
+    /// Make steps too that lead where others have led in another order, as certificates do; the verdict is the same
     #[arg(long)]
-    pub sleep_sets: bool,
+    pub no_sleep_sets: bool,
 
     /// Write the proof for `allways certify`
     #[arg(long, value_name = "FILE")]

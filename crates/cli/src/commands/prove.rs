@@ -183,11 +183,8 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
     if args.almost_sync.certificate.is_some() && (args.engine != EngineArg::Asi || n_tests > 1) {
         return Some("--certificate is for `--engine asi` and one test case".to_owned());
     }
-    if args.almost_sync.sleep_sets && args.engine == EngineArg::Explicit {
-        return Some("--sleep-sets is for `--engine asi`".to_owned());
-    }
-    if args.almost_sync.sleep_sets && args.almost_sync.certificate.is_some() {
-        return Some("--sleep-sets does not go with --certificate, which has all steps".to_owned());
+    if args.almost_sync.no_sleep_sets && args.engine == EngineArg::Explicit {
+        return Some("--no-sleep-sets is for `--engine asi`".to_owned());
     }
     if args.engine != EngineArg::Asi {
         return None;
@@ -210,12 +207,14 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
             DestinationArg::Canonical => DestinationChoice::Canonical,
         },
         // The canonical choice is the paper's, and so are the rules that go with it.
+        sleep: args.almost_sync.destination == DestinationArg::LeastWaiting
+            && !args.almost_sync.no_sleep_sets
+            && reductions != Reductions::NONE,
         rules: match args.almost_sync.destination {
             DestinationArg::LeastWaiting => Rules::Lean,
             DestinationArg::Canonical => Rules::Paper,
         },
         flood: args.almost_sync.flood,
-        sleep: args.almost_sync.sleep_sets,
         certificate: args.almost_sync.certificate.is_some(),
         max_states: args.almost_sync.max_states,
         simplify: Simplify {

@@ -69,6 +69,11 @@ fn certificates_are_written_accepted_and_refused() {
     assert_eq!(allways(&folder, &whole).status.code(), Some(0));
     assert!(!fs::read_to_string(folder.join("proof.txt")).unwrap().contains("\nwithout "));
     assert_eq!(allways(&folder, &["certify", "proof.txt"]).status.code(), Some(0));
+    // Without sleep sets the answer is the same; who has none is told so.
+    let awake = ["prove", "--engine", "asi", "--testcase", "tcFlood", "--no-sleep-sets"];
+    assert_eq!(allways(&folder, &awake).status.code(), Some(0));
+    let explicit = ["prove", "--engine", "explicit", "--testcase", "tcWalk", "--no-sleep-sets"];
+    assert_says(&rejected(&folder, &explicit), &["--no-sleep-sets", "--engine asi"]);
     // One file holds one proof.
     let both = ["prove", "--engine", "asi", "--all", "--certificate", "proof.txt"];
     assert_says(&rejected(&folder, &both), &["--certificate", "one test case"]);

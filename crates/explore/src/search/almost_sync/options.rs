@@ -71,7 +71,7 @@ impl Default for AlmostSyncOptions {
                 order: true,
                 choose_counts: true,
             },
-            sleep: false,
+            sleep: true,
             certificate: false,
             max_states: None,
             shrink_steps: 200_000,

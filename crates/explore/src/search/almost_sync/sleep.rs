@@ -9,7 +9,8 @@
 //! What is kept: every run from a state that cannot be reordered, by exchanging neighbours that are independent, so that it begins
 //! with a sleeper, is followed. Where all that a run does leaves the destination set alone, it is followed by the heir:
 //! neither the heir's step nor a block move is in the run, so there it begins with a sleeper only if it does so here. Steps in vain do
-//! no harm: a run without them that is reordered has none.
+//! no harm. Only runs need be followed in which no step can be left out, that is, one that leaves its machine and all monitors where they are and delivers
+//! to a machine that stays where it is, or does not move any more; a run of that kind stays so when it is reordered, and at the heir.
 //!
 //! A state has one set, kept with it. When it is met again with a smaller one, what was asleep without reason is woken: the
 //! state is looked at again, with what both have in common. Sets only shrink, so that comes to an end. If a state needs an heir and
