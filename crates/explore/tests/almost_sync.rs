@@ -72,6 +72,26 @@ fn a_monitor_that_nothing_changes_keeps_nobody_together() {
 }
 
 #[test]
+fn time_in_a_line_is_proved_in_few_states() {
+    let texts: Vec<String> =
+        texts("models/almost_synchronous/time_sync").into_iter().map(|(_, text)| text).collect();
+    let program = compile("time_sync.p", &texts.join("\n")).unwrap_or_else(|error| panic!("{error}"));
+    let tests = (0..program.tests.len()).map(|test| Arc::new(Executable::new(&program, test)));
+    let is_meant =
+        |exe: &Arc<Executable>| exe.test_name.starts_with("tcLine3") && exe.test_name.ends_with("nTimes_1");
+    let exe = tests.into_iter().find(is_meant).expect("a line of three");
+    // Slaves and the source tell the monitor, which never changes and so keeps nobody together.
+    let found = run(&exe, &AlmostSyncOptions::default());
+    assert!(is_proved(&found, false), "{:?}", found.report.verdict);
+    assert!(found.report.statistics.largest_inbox <= 2);
+    assert!(
+        found.report.statistics.n_configurations < 15_000,
+        "{}",
+        found.report.statistics.n_configurations
+    );
+}
+
+#[test]
 fn sleep_sets_save_moves_and_change_no_verdict() {
     let mut n_moves = [0, 0];
     for exe in scenarios() {
