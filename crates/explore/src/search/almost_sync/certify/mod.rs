@@ -208,7 +208,7 @@ impl Checker<'_> {
         for &mover in &chosen {
             let Mover { slot, head, .. } = &scene.movers[mover];
             successors.clear();
-            self.step(&scene.vector, *slot, head, &mut successors)?;
+            self.step(&scene, *slot, head, &mut successors)?;
             let goes_on = |target: u32| {
                 let other = scene.movers.iter().position(|mover| mover.slot == target);
                 other.is_some_and(|other| !chosen.contains(&other))
@@ -344,11 +344,12 @@ impl Checker<'_> {
     /// All ways of a step: none breaks anything, and each leads to states of the certificate, which are appended.
     fn step(
         &mut self,
-        vector: &[u32],
+        scene: &Scene,
         slot: u32,
         head: &Head,
         successors: &mut Vec<u32>,
     ) -> Result<(), String> {
+        let vector = &scene.vector;
         let delivery = head.deliver.filter(|&(target, _)| vector[target as usize] != GONE);
         let reactions = match delivery {
             Some((target, message)) => Some((target, self.places.react(vector[target as usize], message)?)),
@@ -360,6 +361,9 @@ impl Checker<'_> {
             next.extend_from_slice(vector);
             for &(monitor, message) in way.observed.iter() {
                 next[monitor as usize] = self.places.hear(next[monitor as usize], message)?;
+                if next[monitor as usize] != vector[monitor as usize] && scene.settled.contains(&monitor) {
+                    return Err("a monitor is changed that nothing should change".to_owned());
+                }
             }
             next[slot as usize] = way.end.clone()?;
             if let Some((created, place)) = way.created {
