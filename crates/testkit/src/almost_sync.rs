@@ -147,16 +147,18 @@ impl Comparison<'_> {
             agreement.approximated |= ended;
         }
         let (simplified, whole) = (AlmostSyncOptions::default().simplify, Simplify::default());
+        let (waiting, canonical) = (DestinationChoice::LeastWaiting, DestinationChoice::Canonical);
+        // The last is with sleep sets; the others are certified.
         let proofs = [
-            (DestinationChoice::LeastWaiting, Rules::Lean, FloodRule::Auto, simplified),
-            (DestinationChoice::LeastWaiting, Rules::Lean, FloodRule::Bound(1), simplified),
-            (DestinationChoice::LeastWaiting, Rules::Lean, FloodRule::Auto, whole),
-            (DestinationChoice::LeastWaiting, Rules::Paper, FloodRule::Bound(1), whole),
-            (DestinationChoice::Canonical, Rules::Paper, FloodRule::Bound(2), simplified),
+            (waiting, Rules::Lean, FloodRule::Auto, simplified, false),
+            (waiting, Rules::Lean, FloodRule::Bound(1), simplified, false),
+            (waiting, Rules::Lean, FloodRule::Auto, whole, false),
+            (waiting, Rules::Paper, FloodRule::Bound(1), whole, false),
+            (canonical, Rules::Paper, FloodRule::Auto, simplified, false),
+            (canonical, Rules::Paper, FloodRule::Bound(2), simplified, true),
         ];
-        for (choice, rules, flood, simplify) in proofs {
-            let certificate = choice == DestinationChoice::LeastWaiting;
-            let sleep = !certificate;
+        for (choice, rules, flood, simplify, sleep) in proofs {
+            let certificate = !sleep;
             let options =
                 AlmostSyncOptions { choice, rules, flood, simplify, sleep, certificate, ..self.options() };
             let what = |what: String| format!("prove {choice:?} {rules:?} {flood:?} {simplify:?}: {what}");
