@@ -5,6 +5,9 @@
 //! of their slot and the look at it. When the table is too full everybody stops where they are, it is replaced, and
 //! they go on: a *round* is what happens between two such stops.
 //!
+//! What a machine does somewhere has to be worked out once, under a lock. A vector that asks for that is put aside, with its
+//! questions, and looked at again when they were answered; so threads hardly ever wait for each other within a round.
+//!
 //! Only *whether* there is a violation, and how deep, comes out of here. Which one, and the way there, is found again in
 //! a fixed order (see `witness`), so that it does not depend on threads.
 

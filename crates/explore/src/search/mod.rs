@@ -9,7 +9,7 @@
 //! Reading order: [`options`], [`report`], `cells` (interning, and below it local steps by the kernel), `network` (what is on
 //! its way, likewise), `memo` (what each thread
 //! remembers of them), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
-//! search proper, on all cores), `reduce` (what need not be looked at), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
+//! search proper, on all cores, which meet at a `barrier`), `reduce` (what need not be looked at), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
 //! violation" to a schedule that replays), `graph` (liveness).
 //!
 //! Deterministic: numbers of cells depend on the order of interning, and so on threads, but neither keys of the
