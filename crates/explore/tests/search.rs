@@ -200,3 +200,76 @@ machine Main {
         );
     }
 }
+
+/// Three workers report, with their names, to one who counts.
+const REPORTS: &str = "
+event report: (from: machine, kind: int, load: (int, int));
+event go: machine;
+machine Main {
+    var byKind: map[int, seq[int]];
+    var nSeen: int;
+    var nCalls: int;
+    start state S {
+        entry {
+            var i: int;
+            byKind[0] = default(seq[int]);
+            while (i < 3) { send new Worker(), go, this; i = i + 1; }
+        }
+        on report do (r: (from: machine, kind: int, load: (int, int))) {
+            nCalls = nCalls + 1;
+            byKind[0] += (sizeof(byKind[0]), r.kind);
+            if (sizeof(byKind[0]) == 3) { assert CHECK, format(\"{0} of {1}\", r.from, nCalls); }
+        }
+    }
+}
+machine Worker {
+    start state S {
+        on go do (target: machine) { send target, report, (from = this, kind = choose(2) + 6, load = (1, 2)); }
+    }
+}
+";
+
+/// What is inside of values and never looked at tells nothing apart: parts of payloads, the order of a sequence in a map, a
+/// counter, what goes into the message of an assertion.
+#[test]
+fn what_nobody_reads_inside_of_values_is_left_out() {
+    let program =
+        compile("reports.p", &REPORTS.replace("CHECK", "6 in byKind[0] || 7 in byKind[0]")).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    let size = |reductions| {
+        let report = run(&exe, &ProveOptions { reductions, store: StoreKind::Exact, ..safety() });
+        assert_eq!(report.verdict, Verdict::Holds(Guarantee::Exhaustive), "{reductions:?}");
+        report.statistics
+    };
+    let whole = size(Reductions::NONE).n_configurations;
+    let unread = Reductions::only("unread-payloads").unwrap();
+    let order = Reductions { collection_order: true, ..unread };
+    let symmetry = Reductions { symmetry: true, ..order };
+    assert!(size(Reductions::only("dead-variables").unwrap()).saved.n_dead > 0);
+    assert!(size(unread).saved.n_unread > 0 && size(order).saved.n_unordered > 0);
+    let sizes = [unread, order, symmetry].map(|reductions| size(reductions).n_configurations);
+    assert!(whole > sizes[0] && sizes[0] > sizes[1] && sizes[1] > sizes[2], "{whole}, {sizes:?}");
+}
+
+/// Time that is over while the way to a violation is looked for does not make the violation unknown.
+#[test]
+fn a_violation_that_was_found_is_told_however_long_the_way_takes() {
+    let program = compile("reports.p", &REPORTS.replace("CHECK", "7 in byKind[0]")).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    let run_for = |n_most: usize| {
+        let n_asked = std::sync::atomic::AtomicUsize::new(0);
+        let cancel = || {
+            let n = n_asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            (n >= n_most).then_some(StopReason::Time(std::time::Duration::from_secs(1)))
+        };
+        let report = prove(&exe, &safety(), &Quiet, &cancel).unwrap();
+        (report.verdict, n_asked.into_inner())
+    };
+    let (verdict, n_asked) = run_for(usize::MAX);
+    let Verdict::Violated(expected) = verdict else { panic!("{verdict:?}") };
+    // The last question is that of the second look.
+    let (verdict, _) = run_for(n_asked - 1);
+    let Verdict::Violated(found) = verdict else { panic!("{verdict:?}") };
+    assert_eq!(found.schedule, expected.schedule);
+    assert!(matches!(run_for(0).0, Verdict::Unknown(StopReason::Time(_))));
+}

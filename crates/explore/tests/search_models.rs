@@ -162,8 +162,8 @@ fn ben_or_board() {
     check(
         "ben_or_board",
         &[
-            ("nNodes_3__nFaults_1__maxRound_1", [874, 1_755, 20, 3], [198, 326, 20, 3]),
-            ("nNodes_4__nFaults_1__maxRound_1", [9_719, 22_340, 26, 4], [516, 1_031, 26, 4]),
+            ("nNodes_3__nFaults_1__maxRound_1", [874, 1_755, 20, 3], [107, 187, 20, 3]),
+            ("nNodes_4__nFaults_1__maxRound_1", [9_719, 22_340, 26, 4], [234, 509, 26, 4]),
         ],
     );
 }

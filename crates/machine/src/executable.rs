@@ -6,6 +6,7 @@ use allways_base::{Idx, IndexVec, Interner, Span, Symbol};
 use allways_p::hir;
 use allways_run::{InstanceId, NetworkOptions};
 
+use crate::demand::Demands;
 use crate::instances::InstanceTable;
 use crate::ir::{
     EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, Op, ReceiveTable, StateDef, Step, Template,
@@ -49,6 +50,8 @@ pub struct Executable {
     pub network: Network,
     /// What code still looks at; see [`Executable::usage`].
     pub(crate) usage: OnceLock<Usage>,
+    /// The same of the inside of values; see [`Executable::demands`].
+    pub(crate) demands: OnceLock<Demands>,
     /// Names of instances, the same in all runs.
     pub instances: InstanceTable,
     /// Holds the constants; kernels begin with a copy.
@@ -83,6 +86,11 @@ impl Executable {
     /// What code may still look at, worked out at the first call.
     pub fn usage(&self) -> &Usage {
         self.usage.get_or_init(|| Usage::new(self))
+    }
+
+    /// How much of values code may still look at, worked out at the first call.
+    pub fn demands(&self) -> &Demands {
+        self.demands.get_or_init(|| Demands::new(self))
     }
 
     pub fn n_events(&self) -> usize {

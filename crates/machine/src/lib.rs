@@ -13,6 +13,7 @@
 
 pub mod configuration;
 pub mod content;
+pub mod demand;
 pub mod drops;
 pub mod encode;
 pub mod executable;
@@ -41,7 +42,7 @@ pub use network::{InFlight, Network, UnknownName};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
 pub use script::Script;
-pub use simplify::{Simplified, Simplify, SortedValues};
+pub use simplify::{KnownValues, Simplified, Simplify};
 pub use topology::Topology;
 pub use trace::{Tracer, trace};
 pub use value::{Store, Value};

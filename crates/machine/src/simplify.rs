@@ -1,9 +1,10 @@
 //! Locals without what is never looked at, so that fewer of them differ.
 //!
-//! Three kinds, each by itself, all by what [`crate::liveness`] and [`crate::usage`] know of the code:
-//! - *dead variables*: registers and fields that are written before they are read again, if ever, become null;
-//! - *unread payloads*: so do payloads of waiting messages that no handler of the machine takes;
-//! - *order*: elements of a collection whose order nobody sees are sorted by their bytes.
+//! Three kinds, each by itself, all by what [`crate::liveness`], [`crate::usage`] and [`crate::demand`] know of the code:
+//! - *dead variables*: registers and fields that are written before they are read again, if ever, become null, and so do
+//!   parts of them that nobody reads; numbers that only numbers of the kind are made from become zero;
+//! - *unread payloads*: so do payloads of waiting messages that no handler of the machine takes, and parts of payloads;
+//! - *order*: elements of a collection whose order nobody sees are sorted by their bytes, also inside other values.
 //!
 //! Preserves: every property, and how many steps lead where; a simplified local does in every step what the local does,
 //! and stands then as the local would, simplified. Answers to `choose` from a sorted collection name other elements.
@@ -12,9 +13,11 @@ use allways_run::InstanceId;
 use rustc_hash::FxHashMap;
 
 use crate::configuration::{After, Local, Message, Pending, Status};
+use crate::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
 use crate::encode::encode_element;
+use crate::ir::Operand;
 use crate::kernel::Kernel;
-use crate::value::{Kind, Store, Value};
+use crate::value::{Flags, Kind, Store, Value, View};
 
 /// What to leave out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -22,6 +25,9 @@ pub struct Simplify {
     pub dead_variables: bool,
     pub unread_payloads: bool,
     pub order: bool,
+    /// Numbers that only numbers of the kind are made from are left out, too. Without that, what repeats up to what is left
+    /// out repeats.
+    pub counters: bool,
     /// Collections that `choose` picks from keep their order, so that answers mean the same.
     pub choose_counts: bool,
 }
@@ -34,12 +40,54 @@ pub struct Simplified {
     pub order: bool,
 }
 
-/// Collections of one kernel that were sorted before, which must not forget nodes meanwhile.
-pub type SortedValues = FxHashMap<Value, Value>;
+/// Values of one kernel that were simplified before, always in the same ways. The kernel must not forget nodes meanwhile.
+#[derive(Default, Debug)]
+pub struct KnownValues {
+    sorted: FxHashMap<Value, Value>,
+    /// By demand, and whether parts are left out.
+    trimmed: FxHashMap<(Value, DemandId, bool), Trimmed>,
+}
+
+/// What is done inside of values.
+#[derive(Clone, Copy, Debug)]
+struct Trim {
+    /// What no demand reaches is left out.
+    drops: bool,
+    counters: bool,
+    /// Collections without order are sorted.
+    sorts: bool,
+}
+
+/// A value without what no demand reaches.
+#[derive(Clone, Copy, Debug)]
+struct Trimmed {
+    value: Value,
+    has_dropped: bool,
+    has_sorted: bool,
+}
+
+impl Trimmed {
+    fn note(self, dropped: &mut bool, sorted: &mut bool) {
+        *dropped |= self.has_dropped;
+        *sorted |= self.has_sorted;
+    }
+
+    /// Takes note of what was done to a part of this.
+    fn with(&mut self, part: Trimmed) -> Value {
+        part.note(&mut self.has_dropped, &mut self.has_sorted);
+        part.value
+    }
+}
+
+impl KnownValues {
+    pub fn n_bytes(&self) -> usize {
+        self.sorted.capacity() * 17 + self.trimmed.capacity() * 33
+    }
+}
 
 impl Kernel {
     /// Simplifies a local whose values are this kernel's.
-    pub fn simplify(&mut self, local: &mut Local, which: Simplify, known: &mut SortedValues) -> Simplified {
+    pub fn simplify(&mut self, local: &mut Local, which: Simplify, known: &mut KnownValues) -> Simplified {
         let mut done = Simplified::default();
         // These do nothing any more, or fail next.
         if let Status::Halted | Status::Pending(Pending::Fault(_)) = local.status {
@@ -86,11 +134,11 @@ impl Kernel {
                 if !matches!(value.kind(), Some(Kind::Seq | Kind::Set | Kind::Map)) {
                     continue;
                 }
-                let sorted = match known.get(&value) {
+                let sorted = match known.sorted.get(&value) {
                     Some(&sorted) => sorted,
                     None => {
                         let sorted = self.sorted(value);
-                        known.insert(value, sorted);
+                        known.sorted.insert(value, sorted);
                         sorted
                     }
                 };
@@ -98,7 +146,131 @@ impl Kernel {
                 local.registers[place] = sorted;
             }
         }
+        self.trim(local, which, known, &mut done);
         done
+    }
+
+    /// Leaves out what no demand reaches, inside of values.
+    fn trim(&mut self, local: &mut Local, which: Simplify, known: &mut KnownValues, done: &mut Simplified) {
+        if let Status::Pending(Pending::Start) = local.status {
+            return;
+        }
+        let exe = self.executable().clone();
+        let (demands, machine) = (exe.demands(), local.machine);
+        let n_fields = exe.machines[machine as usize].fields.len().min(local.registers.len());
+        // What was a part of a payload may be part of a variable now.
+        let Simplify { dead_variables, unread_payloads, order, counters, .. } = which;
+        let how = Trim { drops: dead_variables || unread_payloads, counters, sorts: order };
+        for field in 0..n_fields {
+            let trimmed = self.trimmed(local.registers[field], demands.field(machine, field), how, known);
+            trimmed.note(&mut done.dead_variables, &mut done.order);
+            local.registers[field] = trimmed.value;
+        }
+        for depth in 0..local.frames.len() {
+            let frame = local.frames[depth];
+            // A callee's window begins inside its caller's.
+            let callee = local.frames.get(depth + 1).copied();
+            let end = callee.map_or(local.registers.len(), |callee| callee.base as usize);
+            // What a result is about to overwrite is looked at no more.
+            let written = match (callee, local.status) {
+                (Some(callee), _) => Some(callee.dst),
+                (None, Status::Pending(Pending::Create { dst, .. })) => Some(dst),
+                (None, _) => None,
+            };
+            for place in frame.base as usize..end {
+                let register = place - frame.base as usize;
+                let demand = match written {
+                    Some(dst) if dst == Operand::register(register as u32) => NOTHING,
+                    _ => demands.register(frame.pc, register),
+                };
+                let trimmed = self.trimmed(local.registers[place], demand, how, known);
+                trimmed.note(&mut done.dead_variables, &mut done.order);
+                local.registers[place] = trimmed.value;
+            }
+        }
+        let how = Trim { drops: unread_payloads, ..how };
+        for message in &mut local.inbox {
+            let demand = demands.payload(machine, message.event);
+            let trimmed = self.trimmed(message.payload, demand, how, known);
+            trimmed.note(&mut done.unread_payloads, &mut done.order);
+            message.payload = trimmed.value;
+        }
+        let kept = match &mut local.after {
+            After::Exit { target, with, payload } => Some((demands.transition(*target, *with), payload)),
+            After::With { target, payload } => Some((demands.transition(*target, None), payload)),
+            After::Handler | After::Unhandled { .. } => None,
+        };
+        if let Some((demand, payload)) = kept {
+            let trimmed = self.trimmed(*payload, demand, how, known);
+            trimmed.note(&mut done.unread_payloads, &mut done.order);
+            *payload = trimmed.value;
+        }
+    }
+
+    /// As much of a value as a demand reaches.
+    fn trimmed(&mut self, value: Value, demand: DemandId, how: Trim, known: &mut KnownValues) -> Trimmed {
+        let same = Trimmed { value, has_dropped: false, has_sorted: false };
+        if demand == EVERYTHING || value.is_null() || !how.drops && !how.sorts {
+            return same;
+        }
+        if demand == NOTHING {
+            return if how.drops { Trimmed { value: Value::NULL, has_dropped: true, ..same } } else { same };
+        }
+        let (kind, id) = match value.view() {
+            View::Node(kind, id) => (kind, id),
+            View::Int(n) if how.drops && how.counters && n != 0 && self.is_kept_only(demand) => {
+                return Trimmed { value: Value::ZERO, has_dropped: true, ..same };
+            }
+            _ => return same,
+        };
+        let key = (value, demand, how.drops);
+        if let Some(&trimmed) = known.trimmed.get(&key) {
+            return trimmed;
+        }
+        let exe = self.executable().clone();
+        let node = exe.demands().node(demand);
+        let mut all = same;
+        match kind {
+            Kind::Int | Kind::Float | Kind::String => {}
+            Kind::Tuple => {
+                let mut parts = self.store().parts(id).to_vec();
+                for (at, part) in parts.iter_mut().enumerate() {
+                    let demand = demand_of(&node.parts, Part::Place(at as u32));
+                    *part = all.with(self.trimmed(*part, demand, how, known));
+                }
+                all.value = self.store_mut().tuple(&parts);
+            }
+            Kind::Named => {
+                let (shape, parts) = self.store().named_parts(id);
+                let mut parts = parts.to_vec();
+                for (part, &name) in parts.iter_mut().zip(&exe.shapes[shape]) {
+                    let demand = demand_of(&node.parts, Part::Name(name));
+                    *part = all.with(self.trimmed(*part, demand, how, known));
+                }
+                all.value = self.store_mut().named(shape, &parts);
+            }
+            // Freed slots are part of the order.
+            Kind::Seq | Kind::Set | Kind::Map if node.order && value.flags().has(Flags::HOLES) => {}
+            Kind::Seq | Kind::Set | Kind::Map => {
+                let mut content: Vec<Value> = self.store().elements(value).flatten().copied().collect();
+                let width = if kind == Kind::Map { 2 } else { 1 };
+                if kind != Kind::Set {
+                    for element in content.iter_mut().skip(width - 1).step_by(width) {
+                        *element = all.with(self.trimmed(*element, node.elements, how, known));
+                    }
+                }
+                let trimmed = self.store_mut().with_elements(value, &content);
+                all.value = if how.sorts && !node.order { self.sorted(trimmed) } else { trimmed };
+                all.has_sorted |= all.value != trimmed;
+            }
+        }
+        known.trimmed.insert(key, all);
+        all
+    }
+
+    /// Whether nothing but the class of a value is looked at.
+    fn is_kept_only(&self, demand: DemandId) -> bool {
+        *self.executable().demands().node(demand) == Demand::default()
     }
 
     /// A collection with its elements in order of their bytes.
@@ -155,6 +327,10 @@ impl Kernel {
             )) => other,
         };
     }
+}
+
+fn demand_of(parts: &[(Part, DemandId)], part: Part) -> DemandId {
+    parts.iter().find(|(known, _)| *known == part).map_or(NOTHING, |&(_, demand)| demand)
 }
 
 fn renamed(store: &mut Store, message: Message, to: &dyn Fn(InstanceId) -> InstanceId) -> Message {

@@ -151,7 +151,7 @@ impl Usage {
 }
 
 /// For each function, the control states in which it may run.
-fn runs_in(exe: &Executable) -> Vec<Vec<u32>> {
+pub(crate) fn runs_in(exe: &Executable) -> Vec<Vec<u32>> {
     let mut runs_in: Vec<Vec<u32>> = vec![Vec::new(); exe.funs.len()];
     for (at, state) in exe.states.iter().enumerate() {
         let mut open: Vec<u32> = state.entry.into_iter().chain(state.exit).collect();

@@ -2,7 +2,7 @@
 //!
 //! A search without reductions has to reach the very same local states, monitor states and ends. With a reduction they are
 //! the same up to what it leaves out, and both sides are *projected*: fields that may not be read again (all of them, of a
-//! machine that is not idle), payloads that nobody takes, the order of collections, rest before the end. Projections take
+//! machine that is not idle), payloads that nobody takes, parts that nobody reads, the order of collections, rest before the end. Projections take
 //! from the analyses of the program what they say is of no meaning; that it is, shows in the verdicts and in all the rest.
 //! With symmetry both sides are compared up to renamings of machines, see [`crate::orbit`].
 
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use allways_explore::Never;
 use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, Survey, survey};
 use allways_machine::Executable;
+use allways_machine::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
 use allways_p::hir::{EventId, MachineId, Program, StateId};
 use allways_run::{Limits, NetworkOptions, Quiet, Verdict};
 
@@ -260,12 +261,52 @@ impl Projection<'_> {
         };
         let is_live = |field: usize| field >= 64 || live >> field & 1 == 1;
         let shown = fields.iter().enumerate();
-        shown.map(|(field, value)| if is_live(field) { self.value(value) } else { Value::Null }).collect()
+        let trimmed = |field: usize, value: &Value| {
+            let demand = self.exe.demands().field(machine.as_u32(), field);
+            let drops = self.reductions.dead_variables || self.reductions.unread_payloads;
+            self.trimmed(value, demand, drops)
+        };
+        shown.map(|(field, value)| if is_live(field) { trimmed(field, value) } else { Value::Null }).collect()
     }
 
     fn payload(&self, machine: MachineId, event: EventId, payload: &Value) -> Value {
         let is_read = self.exe.usage().reads_payload(machine.as_u32(), event.as_u32());
-        if self.reductions.unread_payloads && !is_read { Value::Null } else { self.value(payload) }
+        let demand = self.exe.demands().payload(machine.as_u32(), event.as_u32());
+        let drops = self.reductions.unread_payloads;
+        if drops && !is_read { Value::Null } else { self.trimmed(payload, demand, drops) }
+    }
+
+    /// The value without what no demand reaches, if that is left out.
+    fn trimmed(&self, value: &Value, demand: DemandId, drops: bool) -> Value {
+        if !drops || demand == EVERYTHING {
+            return self.value(value);
+        }
+        if demand == NOTHING {
+            return Value::Null;
+        }
+        let node = self.exe.demands().node(demand);
+        let part = |part: Part, value: &Value| {
+            let known = node.parts.iter().find(|(known, _)| *known == part);
+            self.trimmed(value, known.map_or(NOTHING, |&(_, demand)| demand), drops)
+        };
+        let element = |value: &Value| self.trimmed(value, node.elements, drops);
+        let trimmed = match value {
+            Value::Int(_) if self.reductions.dead_variables && *node == Demand::default() => Value::Int(0),
+            Value::Tuple(parts) => {
+                let parts = parts.iter().enumerate();
+                Value::Tuple(parts.map(|(at, value)| part(Part::Place(at as u32), value)).collect())
+            }
+            Value::Named(fields) => {
+                let fields = fields.iter();
+                Value::Named(fields.map(|(name, value)| (*name, part(Part::Name(*name), value))).collect())
+            }
+            Value::Seq(parts) => Value::Seq(parts.iter().map(element).collect()),
+            Value::Map(slots) => {
+                Value::Map(slots.iter().map(|(key, value)| (key.clone(), element(value))).collect())
+            }
+            whole => whole.clone(),
+        };
+        self.value(&trimmed)
     }
 
     fn value(&self, value: &Value) -> Value {

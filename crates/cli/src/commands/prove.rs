@@ -221,6 +221,7 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
             dead_variables: reductions.dead_variables,
             unread_payloads: reductions.unread_payloads,
             order: reductions.collection_order,
+            counters: false,
             choose_counts: true,
         },
         limits,

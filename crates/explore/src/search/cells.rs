@@ -10,6 +10,8 @@
 
 mod steps;
 
+pub(super) use steps::Walked;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -18,8 +20,8 @@ use allways_machine::configuration::After;
 use allways_machine::content::{ContentHashes, words};
 use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
 use allways_machine::{
-    DataPoint, Executable, InFlight, Kernel, Local, Message, Oracle, Outcome, Pending, Simplify, Snapshot,
-    SortedValues, Status, Value, must_wait,
+    DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome, Pending, Simplify,
+    Snapshot, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Choice, InstanceId, Limits, StopReason, ViolationKind};
@@ -167,7 +169,7 @@ pub(super) struct Cells<'c> {
     /// Locals that differ before they are simplified, by hash: those with dead variables, with unread payloads,
     /// with collections out of order.
     simplified: [HashSet<u64, rustc_hash::FxBuildHasher>; 3],
-    sorted: SortedValues,
+    sorted: KnownValues,
     hashes: ContentHashes,
     pub(super) cells: Vec<Cell>,
     words: Vec<u64>,
@@ -226,7 +228,7 @@ impl<'c> Cells<'c> {
             keep_answers,
             simplify,
             simplified: Default::default(),
-            sorted: SortedValues::default(),
+            sorted: KnownValues::default(),
             hashes: ContentHashes::default(),
             cells: vec![nobody],
             words: Vec::new(),
@@ -353,7 +355,7 @@ impl<'c> Cells<'c> {
             + self.cells.capacity() * size_of::<Cell>()
             + self.local_bytes
             + self.hashes.n_bytes()
-            + self.sorted.capacity() * 17
+            + self.sorted.n_bytes()
             + self.index.capacity() * 5
             + self.messages.capacity() * 40
             + self.acts.capacity() * 200

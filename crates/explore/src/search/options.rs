@@ -46,11 +46,11 @@ pub struct SearchBounds {
 /// What need not be looked at or told apart; see `search/reduce`. None changes a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reductions {
-    /// Registers and fields that are not read again count as null.
+    /// Registers and fields that are not read again count as null, and so do parts of them that nobody reads.
     pub dead_variables: bool,
-    /// Payloads of waiting messages that nobody will take count as null.
+    /// Payloads of waiting messages that nobody will take, and parts of them that nobody reads, count as null.
     pub unread_payloads: bool,
-    /// Collections whose order nobody sees have none.
+    /// Collections whose order nobody sees have none, also inside other values.
     pub collection_order: bool,
     /// Configurations that differ by a permutation of machines made alike are one.
     pub symmetry: bool,

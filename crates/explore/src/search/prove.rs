@@ -50,6 +50,7 @@ pub(super) fn search(
         dead_variables: reductions.dead_variables,
         unread_payloads: reductions.unread_payloads,
         order: reductions.collection_order,
+        counters: reductions.dead_variables && !has_graph,
         choose_counts: options.order != Order::Breadth || has_graph || has_network,
     };
     let new_cells = |is_shared| {

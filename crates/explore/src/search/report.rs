@@ -70,9 +70,9 @@ pub enum Covered {
 /// What each reduction did; zero when it was off, or had nothing to do.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Saved {
-    /// Different local states with variables that are not read again.
+    /// Different local states with variables, or parts of them, that are not read again.
     pub n_dead: u64,
-    /// Different local states with payloads that nobody takes.
+    /// Different local states with payloads, or parts of them, that nobody takes.
     pub n_unread: u64,
     /// Different local states with collections out of order, where there is none.
     pub n_unordered: u64,

@@ -259,9 +259,14 @@ impl Store {
     pub(crate) fn reordered(&mut self, value: Value, order: &[usize]) -> Value {
         let elements: Vec<&[Value]> = self.elements(value).collect();
         let content: Vec<Value> = order.iter().flat_map(|&at| elements[at].iter().copied()).collect();
+        self.with_elements(value, &content)
+    }
+
+    /// A collection of the same kind with these elements, without freed slots.
+    pub(crate) fn with_elements(&mut self, value: Value, content: &[Value]) -> Value {
         match value.view() {
-            View::Node(kind @ (Kind::Set | Kind::Map), _) => self.slots(kind, &content, None),
-            View::Node(kind, _) => self.intern_parts(kind, &content),
+            View::Node(kind @ (Kind::Set | Kind::Map), _) => self.slots(kind, content, None),
+            View::Node(kind, _) => self.intern_parts(kind, content),
             _ => value,
         }
     }

@@ -69,6 +69,7 @@ impl Default for AlmostSyncOptions {
                 dead_variables: true,
                 unread_payloads: true,
                 order: true,
+                counters: false,
                 choose_counts: true,
             },
             sleep: true,

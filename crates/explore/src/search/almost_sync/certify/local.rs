@@ -9,7 +9,7 @@ use std::sync::Arc;
 use allways_machine::content::{live_words, words};
 use allways_machine::encode::{encode_message, encode_whole};
 use allways_machine::{
-    Alone, Executable, Kernel, Local, Message, Outcome, Pending, Silent, SortedValues, Status, must_wait,
+    Alone, Executable, Kernel, KnownValues, Local, Message, Outcome, Pending, Silent, Status, must_wait,
 };
 use allways_run::{InstanceId, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,7 +68,7 @@ pub(super) struct Places<'t> {
     exe: Arc<Executable>,
     kernel: Kernel,
     file: &'t File<'t>,
-    sorted: SortedValues,
+    sorted: KnownValues,
     /// By slot, without monitors.
     machines: Vec<InstanceId>,
     slots: FxHashMap<InstanceId, u32>,
@@ -103,7 +103,7 @@ impl<'t> Places<'t> {
             exe: exe.clone(),
             kernel: Kernel::new(exe.clone(), limits),
             file,
-            sorted: SortedValues::default(),
+            sorted: KnownValues::default(),
             machines,
             slots,
             known: FxHashMap::default(),
