@@ -333,15 +333,20 @@ fn compare_liveness(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u
             limits: limits(),
             ..safety()
         };
-        let report =
-            prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let found = match &report.verdict {
-            Verdict::Violated(found) => found.violation.kind == ViolationKind::Liveness(Certainty::Certain),
-            Verdict::Holds(_) => false,
-            Verdict::Unknown(reason) => panic!("seed {seed}: {reason:?}"),
-        };
-        if found != expected {
-            problems.push(format!("seed {seed}: {found}, not {expected}\n{text}"));
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            let options = ProveOptions { reductions, probes: false, ..options.clone() };
+            let report =
+                prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let found = match &report.verdict {
+                Verdict::Violated(found) => {
+                    found.violation.kind == ViolationKind::Liveness(Certainty::Certain)
+                }
+                Verdict::Holds(_) => false,
+                Verdict::Unknown(reason) => panic!("seed {seed}: {reason:?}"),
+            };
+            if found != expected {
+                problems.push(format!("seed {seed}, {reductions:?}: {found}, not {expected}\n{text}"));
+            }
         }
         // Weak fairness asks for less, so it finds at least as much.
         let options = ProveOptions { fairness: Some(Fairness::Weak), ..options };

@@ -1,7 +1,12 @@
 //! Liveness of monitors on the graph of configurations (semantics.md, section 6).
 //!
 //! Made by one thread in a fixed order, after the search proper has found nothing else: configurations as vectors,
-//! steps as numbers of their targets, everything else by expanding again. A violation is a lasso: under `random`, into
+//! steps as numbers of their targets, everything else by expanding again. Under `random` the graph may be the one that
+//! the search went through, with machines that changed places and steps that were put off: from wherever a run leads,
+//! steps of that graph lead on to where it goes through, monitors hear the same in the same order, and nobody is put off for
+//! ever. So a bottom component there is within one of the whole graph, and never cold if and only if that is. Under `weak` it matters who
+//! steps, and the graph is whole.
+//! A violation is a lasso: under `random`, into
 //! a bottom component with a hot and no cold configuration; under `weak`, into a fair cycle of that kind. What a bound
 //! has cut off counts as a way out, so that no lasso depends on it.
 
@@ -15,10 +20,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::breadth::Context;
 use super::cells::{CellId, Given};
 use super::component::components;
-use super::expand::{CRASH, Move};
+use super::expand::{CRASH, Move, Standing};
 use super::lock;
+use super::reduce::persistent::PersistentSets;
+use super::reduce::symmetry::Symmetry;
 use super::tree::ExactKeys;
-use super::witness::{Collect, Layer, Ordered, StepName, choice, differs, moves_answers, name, run};
+use super::witness::{Collect, Layer, Ordered, StepName, Walker, choice, differs, moves_answers, name, run};
 use crate::liveness::{Search, graph as sampled, weak};
 use crate::options::Fairness;
 use crate::report::InternalError;
@@ -55,6 +62,10 @@ pub(super) fn check(
         let what = format!("liveness of more than {} monitors", StepHeat::MAX_MONITORS);
         return Ok(Answer::Stopped(StopReason::Unsupported { what }));
     }
+    let cx = match fairness {
+        Fairness::Random => cx,
+        Fairness::Weak => Context { is_symmetric: false, reach: None, ..cx },
+    };
     let mut graph = match Graph::explore(cx) {
         Ok(graph) => graph,
         Err(reason) => return Ok(Answer::Stopped(reason)),
@@ -73,6 +84,8 @@ pub(super) fn check(
 struct Graph<'a> {
     cx: Context<'a>,
     ordered: Ordered<'a>,
+    symmetry: Option<Symmetry<'a>>,
+    sets: Option<PersistentSets<'a>>,
     beginnings: Vec<Vec<u32>>,
     nodes: Layer,
     /// Where a node was found: its parent and the place of the step there. Beginnings have themselves as parents.
@@ -103,6 +116,8 @@ impl<'a> Graph<'a> {
         let mut graph = Graph {
             cx,
             ordered: Ordered::new(cx),
+            symmetry: cx.symmetry(),
+            sets: cx.persistent_sets(),
             beginnings: Vec::new(),
             nodes: Layer::default(),
             origins: Vec::new(),
@@ -135,12 +150,16 @@ impl<'a> Graph<'a> {
             }
             let vector = graph.nodes.get(at).to_vec();
             let mut sink = Collect::default();
-            let standing = graph.ordered.expand(&vector, &mut sink);
+            let standing = graph.expand(&vector, &mut sink);
             let is_deepest = cx.options.bounds.depth == Some(u64::from(depths[at]));
             graph.is_open[at] = !sink.cuts.is_empty() || is_deepest && standing.n_enabled > 0;
             if !is_deepest {
                 for place in 0..sink.moves.len() {
-                    let successor = sink.vectors.get(place);
+                    let successor = match &mut graph.symmetry {
+                        Some(symmetry) => symmetry.canonical(sink.vectors.get(place)).to_vec(),
+                        None => sink.vectors.get(place).to_vec(),
+                    };
+                    let successor = &successor[..];
                     let key = keys.key(successor).ok_or(no_memory.clone())?;
                     let target = match known.get(&key) {
                         Some(&target) => target,
@@ -167,6 +186,14 @@ impl<'a> Graph<'a> {
             at += 1;
         }
         Ok(graph)
+    }
+
+    /// The steps of a configuration that are looked at.
+    fn expand(&mut self, vector: &[CellId], sink: &mut Collect) -> Standing {
+        let memo = &mut self.ordered.expander.memo;
+        let symmetry = self.symmetry.as_mut();
+        let chosen = self.sets.as_mut().and_then(|sets| sets.find(memo, vector, symmetry));
+        self.ordered.expand_chosen(vector, chosen, sink)
     }
 
     fn n_bytes(&self) -> usize {
@@ -361,18 +388,25 @@ impl<'a> Graph<'a> {
     fn move_at(&mut self, node: u32, place: u32) -> Option<Move> {
         let vector = self.nodes.get(node as usize).to_vec();
         let mut sink = Collect::default();
-        self.ordered.expand(&vector, &mut sink);
+        self.expand(&vector, &mut sink);
         sink.moves.get(place as usize).copied()
     }
 
-    fn names(&mut self, steps: &[(u32, u32)]) -> Vec<StepName> {
+    /// What steps are called in a run. Where configurations stand for others, a walker knows.
+    fn names(
+        &mut self,
+        steps: &[(u32, u32)],
+        walker: &mut Option<Walker<'_>>,
+    ) -> Result<Vec<StepName>, InternalError> {
         let mut names = Vec::new();
         for &(node, place) in steps {
-            if let Some(by) = self.move_at(node, place) {
-                names.push(name(&mut lock(self.cx.cells), self.nodes.get(node as usize), by));
-            }
+            let Some(by) = self.move_at(node, place) else { continue };
+            names.push(match walker {
+                Some(walker) => walker.step(by, false)?,
+                None => name(&mut lock(self.cx.cells), self.nodes.get(node as usize), by),
+            });
         }
-        names
+        Ok(names)
     }
 
     /// Walks a lasso until it repeats, and replays that.
@@ -389,21 +423,25 @@ impl<'a> Graph<'a> {
             at = self.origins[at as usize].0;
         }
         way.reverse();
-        let first = self.beginnings[at as usize].clone();
-        let mut stem = vec![StepName::first(first)];
-        stem.extend(self.names(&way));
-        let lap = self.names(&lasso.lap);
+        let mut stem = vec![StepName::first(self.beginnings[at as usize].clone())];
+        let mut walker = None;
+        if self.cx.is_symmetric {
+            let (begun, first) = Walker::begin(self.cx, self.nodes.get(at as usize))?;
+            walker = Some(begun);
+            stem = vec![first];
+        }
+        stem.extend(self.names(&way, &mut walker)?);
         let limits = self.cx.options.limits;
         let mut kernel = run(exe, limits, &stem)?;
         let heat = Heat::new(exe);
-        // What is never looked at may take a few laps until it repeats.
+        // What is never looked at may take a few laps until it repeats, and so may machines that change places.
         let mut homes = vec![(bytes_of(&kernel), kernel.schedule().len())];
         let loop_start = loop {
             if homes.len() > MAX_LAPS {
                 return Err(differs("a loop", kernel.outcome()));
             }
             let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
-            for step in &lap {
+            for step in &self.names(&lasso.lap, &mut walker)? {
                 let mut answers = Given { answers: &step.answers, at: 0 };
                 if kernel.take(step.choice, &mut answers, &mut passing).is_err() || !kernel.is_running() {
                     return Err(differs("a loop", kernel.outcome()));

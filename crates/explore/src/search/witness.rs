@@ -17,7 +17,7 @@ use allways_p::hir::Temperature;
 use allways_run::{Choice, Counterexample, InstanceId, Limits, Schedule, StopReason, Violation};
 
 use super::breadth::{Context, Tally};
-use super::cells::{Act, CellId, Cells, Cut, Given, Owner};
+use super::cells::{Act, CellId, Cells, Cut, Given, Owner, Walked};
 use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor, write_successor};
 use super::reduce::persistent::Chosen;
 use super::reduce::symmetry::{NOBODY, Symmetry};
@@ -60,7 +60,9 @@ struct Origin {
     by: Move,
 }
 
-/// Finds a shortest way to a violation, of at most `depth` steps, among those that the search looks at.
+/// Finds a shortest way to a violation, of at most `depth` steps, among those that the search looks at. That there is one
+/// is known, so it may take longer than the search was allowed to; unless `most` configurations are allowed, since then a way
+/// is known too.
 pub(super) fn shortest(cx: Context<'_>, depth: u64, most: Option<u64>) -> Result<Found, InternalError> {
     let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
     let beginning = super::lock(cx.cells).begin();
@@ -97,7 +99,8 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64, most: Option<u64>) -> Result
             if at % 256 == 0 {
                 let bytes =
                     (table.n_bytes() + keys.n_bytes() + origins.capacity() * 16 + next.n_bytes()) as u64;
-                if let Some(reason) = cx.stop_reason().or_else(|| cx.is_over(bytes)) {
+                let is_over = |reason: &StopReason| most.is_some() || !matches!(reason, StopReason::Time(_));
+                if let Some(reason) = cx.stop_reason().filter(is_over).or_else(|| cx.is_over(bytes)) {
                     return Ok(Found::Stopped(reason));
                 }
                 if most.is_some_and(|most| tally.n_configurations > most) {
@@ -199,46 +202,78 @@ pub(super) fn walk(
     moves: &[Move],
     breaks: bool,
 ) -> Result<Vec<StepName>, InternalError> {
-    let lost = |outcome: Option<&Outcome>| differs("a step of the way", outcome.unwrap_or(&Outcome::Running));
-    let mut expander = cx.expander();
-    let mut symmetry = Symmetry::new(cx.cells);
-    let start = super::lock(cx.cells).walk();
-    let begun = super::lock(cx.cells).walk_on(&start, InstanceId::MAIN, |_, vector| vector == first);
-    let mut here = begun.ok_or_else(|| lost(None))?;
-    let mut steps = vec![StepName::first(here.answers)];
-    // The configuration of the way, and which machine of the run each of its machines is.
-    let mut vector = first.to_vec();
-    let mut names = Naming::default();
+    let (mut walker, begun) = Walker::begin(cx, first)?;
+    let mut steps = vec![begun];
     for (number, &by) in moves.iter().enumerate() {
         let is_last = breaks && number + 1 == moves.len();
-        let machine = match super::lock(cx.cells).owner(names.of(by.slot)) {
+        steps.push(walker.step(by, is_last)?);
+    }
+    match walker.here.outcome {
+        Outcome::Violated(_) => Ok(steps),
+        other => Err(lost(Some(&other))),
+    }
+}
+
+fn lost(outcome: Option<&Outcome>) -> InternalError {
+    differs("a step of the way", outcome.unwrap_or(&Outcome::Running))
+}
+
+/// Goes on the kernel where moves go between configurations that stand for others.
+pub(super) struct Walker<'a> {
+    cx: Context<'a>,
+    expander: Expander<'a>,
+    symmetry: Symmetry<'a>,
+    here: Walked,
+    /// The configuration of the way, and which machine of the run each of its machines is.
+    vector: Vec<CellId>,
+    names: Naming,
+}
+
+impl<'a> Walker<'a> {
+    /// At a configuration after the first step, which is told.
+    pub fn begin(cx: Context<'a>, first: &[CellId]) -> Result<(Self, StepName), InternalError> {
+        let start = super::lock(cx.cells).walk();
+        let begun = super::lock(cx.cells).walk_on(&start, InstanceId::MAIN, |_, vector| vector == first);
+        let here = begun.ok_or_else(|| lost(None))?;
+        let name = StepName::first(here.answers.clone());
+        let walker = Walker {
+            cx,
+            expander: cx.expander(),
+            symmetry: Symmetry::new(cx.cells),
+            here,
+            vector: first.to_vec(),
+            names: Naming::default(),
+        };
+        Ok((walker, name))
+    }
+
+    /// Makes a move, which `breaks` a property or leads to the next configuration.
+    pub fn step(&mut self, by: Move, breaks: bool) -> Result<StepName, InternalError> {
+        let cx = self.cx;
+        let machine = match super::lock(cx.cells).owner(self.names.of(by.slot)) {
             Owner::Machine(machine) => machine,
             Owner::Monitor(_) | Owner::Network(_) => return Err(lost(None)),
         };
-        let next = if is_last {
+        let next = if breaks {
             let is_broken = |outcome: &Outcome, _: &[CellId]| matches!(outcome, Outcome::Violated(_));
-            super::lock(cx.cells).walk_on(&here.walk, machine, is_broken)
+            super::lock(cx.cells).walk_on(&self.here.walk, machine, is_broken)
         } else {
             let mut sink = Follow { by, next: None };
-            expander.expand(&vector, &mut sink);
+            self.expander.expand(&self.vector, &mut sink);
             let successor = sink.next.ok_or_else(|| lost(None))?;
-            let expected = symmetry.renamed(&successor, &mut names.0);
+            let expected = self.symmetry.renamed(&successor, &mut self.names.0);
             let is_there = |_: &Outcome, vector: &[CellId]| same(vector, &expected);
-            let next = super::lock(cx.cells).walk_on(&here.walk, machine, is_there);
+            let next = super::lock(cx.cells).walk_on(&self.here.walk, machine, is_there);
             if cx.is_symmetric {
-                vector = symmetry.canonical(&successor).to_vec();
-                names = names.after(&successor, symmetry.permutation());
+                self.vector = self.symmetry.canonical(&successor).to_vec();
+                self.names = self.names.after(&successor, self.symmetry.permutation());
             } else {
-                vector = successor;
+                self.vector = successor;
             }
             next
         };
-        here = next.ok_or_else(|| lost(None))?;
-        steps.push(StepName { choice: Choice::Machine(machine), answers: here.answers });
-    }
-    match here.outcome {
-        Outcome::Violated(_) => Ok(steps),
-        other => Err(lost(Some(&other))),
+        self.here = next.ok_or_else(|| lost(None))?;
+        Ok(StepName { choice: Choice::Machine(machine), answers: self.here.answers.clone() })
     }
 }
 

@@ -9,7 +9,8 @@
 //!
 //! A step that leads back to the very same configuration, like the tick of a timer that has nothing to tell, is dropped where
 //! successors are made (`expand`): nothing new is behind it, and that there is such a step, so that the configuration
-//! is no end, is counted before. Liveness, to which such steps matter, is decided on the whole graph.
+//! is no end, is counted before. Liveness, to which such steps matter, is decided on a graph with them; under random
+//! fairness with symmetry and persistent sets, under weak fairness without (`graph`).
 
 pub(super) mod hand_over;
 pub(super) mod persistent;

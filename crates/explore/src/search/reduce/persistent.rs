@@ -20,8 +20,9 @@
 //! the graph that is searched, and depends neither on what was seen before nor on threads.
 //!
 //! Preserved: how machines stand before each effect, faults, monitor states, ends. Not preserved: rest on the way, since a
-//! machine for which something waits takes it at once; lengths of runs, the fullest inbox, infinite runs. So it is for
-//! searches without bounds; a counterexample is made shorter again by `witness`; liveness is decided on the whole graph.
+//! machine for which something waits takes it at once; lengths of runs, the fullest inbox, single infinite runs. So it is for
+//! searches without bounds; a counterexample is made shorter again by `witness`; of infinite runs, those that chance does not
+//! leave are preserved (`graph`), and weak fairness is decided on the whole graph.
 //!
 //! Which of several sets is taken is decided by paths of machines, so that counts do not depend on threads.
 
