@@ -2,7 +2,7 @@
 //! same data, and prints the ratio: absolute figures depend on the machine, ratios much less.
 //!
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST (exact|print)[-reduced|-NAME][-always] THREADS`, or
-//! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME]
+//! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME]
 //! [--no-reduction NAME] [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
 //! `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
 
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }

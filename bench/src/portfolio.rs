@@ -1,13 +1,17 @@
 //! The portfolio of the P repository, on a checkout: which tests are decided, and at what price.
 //!
-//! The checkout is read, and nothing of it is kept. A row has processor time of this process, so that other work on the
-//! machine does not count, and the largest memory of the process during the test where the system tells it.
+//! The checkout is read, and nothing of it is kept. Engines race as in `allways prove --engine auto`, unless explicit search is asked
+//! for. A row has processor time of this process, so that other work on the
+//! machine does not count, the largest memory of the process during the test where the system tells it, the share of
+//! steps to a configuration for which another stands, and the share of steps that were put off.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allways_driver::Request;
+use allways_driver::auto::{self, AutoOptions, Engine};
+use allways_explore::search::almost_sync::AlmostSyncOptions;
 use allways_explore::search::{ProveOptions, Reductions, prove};
 use allways_machine::Executable;
 use allways_run::{Guarantee, Limits, Quiet, StopReason, Verdict};
@@ -21,6 +25,8 @@ pub struct PortfolioOptions {
     gigabytes: u64,
     n_threads: usize,
     reductions: Reductions,
+    /// All engines race; else explicit search alone.
+    races: bool,
     /// Of a folder or test, part of the name.
     words: Vec<String>,
 }
@@ -34,6 +40,7 @@ impl PortfolioOptions {
             gigabytes: 12,
             n_threads: 2,
             reductions: Reductions::default(),
+            races: true,
             words: Vec::new(),
         };
         let mut rest = words;
@@ -49,6 +56,8 @@ impl PortfolioOptions {
                 "seconds" => options.seconds = value.parse().ok()?,
                 "memory" => options.gigabytes = value.parse().ok()?,
                 "threads" => options.n_threads = value.parse().ok()?,
+                "engine" if *value == "auto" => options.races = true,
+                "engine" if *value == "explicit" => options.races = false,
                 "reduction" => *options.reductions.by_name(value)? = true,
                 "no-reduction" if *value == "all" => options.reductions = Reductions::NONE,
                 "no-reduction" => *options.reductions.by_name(value)? = false,
@@ -71,8 +80,8 @@ pub fn run(options: &PortfolioOptions) -> bool {
         return false;
     }
     println!(
-        "{:34} {:34} {:32} {:>12} {:>8} {:>8} {:>8}",
-        "project", "test", "verdict", "configs", "CPU s", "wall s", "MB"
+        "{:34} {:44} {:32} {:8} {:>12} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "project", "test", "verdict", "engine", "configs", "CPU s", "wall s", "MB", "renamed", "put off"
     );
     for project in projects {
         let name = project.strip_prefix(&root).unwrap_or(&project).display().to_string();
@@ -87,7 +96,7 @@ pub fn run(options: &PortfolioOptions) -> bool {
             let is_asked =
                 |word: &String| name.contains(word.as_str()) || exe.test_name.contains(word.as_str());
             if options.words.iter().all(is_asked) {
-                println!("{name:34} {:34} {}", exe.test_name, row(&exe, options));
+                println!("{name:34} {:44} {}", exe.test_name, row(&exe, options));
             }
         }
     }
@@ -106,13 +115,24 @@ fn row(exe: &Arc<Executable>, options: &PortfolioOptions) -> String {
         ..ProveOptions::default()
     };
     forget_peak();
-    let (report, cpu, wall) = timed(|| prove(exe, &asked, &Quiet, &cancel));
-    let report = match report {
-        Ok(report) => report,
+    let (answer, cpu, wall) = timed(|| match options.races {
+        false => prove(exe, &asked, &Quiet, &cancel).map(|report| (Engine::Explicit, report)),
+        true => {
+            let almost_sync = Some(AlmostSyncOptions { limits, ..AlmostSyncOptions::default() });
+            let asked = AutoOptions { explicit: asked, almost_sync, seed: 0 };
+            auto::prove(exe, &asked, &Quiet, &cancel).map(|answer| (answer.engine, answer.report))
+        }
+    });
+    let (engine, report) = match answer {
+        Ok(answer) => answer,
         Err(error) => return format!("internal error: {error}"),
     };
     let verdict = match &report.verdict {
-        Verdict::Holds(Guarantee::Exhaustive | Guarantee::Probable { .. }) => "proved".to_owned(),
+        Verdict::Holds(
+            Guarantee::Exhaustive
+            | Guarantee::Probable { .. }
+            | Guarantee::LocalStates { is_approximate: false },
+        ) => "proved".to_owned(),
         Verdict::Holds(guarantee) => format!("holds: {guarantee:?}"),
         Verdict::Violated(found) => {
             format!("{} after {} steps", found.violation.kind.as_str(), found.schedule.n_steps())
@@ -122,7 +142,14 @@ fn row(exe: &Arc<Executable>, options: &PortfolioOptions) -> String {
         Verdict::Unknown(reason) => format!("unknown: {reason:?}"),
     };
     let peak = peak_megabytes().unwrap_or(report.statistics.peak_bytes >> 20);
-    format!("{verdict:32} {:>12} {cpu:>8.1} {wall:>8.1} {peak:>8}", report.statistics.n_configurations)
+    let statistics = &report.statistics;
+    let (steps, saved) = (statistics.n_transitions, statistics.saved);
+    let share = |part: u64, all: u64| format!("{:.0} %", part as f64 * 100.0 / all.max(1) as f64);
+    let renamed = share(saved.n_renamed, steps);
+    let put_off = share(saved.n_put_off, steps + saved.n_put_off);
+    let n = statistics.n_configurations;
+    let engine = engine.as_str();
+    format!("{verdict:32} {engine:8} {n:>12} {cpu:>8.1} {wall:>8.1} {peak:>8} {renamed:>8} {put_off:>8}")
 }
 
 /// Folders with a project file, and folders with sources and none.
