@@ -34,6 +34,9 @@ const RUNS: &[(&str, &str, NetworkModel)] = &[
     ("ben_or_board", "nNodes_4__nFaults_1__maxRound_3", NetworkModel::Inbox),
 ];
 
+/// One thread and two take turns so often; the best of each counts, since whatever else the machine does only adds.
+const ROUNDS: usize = 3;
+
 /// The baseline gives up there.
 const MAX_PLAIN: usize = 200_000;
 
@@ -64,9 +67,17 @@ pub fn run(words: &[&str]) {
         let exe = load(model, test, network);
         // Hand-overs do nothing but over a network, where without them there is no end.
         let reductions = Reductions { hand_overs: true, ..Reductions::NONE };
-        let (print, print_cpu, print_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 1, reductions));
+        let (mut print, mut print_cpu, mut print_wall) =
+            timed(|| search(&exe, StoreKind::Fingerprint, 1, reductions));
+        let (mut two, mut two_cpu, mut two_wall) =
+            timed(|| search(&exe, StoreKind::Fingerprint, 2, reductions));
+        for _ in 1..ROUNDS {
+            let again = timed(|| search(&exe, StoreKind::Fingerprint, 1, reductions));
+            (print, print_cpu, print_wall) = (again.0, print_cpu.min(again.1), print_wall.min(again.2));
+            let again = timed(|| search(&exe, StoreKind::Fingerprint, 2, reductions));
+            (two, two_cpu, two_wall) = (again.0, two_cpu.min(again.1), two_wall.min(again.2));
+        }
         let (exact, exact_cpu, _) = timed(|| search(&exe, StoreKind::Exact, 1, reductions));
-        let (two, two_cpu, two_wall) = timed(|| search(&exe, StoreKind::Fingerprint, 2, reductions));
         assert_eq!(print.statistics.n_configurations, exact.statistics.n_configurations);
         assert_eq!(print.statistics.n_configurations, two.statistics.n_configurations);
         assert!(matches!(exact.verdict, Verdict::Holds(Guarantee::Exhaustive)), "{:?}", exact.verdict);

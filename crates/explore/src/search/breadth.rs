@@ -45,6 +45,8 @@ const GROWS_ALONE: u32 = 17;
 const MAX_WAITING: usize = 64;
 /// Chunks that are kept for reuse.
 const MAX_SPARE: usize = 128;
+/// Transitions after which a task looks at clock and memory.
+const LOOK_AFTER: u64 = 1 << 17;
 
 /// What every search needs.
 #[derive(Clone, Copy)]
@@ -693,11 +695,8 @@ impl<'a, 's> Worker<'a, 's> {
             if let Ok(cells) = self.cx.cells.try_lock() {
                 shared.cell_bytes.store(cells.n_bytes() as u64, Ordering::Relaxed);
             }
-            let bytes = shared.next_bytes.fetch_add(writer.take_new_bytes(), Ordering::Relaxed)
-                + shared.base_bytes.load(Ordering::Relaxed)
-                + shared.cell_bytes.load(Ordering::Relaxed);
-            if let Some(reason) = self.cx.is_over(bytes).or_else(|| self.cx.stop_reason()) {
-                lock(&shared.reason).get_or_insert(reason);
+            shared.next_bytes.fetch_add(writer.take_new_bytes(), Ordering::Relaxed);
+            if shared.must_stop(&self.cx, 0) {
                 shared.pause.store(true, Ordering::Relaxed);
             }
             if output.tally.breaks || output.tally.ends_badly {
@@ -774,12 +773,20 @@ impl<'a, 's> Worker<'a, 's> {
         // Of each vector with successors in the batch: the figures before it, for when it has to be expanded again.
         let before = &mut self.before;
         before.clear();
+        let mut look_at = sink.tally.n_transitions + LOOK_AFTER;
         for from in task.others.iter().map(|&other| other as usize).chain(task.from..chunk.len()) {
             let seen = self.shared.n_seen.load(Ordering::Relaxed) + sink.n_new;
             let is_full = seen > room || pairs.len() > pairs.room();
             if is_full || sink.full_from.is_some() {
                 sink.flush();
                 return Some(self.shared.pause_at(&mut sink, from, before));
+            }
+            if sink.tally.n_transitions >= look_at {
+                look_at = sink.tally.n_transitions + LOOK_AFTER;
+                if self.shared.must_stop(&self.cx, sink.writer.new_bytes) {
+                    sink.flush();
+                    return Some(self.shared.pause_at(&mut sink, from, before));
+                }
             }
             if sink.n_new > 256 {
                 self.shared.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
@@ -883,6 +890,20 @@ impl<'a, 's> Worker<'a, 's> {
 }
 
 impl Shared {
+    /// Looks at clock and memory, where so many bytes of the next layer are not counted yet.
+    fn must_stop(&self, cx: &Context<'_>, more_bytes: u64) -> bool {
+        let bytes = self.next_bytes.load(Ordering::Relaxed)
+            + self.base_bytes.load(Ordering::Relaxed)
+            + self.cell_bytes.load(Ordering::Relaxed)
+            + more_bytes;
+        let reason = cx.is_over(bytes).or_else(|| cx.stop_reason());
+        let must_stop = reason.is_some();
+        if let Some(reason) = reason {
+            lock(&self.reason).get_or_insert(reason);
+        }
+        must_stop
+    }
+
     /// Stops the round for want of room; says from which vector on the chunk has to be expanded later.
     fn pause_at(&self, sink: &mut Inserter<'_, '_, '_>, at: usize, before: &[(usize, Tally)]) -> usize {
         self.pause.store(true, Ordering::Relaxed);

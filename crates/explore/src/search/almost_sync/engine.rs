@@ -29,6 +29,8 @@ use crate::shrink;
 
 /// States between two looks at clock and memory.
 const INTERVAL: u64 = 256;
+/// Moves between two looks, where a state has many.
+const MANY: u64 = 1 << 16;
 /// States of the first round when an exact and an approximate search take turns.
 const FIRST_ROUND: u64 = 50_000;
 /// Violations of the approximate search that are tried on the kernel.
@@ -222,6 +224,8 @@ pub(super) struct Search<'a> {
     sleep: Sleep,
     /// States that were looked at, again and again too.
     n_looks: u64,
+    /// The number of moves at which clock and memory are looked at again.
+    look_at: u64,
 }
 
 impl<'a> Search<'a> {
@@ -265,6 +269,7 @@ impl<'a> Search<'a> {
             heirs: Heirs::default(),
             sleep: Sleep::new(options.sleep && !options.certificate),
             n_looks: 0,
+            look_at: 0,
         }
     }
 
@@ -277,7 +282,8 @@ impl<'a> Search<'a> {
         }
         let last = round.map_or(u64::MAX, |n| u64::from(self.next) + n);
         loop {
-            if self.n_looks.is_multiple_of(INTERVAL)
+            let is_time = self.n_looks.is_multiple_of(INTERVAL) || self.n_transitions >= self.look_at;
+            if is_time
                 && let Some(reason) = self.stop_reason()
             {
                 return Ok(SearchEnd::Stopped(reason));
@@ -317,6 +323,7 @@ impl<'a> Search<'a> {
     }
 
     fn stop_reason(&mut self) -> Option<StopReason> {
+        self.look_at = self.n_transitions + MANY;
         let bytes = self.n_bytes();
         self.peak_bytes = self.peak_bytes.max(bytes);
         self.observer.progress(&Progress {
