@@ -283,9 +283,7 @@ impl<'a> Search<'a> {
         let last = round.map_or(u64::MAX, |n| u64::from(self.next) + n);
         loop {
             let is_time = self.n_looks.is_multiple_of(INTERVAL) || self.n_transitions >= self.look_at;
-            if is_time
-                && let Some(reason) = self.stop_reason()
-            {
+            if is_time && let Some(reason) = self.stop_reason() {
                 return Ok(SearchEnd::Stopped(reason));
             }
             if u64::from(self.next) >= last {
