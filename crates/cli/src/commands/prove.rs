@@ -58,7 +58,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         };
         let progress = ProgressLine::new(&name, args.format == Format::Text);
         let start = Instant::now();
-        let stop = Stop::after(args.timeout.map(Duration::from_secs));
+        let stop = Stop::after(args.timeout.map(Duration::from_secs)).or_beyond(options.limits.memory_bytes);
         let mut certificate = None;
         let found = match args.engine {
             EngineArg::Explicit => search::prove(&executable, &options, &progress, &stop)
