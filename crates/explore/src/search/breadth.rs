@@ -10,6 +10,11 @@
 //!
 //! Only *whether* there is a violation, and how deep, comes out of here. Which one, and the way there, is found again in
 //! a fixed order (see `witness`), so that it does not depend on threads.
+//!
+//! Here are layers, rounds and threads; `chunk` has the vectors, `insert` the way of a successor into the table.
+
+mod chunk;
+mod insert;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -17,13 +22,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use allways_p::hir::Temperature;
 use allways_run::{Observer, Progress, StopReason};
 
+use chunk::{CHUNK, Chunk, Writer};
+pub(super) use insert::key_of;
+use insert::{Batch, Inserter, Keys, Seconds};
+
 use super::barrier::Barrier;
 use super::cells::{CellId, Cells, Cut};
-use super::expand::{Expander, Move, Sink, Successor, fingerprint, write_successor};
+use super::expand::{Expander, fingerprint};
 use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
-use super::reduce::hand_over::{First, FoldedSink, HandOvers, Raw};
+use super::reduce::hand_over::{First, HandOvers, Raw};
 use super::reduce::persistent::{PersistentSets, Reach};
 use super::reduce::symmetry::Symmetry;
 use super::survey::Notes;
@@ -31,10 +40,6 @@ use super::table::{Full, Growth, Table};
 use super::tree::{Pairs, Tree};
 use crate::options::Cancel;
 
-/// Vectors in a chunk.
-const CHUNK: usize = 256;
-/// Keys between prefetch and look.
-const BATCH: usize = 16;
 /// Smaller layers are not worth waking the other threads.
 const ALONE: usize = 2 * CHUNK;
 /// Slots of the first table, as a power of two.
@@ -179,39 +184,6 @@ impl Tally {
         self.cuts.join(other.cuts);
         self.breaks |= other.breaks;
         self.ends_badly |= other.ends_badly;
-    }
-}
-
-/// Vectors of one length, with their fingerprints if those are in use.
-#[derive(Default)]
-struct Chunk {
-    stride: usize,
-    /// No hand-over or drop goes first in any of them.
-    is_settled: bool,
-    vectors: Vec<CellId>,
-    fingerprints: Vec<u64>,
-}
-
-impl Chunk {
-    fn new(stride: usize, is_settled: bool) -> Self {
-        let vectors = Vec::with_capacity(stride * CHUNK);
-        Chunk { stride, is_settled, vectors, fingerprints: Vec::new() }
-    }
-
-    /// The memory of another one.
-    fn reuse(mut self, stride: usize, is_settled: bool) -> Self {
-        self.vectors.clear();
-        self.vectors.reserve(stride * CHUNK);
-        self.fingerprints.clear();
-        Chunk { stride, is_settled, ..self }
-    }
-
-    fn len(&self) -> usize {
-        self.vectors.len() / self.stride.max(1)
-    }
-
-    fn n_bytes(&self) -> usize {
-        self.vectors.capacity() * 4 + self.fingerprints.capacity() * 8
     }
 }
 
@@ -570,56 +542,6 @@ impl Leader<'_, '_> {
     }
 }
 
-enum Keys<'a> {
-    Fingerprint,
-    Wide(Seconds<'a>),
-    Exact(Box<Tree>),
-}
-
-/// Second hashes of cells, for the other half of fingerprints of 128 bits.
-struct Seconds<'a> {
-    cells: &'a Mutex<Cells<'a>>,
-    by_cell: Vec<u64>,
-}
-
-impl Seconds<'_> {
-    #[inline]
-    fn get(&mut self, cell: CellId) -> u64 {
-        match self.by_cell.get(cell as usize) {
-            Some(&hash) => hash,
-            None => self.ask(cell),
-        }
-    }
-
-    #[cold]
-    fn ask(&mut self, cell: CellId) -> u64 {
-        let cells = lock(self.cells);
-        let known = self.by_cell.len() as CellId;
-        // Zero is no cell, and adds nothing.
-        self.by_cell.extend((known..=cell).map(|cell| if cell == 0 { 0 } else { cells.second_hash(cell) }));
-        self.by_cell[cell as usize]
-    }
-
-    fn of(&mut self, vector: &[CellId]) -> u64 {
-        vector.iter().fold(0, |sum, &cell| sum.wrapping_add(self.get(cell)))
-    }
-
-    /// What some changes of a vector add.
-    #[inline]
-    fn delta(&mut self, from: &[CellId], changes: &[(u32, CellId)]) -> u64 {
-        changes.iter().fold(0, |sum, &(slot, cell)| {
-            let before = from.get(slot as usize).copied().unwrap_or(0);
-            sum.wrapping_add(self.get(cell)).wrapping_sub(self.get(before))
-        })
-    }
-}
-
-/// Zero marks a free slot.
-#[inline]
-pub(super) fn key_of(fingerprint: u64) -> u64 {
-    fingerprint.max(1)
-}
-
 struct Worker<'a, 's> {
     cx: Context<'a>,
     shared: &'s Shared,
@@ -915,220 +837,5 @@ impl Shared {
             sink.tally.go_back(known);
         }
         from
-    }
-}
-
-/// Successors whose slots are on their way.
-#[derive(Default)]
-struct Batch {
-    entries: Vec<Entry>,
-    /// Of the entries, if they are made together.
-    keys: Vec<u64>,
-    changes: Vec<(u32, CellId)>,
-}
-
-#[derive(Clone, Copy)]
-struct Entry {
-    key: u64,
-    /// The other half of a wide key.
-    second: u64,
-    fingerprint: u64,
-    /// The vector of the chunk that it comes from.
-    from: u32,
-    first: u32,
-    n: u32,
-    is_settled: bool,
-}
-
-struct Inserter<'b, 'a, 'w> {
-    chunk: &'b Chunk,
-    table: &'b Table,
-    keys: &'b mut Keys<'a>,
-    batch: &'b mut Batch,
-    symmetry: Option<&'b mut Symmetry<'a>>,
-    differences: &'b mut Vec<(u32, CellId)>,
-    writer: &'b mut Writer<'w>,
-    tally: &'b mut Tally,
-    from: usize,
-    fingerprint: u64,
-    second: u64,
-    n_new: u64,
-    /// New keys that this thread may have, together with those in `n_new`.
-    n_free: u64,
-    /// Of the next successor.
-    is_settled: bool,
-    /// The first vector that has to be expanded again, since the table was full, or the pairs were.
-    full_from: Option<usize>,
-    are_pairs_full: bool,
-}
-
-impl Sink for Inserter<'_, '_, '_> {
-    #[inline]
-    fn successor(&mut self, from: &[CellId], successor: Successor<'_>) {
-        self.tally.n_transitions += 1;
-        let (delta, changes) = match &mut self.symmetry {
-            None => (successor.delta, successor.changes),
-            Some(symmetry) => {
-                let delta = symmetry.successor(from, successor.changes, self.differences);
-                self.tally.n_renamed += u64::from(symmetry.has_renamed);
-                (delta, &self.differences[..])
-            }
-        };
-        let fingerprint = self.fingerprint.wrapping_add(delta);
-        let mut second = 0;
-        let key = match self.keys {
-            Keys::Fingerprint => key_of(fingerprint),
-            Keys::Wide(seconds) => {
-                second = key_of(self.second.wrapping_add(seconds.delta(from, changes)));
-                key_of(fingerprint)
-            }
-            // It comes with those of the whole batch.
-            Keys::Exact(tree) => match tree.add(from, changes) {
-                Ok(()) => 0,
-                Err(Full) => {
-                    self.are_full(self.from);
-                    return;
-                }
-            },
-        };
-        if !matches!(self.keys, Keys::Exact(_)) {
-            self.table.prefetch(key);
-        }
-        let first = self.batch.changes.len() as u32;
-        self.batch.changes.extend_from_slice(changes);
-        let n = changes.len() as u32;
-        let (from, is_settled) = (self.from as u32, self.is_settled);
-        self.batch.entries.push(Entry { key, second, fingerprint, from, first, n, is_settled });
-        if self.batch.entries.len() == BATCH {
-            self.flush();
-        }
-    }
-
-    fn broken(&mut self, _: Move) {
-        self.tally.n_transitions += 1;
-        self.tally.breaks = true;
-    }
-
-    fn cut(&mut self, cut: Cut) {
-        self.tally.cuts.add(cut);
-    }
-}
-
-impl FoldedSink for Inserter<'_, '_, '_> {
-    #[inline]
-    fn folded(&mut self, n_folded: u32, is_settled: bool) {
-        self.tally.n_folded += u64::from(n_folded);
-        self.is_settled = is_settled;
-    }
-}
-
-impl Inserter<'_, '_, '_> {
-    #[inline]
-    fn flush(&mut self) {
-        let stride = self.chunk.stride;
-        if let Keys::Exact(tree) = self.keys {
-            match tree.finish(&mut self.batch.keys) {
-                Ok(()) => {
-                    for (entry, &key) in self.batch.entries.iter_mut().zip(&self.batch.keys) {
-                        entry.key = key;
-                        self.table.prefetch(key);
-                    }
-                }
-                Err(Full) => {
-                    if let Some(from) = self.batch.entries.iter().map(|entry| entry.from as usize).min() {
-                        self.are_full(from);
-                    }
-                    self.batch.entries.clear();
-                }
-            }
-        }
-        for entry in &self.batch.entries {
-            let inserted = match self.keys {
-                _ if self.n_new >= self.n_free => Err(Full),
-                Keys::Wide(_) => self.table.insert_wide(entry.key, entry.second),
-                Keys::Fingerprint | Keys::Exact(_) => self.table.insert(entry.key),
-            };
-            match inserted {
-                Ok(false) => {}
-                Ok(true) => {
-                    self.n_new += 1;
-                    self.tally.n_configurations += 1;
-                    let start = entry.from as usize * stride;
-                    let from = &self.chunk.vectors[start..start + stride];
-                    let changes = &self.batch.changes[entry.first as usize..(entry.first + entry.n) as usize];
-                    let print = match self.keys {
-                        Keys::Fingerprint | Keys::Wide(_) => Some(entry.fingerprint),
-                        Keys::Exact(_) => None,
-                    };
-                    self.writer.write(from, changes, print, entry.is_settled);
-                }
-                Err(_) => {
-                    let from = entry.from as usize;
-                    self.full_from = Some(self.full_from.map_or(from, |known| known.min(from)));
-                }
-            }
-        }
-        self.batch.entries.clear();
-        self.batch.changes.clear();
-    }
-
-    /// The pairs were full at a vector.
-    #[cold]
-    fn are_full(&mut self, from: usize) {
-        self.full_from = Some(self.full_from.map_or(from, |known| known.min(from)));
-        self.are_pairs_full = true;
-    }
-}
-
-/// Fills chunks for the next layer.
-struct Writer<'s> {
-    spare: &'s Mutex<Vec<Chunk>>,
-    done: Vec<Chunk>,
-    /// For vectors that are not settled, and for those that are.
-    open: [Option<Chunk>; 2],
-    new_bytes: u64,
-}
-
-impl Writer<'_> {
-    #[inline]
-    fn write(
-        &mut self,
-        from: &[CellId],
-        changes: &[(u32, CellId)],
-        fingerprint: Option<u64>,
-        is_settled: bool,
-    ) {
-        let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
-        let stride = highest.max(from.len());
-        let which = usize::from(is_settled);
-        let fits = |chunk: &Chunk| chunk.stride >= stride && chunk.len() < CHUNK;
-        if !self.open[which].as_ref().is_some_and(fits) {
-            self.close(which);
-            let spare = lock(self.spare).pop();
-            let chunk =
-                spare.map_or_else(|| Chunk::new(stride, is_settled), |chunk| chunk.reuse(stride, is_settled));
-            self.open[which] = Some(chunk);
-        }
-        if let Some(chunk) = &mut self.open[which] {
-            write_successor(from, changes, chunk.stride, &mut chunk.vectors);
-            chunk.fingerprints.extend(fingerprint);
-        }
-    }
-
-    fn close(&mut self, which: usize) {
-        if let Some(chunk) = self.open[which].take() {
-            self.new_bytes += chunk.n_bytes() as u64;
-            self.done.push(chunk);
-        }
-    }
-
-    fn take_new_bytes(&mut self) -> u64 {
-        std::mem::take(&mut self.new_bytes)
-    }
-
-    fn finish(mut self) -> Vec<Chunk> {
-        self.close(0);
-        self.close(1);
-        self.done
     }
 }
