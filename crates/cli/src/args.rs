@@ -431,28 +431,30 @@ pub enum EngineArg {
     Auto,
 }
 
+/// Of each option by itself: a heading of the whole group would go on to the options behind it.
+const ALMOST_SYNC_HEADING: &str = "Almost-synchronous engine";
+
 /// For `--engine asi`.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Almost-synchronous engine")]
 pub struct AlmostSyncArgs {
     /// Which sends are looked at first
-    #[arg(long, value_enum, default_value_t = DestinationArg::LeastWaiting)]
+    #[arg(long, value_enum, default_value_t = DestinationArg::LeastWaiting, help_heading = ALMOST_SYNC_HEADING)]
     pub destination: DestinationArg,
 
     /// Beyond how many messages an inbox is over-approximated: `auto`, `off` or a number
-    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = flood_rule)]
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = flood_rule, help_heading = ALMOST_SYNC_HEADING)]
     pub flood: FloodRule,
 
     /// Make steps too that lead where others have led in another order, as certificates do; the verdict is the same
-    #[arg(long)]
+    #[arg(long, help_heading = ALMOST_SYNC_HEADING)]
     pub no_sleep_sets: bool,
 
     /// Write the proof for `allways certify`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = ALMOST_SYNC_HEADING)]
     pub certificate: Option<PathBuf>,
 
     /// Give up after so many states
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = ALMOST_SYNC_HEADING)]
     pub max_states: Option<u64>,
 }
 

@@ -13,6 +13,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use allways_explore::search::almost_sync::{self, AlmostSyncOptions, Flood};
 use allways_explore::search::{self, ProveOptions, ProveReport, ProveStatistics};
@@ -24,6 +25,8 @@ use allways_run::{Guarantee, Observer, Progress, StopReason, Verdict};
 /// Schedules that are run before the race, and their length, so that endless programs are not run for long.
 const FIRST_SCHEDULES: u64 = 500;
 const FIRST_STEPS: u64 = 2_000;
+/// Where a step is slow, as with values that grow and grow, they end early.
+const FIRST_TIME: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Engine {
@@ -72,8 +75,13 @@ pub fn prove(
     cancel: &dyn Cancel,
 ) -> Result<Answer, InternalError> {
     let n_threads = options.explicit.n_threads.max(1);
-    let first =
-        test(exe, &testing_options(options, Some(FIRST_SCHEDULES), n_threads), &allways_run::Quiet, cancel)?;
+    let start = Instant::now();
+    let briefly = || {
+        let is_late = start.elapsed() >= FIRST_TIME;
+        cancel.reason().or_else(|| is_late.then_some(StopReason::Time(FIRST_TIME)))
+    };
+    let first_options = testing_options(options, Some(FIRST_SCHEDULES), n_threads);
+    let first = test(exe, &first_options, &allways_run::Quiet, &briefly)?;
     if matches!(first.report.verdict, Verdict::Violated(_)) {
         return Ok(first);
     }
@@ -135,7 +143,7 @@ pub fn prove(
                 }
             }
         }
-        Ok(best.unwrap_or(first))
+        Ok(of_whole_memory(best.unwrap_or(first), options))
     })
 }
 
@@ -162,7 +170,8 @@ fn is_full(exe: &Executable, answer: &Answer) -> bool {
     }
 }
 
-fn has_hot_state(exe: &Executable) -> bool {
+/// Whether some monitor that is attached has a hot state.
+pub fn has_hot_state(exe: &Executable) -> bool {
     let is_monitor = |machine| exe.monitors.iter().any(|monitor| monitor.machine == machine);
     exe.states.iter().any(|state| state.temperature == Temperature::Hot && is_monitor(state.machine))
 }
@@ -172,6 +181,25 @@ fn limits(options: &AutoOptions, quarters: u64) -> allways_run::Limits {
     let mut limits = options.explicit.limits;
     limits.memory_bytes = limits.memory_bytes.map(|bytes| bytes / 4 * quarters);
     limits
+}
+
+/// Whoever used up its share has used up what there was for it: the limit that was set is told, not the share.
+fn of_whole_memory(mut answer: Answer, options: &AutoOptions) -> Answer {
+    let whole = options.explicit.limits.memory_bytes;
+    let report = &mut answer.report;
+    for reason in [report.stopped.as_mut(), unknown_reason(&mut report.verdict)].into_iter().flatten() {
+        if let (StopReason::Memory { bytes }, Some(whole)) = (reason, whole) {
+            *bytes = whole;
+        }
+    }
+    answer
+}
+
+fn unknown_reason(verdict: &mut Verdict) -> Option<&mut StopReason> {
+    match verdict {
+        Verdict::Unknown(reason) => Some(reason),
+        Verdict::Holds(_) | Verdict::Violated(_) => None,
+    }
 }
 
 fn testing_options(options: &AutoOptions, n_schedules: Option<u64>, n_threads: usize) -> CheckOptions {

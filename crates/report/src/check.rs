@@ -75,7 +75,7 @@ pub struct Share {
 }
 
 impl Share {
-    fn percent(self) -> usize {
+    pub(crate) fn percent(self) -> usize {
         (self.covered * 100).checked_div(self.all).unwrap_or(100)
     }
 }
@@ -89,6 +89,9 @@ pub struct Violation {
     pub place: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub monitor: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
     /// The schedule that shows it, from zero, and the strategy that found it.
     pub schedule_index: u64,
     pub strategy: String,
@@ -107,10 +110,56 @@ pub struct Step {
     pub log: Vec<String>,
 }
 
+/// A run that was made again.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayReport {
+    pub version: u32,
+    pub command: &'static str,
+    pub project: String,
+    pub test: String,
+    /// `violated`, `repeats`, or `holds` when it runs through.
+    pub verdict: &'static str,
+    /// Absent for P's own network without faults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Monitors that are hot at the end.
+    pub hot_monitors: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violation: Option<ViolationSummary>,
+    pub n_steps: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_start: Option<usize>,
+    pub steps: Vec<Step>,
+}
+
+/// What broke, without the way there.
+#[derive(Serialize)]
+pub struct ViolationSummary {
+    pub kind: &'static str,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<String>,
+}
+
+impl Violation {
+    pub fn summary(&self) -> ViolationSummary {
+        ViolationSummary {
+            kind: self.kind,
+            message: self.message.clone(),
+            place: self.place.clone(),
+            monitor: self.monitor.clone(),
+        }
+    }
+}
+
 /// A counterexample as data.
 pub fn violation(
     counterexample: &Counterexample,
     monitor: Option<String>,
+    help: Option<String>,
     schedule_index: u64,
     strategy: String,
     sources: &Sources,
@@ -121,6 +170,7 @@ pub fn violation(
         message: violation.text(sources),
         place: violation.span.map(|span| sources.place(span)),
         monitor,
+        help,
         schedule_index,
         strategy,
         n_steps: counterexample.trace.steps.len(),
@@ -208,12 +258,20 @@ pub fn explain_stop(reason: &StopReason) -> String {
 }
 
 /// The place and text of a violation, with its line of source.
-pub fn render_violation(counterexample: &Counterexample, sources: &Sources, styled: bool) -> String {
+pub fn render_violation(
+    counterexample: &Counterexample,
+    help: Option<String>,
+    sources: &Sources,
+    styled: bool,
+) -> String {
     let violation = &counterexample.violation;
     let code = Code::new(violation.kind.as_str());
     let mut diagnostic = Diagnostic::new(Severity::Error, code, violation.message.clone());
     if let Some(span) = violation.span {
         diagnostic = diagnostic.at(span, "");
+    }
+    if let Some(help) = help {
+        diagnostic = diagnostic.help(help);
     }
     diagnostics::render_text(&[diagnostic], sources, styled)
 }
@@ -271,11 +329,12 @@ pub fn render_coverage(report: &CheckReport) -> String {
 /// A counterexample for people: what broke, then the run.
 pub fn render_counterexample(
     counterexample: &Counterexample,
+    help: Option<String>,
     sources: &Sources,
     n_last: Option<usize>,
     styled: bool,
 ) -> String {
-    let mut out = render_violation(counterexample, sources, styled);
+    let mut out = render_violation(counterexample, help, sources, styled);
     out.push_str(&trace::render_table(counterexample, sources, n_last));
     out
 }

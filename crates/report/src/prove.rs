@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::check::{Network, Violation};
+use crate::check::{Coverage, Network, Violation};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,6 +29,7 @@ pub struct ProveReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_note: Option<String>,
     pub statistics: Statistics,
+    pub coverage: Coverage,
     /// Of testing, when that has the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_schedules: Option<u64>,
@@ -133,6 +134,13 @@ pub fn render_statistics(report: &ProveReport) -> String {
     if !saved.is_empty() {
         let _ = writeln!(out, "..... reduced: {}", saved.join(", "));
     }
+    let _ = writeln!(
+        out,
+        "..... covered {} % of control states, {} % of transitions, {} % of events",
+        report.coverage.states.percent(),
+        report.coverage.transitions.percent(),
+        report.coverage.events.percent()
+    );
     if let Some(dead) = &report.dead_handlers
         && !dead.is_empty()
     {

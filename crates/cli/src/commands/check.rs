@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allways_driver::{Compilation, select, suite};
-use allways_explore::coverage::{Share, Trigger, UnusedHandler};
+use allways_explore::coverage::{Coverage, Share, Trigger, UnusedHandler};
 use allways_explore::{CheckOptions, Fairness, Report, StrategyKind};
 use allways_machine::Executable;
+use allways_p::hir::Temperature;
 use allways_report::{check as check_report, json, junit};
-use allways_run::{NetworkOptions, StopReason, Verdict};
+use allways_run::{NetworkOptions, StopReason, Verdict, Violation, ViolationKind};
 
 use super::compile;
 use super::files;
@@ -246,14 +247,6 @@ pub fn report_of(
     let exe = &checked.executable;
     let report = &checked.report;
     let statistics = report.statistics;
-    let summary = report.coverage.summary(exe);
-    let share = |share: Share| check_report::Share { covered: share.n_covered, all: share.n_all };
-    let unused_handlers = report
-        .coverage
-        .unused_handlers(exe)
-        .into_iter()
-        .map(|handler| handler_text(exe, sources, &handler))
-        .collect();
     check_report::CheckReport {
         version: json::VERSION,
         command: "check",
@@ -273,12 +266,7 @@ pub fn report_of(
             max_length: statistics.max_length,
             n_bounded: statistics.n_bounded,
         },
-        coverage: check_report::Coverage {
-            states: share(summary.states),
-            transitions: share(summary.transitions),
-            events: share(summary.events),
-            unused_handlers,
-        },
+        coverage: coverage_of(exe, sources, &report.coverage),
         violations: report
             .findings
             .iter()
@@ -287,6 +275,7 @@ pub fn report_of(
                 check_report::violation(
                     &finding.counterexample,
                     monitor.map(|monitor| exe.monitor_name(monitor).to_owned()),
+                    help_of(exe, &finding.counterexample.violation),
                     finding.index,
                     finding.strategy.to_string(),
                     sources,
@@ -308,6 +297,38 @@ pub fn handler_text(exe: &Executable, sources: &allways_base::Sources, handler: 
     format!("{machine}.{} {trigger} ({})", exe.state_name(handler.state), sources.place(handler.span))
 }
 
+pub fn coverage_of(
+    exe: &Executable,
+    sources: &allways_base::Sources,
+    coverage: &Coverage,
+) -> check_report::Coverage {
+    let summary = coverage.summary(exe);
+    let share = |share: Share| check_report::Share { covered: share.n_covered, all: share.n_all };
+    let unused = coverage.unused_handlers(exe);
+    check_report::Coverage {
+        states: share(summary.states),
+        transitions: share(summary.transitions),
+        events: share(summary.events),
+        unused_handlers: unused.iter().map(|handler| handler_text(exe, sources, handler)).collect(),
+    }
+}
+
+/// Advice for a violation, where there is some: a monitor without cold states is a common slip.
+pub fn help_of(exe: &Executable, violation: &Violation) -> Option<String> {
+    let (ViolationKind::Liveness(_), Some(monitor)) = (violation.kind, violation.monitor) else {
+        return None;
+    };
+    let machine = exe.monitors[monitor].machine;
+    let mut states = exe.states.iter().filter(|state| state.machine == machine);
+    let is_never_cold = states.all(|state| state.temperature != Temperature::Cold);
+    is_never_cold.then(|| {
+        let name = exe.monitor_name(monitor);
+        format!(
+            "no state of `{name}` is marked `cold`: a state that is neither hot nor cold does not cool it"
+        )
+    })
+}
+
 /// What the verdict is worth, and what cut it short.
 fn explanation(checked: &Checked, sources: &allways_base::Sources) -> String {
     let mut text = check_report::explain_verdict(&checked.report.verdict, sources);
@@ -326,7 +347,13 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
     printer::out(&format!("{}: {}{words}\n", report.test, report.verdict));
     let n_last = if args.full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
     for (finding, violation) in checked.report.findings.iter().zip(&report.violations) {
-        let text = check_report::render_counterexample(&finding.counterexample, sources, n_last, true);
+        let text = check_report::render_counterexample(
+            &finding.counterexample,
+            violation.help.clone(),
+            sources,
+            n_last,
+            true,
+        );
         printer::out(&format!("\n{text}"));
         let shrunk = match finding.found_length as usize {
             n if n > finding.counterexample.schedule.len() => {
@@ -381,7 +408,7 @@ pub fn junit_case(compilation: &Compilation, name: &str, verdict: &Verdict, seco
         Verdict::Holds(_) => junit::CaseResult::Passed,
         Verdict::Violated(counterexample) => junit::CaseResult::Failed(
             counterexample.violation.text(sources),
-            check_report::render_counterexample(counterexample, sources, None, false),
+            check_report::render_counterexample(counterexample, None, sources, None, false),
         ),
         Verdict::Unknown(reason) => junit::CaseResult::Error(check_report::explain_stop(reason)),
     };

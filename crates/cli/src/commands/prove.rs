@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use allways_driver::auto::{self, Answer, AutoOptions, Engine};
 use allways_driver::{Compilation, select};
 use allways_explore::Fairness;
-use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, Rules};
+use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, FloodRule, Rules};
 use allways_explore::search::{
     self, Covered, Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind,
 };
@@ -13,7 +13,7 @@ use allways_machine::{Executable, Simplify};
 use allways_report::{check as check_report, json, prove as prove_report};
 use allways_run::{Guarantee, Limits, StopReason, Verdict};
 
-use super::check::{add_up, finish, handler_text, junit_case, load, show_default_test};
+use super::check::{add_up, coverage_of, finish, handler_text, help_of, junit_case, load, show_default_test};
 use super::files;
 use super::network;
 use crate::args::{DestinationArg, EngineArg, Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
@@ -96,7 +96,8 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         if args.almost_sync.certificate.is_some() && certificate.is_none() {
             printer::err(&format!("no certificate for `{name}`: there is no proof\n"));
         }
-        let mut report = report_of(&compilation, &executable, &name, &answer);
+        let leaves_out_liveness = options.fairness.is_none() && auto::has_hot_state(&executable);
+        let mut report = report_of(&compilation, &executable, &name, &answer, leaves_out_liveness);
         let found = answer.report;
         if let Verdict::Violated(counterexample) = &found.verdict {
             report.order_note =
@@ -183,11 +184,24 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
     if args.almost_sync.certificate.is_some() && (args.engine != EngineArg::Asi || n_tests > 1) {
         return Some("--certificate is for `--engine asi` and one test case".to_owned());
     }
-    if args.almost_sync.no_sleep_sets && args.engine == EngineArg::Explicit {
-        return Some("--no-sleep-sets is for `--engine asi`".to_owned());
+    if args.engine == EngineArg::Explicit {
+        let given = [
+            ("--no-sleep-sets", args.almost_sync.no_sleep_sets),
+            ("--destination", args.almost_sync.destination != DestinationArg::LeastWaiting),
+            ("--flood", args.almost_sync.flood != FloodRule::Auto),
+            ("--max-states", args.almost_sync.max_states.is_some()),
+        ];
+        let (name, _) = given.into_iter().find(|(_, given)| *given)?;
+        return Some(format!("{name} is for `--engine asi`"));
     }
     if args.engine != EngineArg::Asi {
         return None;
+    }
+    if args.store != StoreArg::Fingerprint {
+        return Some("--store is for `--engine explicit`: the almost-synchronous engine is exact".to_owned());
+    }
+    if args.fairness == ProveFairnessArg::Weak {
+        return Some("--fairness is for `--engine explicit`: the almost-synchronous engine tells nothing about liveness".to_owned());
     }
     let given = [
         ("--max-depth", args.max_depth.is_some()),
@@ -252,6 +266,7 @@ fn report_of(
     exe: &Executable,
     test: &str,
     answer: &Answer,
+    leaves_out_liveness: bool,
 ) -> prove_report::ProveReport {
     let (found, engine) = (&answer.report, answer.engine.as_str());
     let sources = compilation.sources();
@@ -260,6 +275,10 @@ fn report_of(
     if let (Verdict::Holds(_), Some(reason)) = (&found.verdict, &found.stopped) {
         explanation.push_str("; ");
         explanation.push_str(&check_report::explain_stop(reason));
+    }
+    if let (Verdict::Holds(_), Engine::Explicit, true) = (&found.verdict, answer.engine, leaves_out_liveness)
+    {
+        explanation.push_str("; liveness of infinite runs was left out");
     }
     let covered = match found.verdict {
         Verdict::Unknown(_) => covered(statistics.covered),
@@ -301,6 +320,7 @@ fn report_of(
                 timer_stutter: statistics.saved.n_stuttering,
             },
         },
+        coverage: coverage_of(exe, sources, &found.coverage),
         n_schedules: (answer.engine == Engine::Testing).then_some(answer.n_schedules),
         flood: answer.flood.as_ref().map(|flood| prove_report::Flood {
             sender: flood.sender.clone(),
@@ -316,7 +336,8 @@ fn report_of(
             Verdict::Violated(counterexample) => {
                 let monitor =
                     counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor).to_owned());
-                Some(check_report::violation(counterexample, monitor, 0, engine.to_owned(), sources))
+                let help = help_of(exe, &counterexample.violation);
+                Some(check_report::violation(counterexample, monitor, help, 0, engine.to_owned(), sources))
             }
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
         },
@@ -327,7 +348,7 @@ fn report_of(
 fn covered(covered: Covered) -> Option<prove_report::Covered> {
     let (n_steps, text) = match covered {
         Covered::Unsaid => return None,
-        Covered::Part => (None, "of runs of every length, a part was looked at".to_owned()),
+        Covered::Part => (None, "only a part of the runs was looked at".to_owned()),
         Covered::Steps(n) => {
             let s = if n == 1 { "" } else { "s" };
             (Some(n), format!("every run of up to {n} step{s} was looked at"))
@@ -358,8 +379,13 @@ fn show(
     match &found.verdict {
         Verdict::Violated(counterexample) => {
             let n_last = if args.full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
-            let text =
-                check_report::render_counterexample(counterexample, compilation.sources(), n_last, true);
+            let text = check_report::render_counterexample(
+                counterexample,
+                report.violation.as_ref().and_then(|violation| violation.help.clone()),
+                compilation.sources(),
+                n_last,
+                true,
+            );
             printer::out(&format!("\n{text}\n"));
             if let Some(note) = &report.order_note {
                 printer::out(&format!("{note}\n"));

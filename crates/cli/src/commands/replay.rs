@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use allways_driver::select;
-use allways_machine::{Executable, Outcome};
+use allways_machine::{Executable, Kernel, Outcome, Tracer};
+use allways_p::hir::Temperature;
 use allways_report::check as check_report;
+use allways_report::check::ReplayReport;
 use allways_report::json;
 use allways_report::schedule_file::{self, FileChoice, ScheduleFile};
-use allways_run::{Choice, Counterexample, Limits, Schedule};
+use allways_run::{Certainty, Choice, Counterexample, Limits, Schedule, Violation, ViolationKind};
 
 use super::check::load;
 use super::files::program_fingerprint;
@@ -65,55 +67,89 @@ pub fn replay_file(
     let Some(schedule) = schedule_of(&executable, &file) else {
         return rejected("a machine in it has a name that no machine can have".to_owned());
     };
-    let (trace, outcome) = match allways_machine::trace(&executable, Limits::default(), &schedule) {
-        Ok(replayed) => replayed,
+    let mut tracer = Tracer::default();
+    let kernel = match allways_machine::replay(&executable, Limits::default(), &schedule, &mut tracer) {
+        Ok(kernel) => kernel,
         Err(error) => return rejected(format!("the schedule does not fit this program: {error}")),
     };
     let sources = compilation.sources();
-    let Outcome::Violated(violation) = outcome else {
-        return no_violation(&file, schedule, trace, sources, full_trace);
+    let (verdict, violation) = match (kernel.outcome(), file.loop_start) {
+        (Outcome::Violated(violation), _) => ("violated", Some((**violation).clone())),
+        (_, Some(_)) => ("repeats", None),
+        (_, None) => ("holds", None),
     };
-    let counterexample =
-        Counterexample { violation: *violation, schedule, loop_start: file.loop_start, trace };
-    match format {
-        Format::Json => {
-            let data = check_report::violation(&counterexample, None, 0, "replay".to_owned(), sources);
-            printer::out(&json::to_text(&data));
-        }
-        Format::Text => {
-            let n_last = if full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
-            printer::out(&format!("{}: violated{}\n\n", file.test, network::words(&file.network)));
-            printer::out(&check_report::render_counterexample(&counterexample, sources, n_last, true));
-        }
-    }
-    ExitStatus::Violated
-}
-
-/// A run that ends without violation is shown all the same. One that repeats shows its loop: that is how a
-/// liveness violation looks.
-fn no_violation(
-    file: &ScheduleFile,
-    schedule: Schedule,
-    trace: allways_run::Trace,
-    sources: &allways_base::Sources,
-    full_trace: bool,
-) -> ExitStatus {
-    let violation = allways_run::Violation {
-        kind: allways_run::ViolationKind::Liveness(allways_run::Certainty::Certain),
+    let trace = tracer.finish(kernel.outcome());
+    let monitor = violation.as_ref().and_then(|violation| violation.monitor);
+    let hot = hot_monitors(&kernel);
+    let is_broken = violation.is_some();
+    // A run without violation is shown all the same. One that repeats shows its loop: that is how a liveness violation
+    // looks.
+    let violation = violation.unwrap_or_else(|| Violation {
+        kind: ViolationKind::Liveness(Certainty::Certain),
         message: String::new(),
         span: None,
         machine: None,
         monitor: None,
-    };
-    let n_last = if full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
+    });
     let counterexample = Counterexample { violation, schedule, loop_start: file.loop_start, trace };
-    let table = allways_report::trace::render_table(&counterexample, sources, n_last);
-    if file.loop_start.is_some() {
-        printer::out(&format!("{}: the run repeats for ever\n\n{table}", file.test));
-        return ExitStatus::Violated;
+    match format {
+        Format::Json => {
+            let monitor = monitor.map(|monitor| executable.monitor_name(monitor).to_owned());
+            let run =
+                check_report::violation(&counterexample, monitor, None, 0, "replay".to_owned(), sources);
+            let report = ReplayReport {
+                version: json::VERSION,
+                command: "replay",
+                project: compilation.project.name.clone(),
+                test: file.test.clone(),
+                verdict,
+                network: network::report_of(&file.network),
+                hot_monitors: hot,
+                n_steps: run.n_steps,
+                loop_start: run.loop_start,
+                violation: is_broken.then_some(run.summary()),
+                steps: run.steps,
+            };
+            printer::out(&json::to_text(&report));
+        }
+        Format::Text => {
+            let n_last = if full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
+            let table = || allways_report::trace::render_table(&counterexample, sources, n_last);
+            let words = network::words(&file.network);
+            printer::out(&match verdict {
+                "violated" => {
+                    let text =
+                        check_report::render_counterexample(&counterexample, None, sources, n_last, true);
+                    format!("{}: violated{words}\n\n{text}", file.test)
+                }
+                "repeats" => format!("{}: the run repeats for ever{words}\n\n{}", file.test, table()),
+                _ => {
+                    let hot = match &hot[..] {
+                        [] => String::new(),
+                        [name] => format!("; monitor '{name}' is hot at its end"),
+                        names => format!("; monitors '{}' are hot at its end", names.join("', '")),
+                    };
+                    let test = &file.test;
+                    format!("{test}: the schedule runs through and nothing breaks{hot}{words}\n\n{}", table())
+                }
+            });
+        }
     }
-    printer::out(&format!("{}: the schedule runs through and nothing breaks\n\n{table}", file.test));
-    ExitStatus::Success
+    match verdict {
+        "holds" => ExitStatus::Success,
+        _ => ExitStatus::Violated,
+    }
+}
+
+/// Monitors that stand in a hot state.
+fn hot_monitors(kernel: &Kernel) -> Vec<String> {
+    let exe = kernel.executable();
+    let is_hot = |monitor: usize| {
+        let state = &exe.states[kernel.configuration().monitors[monitor].control as usize];
+        state.temperature == Temperature::Hot && !exe.machines[state.machine as usize].is_scenario
+    };
+    let hot = (0..exe.monitors.len()).filter(|&monitor| is_hot(monitor));
+    hot.map(|monitor| exe.monitor_name(monitor).to_owned()).collect()
 }
 
 fn schedule_of(exe: &Executable, file: &ScheduleFile) -> Option<Schedule> {

@@ -43,7 +43,7 @@ fn memory_limit_ends_with_what_was_seen() {
             assert_says(
                 &text,
                 match order {
-                    "depth" => &["of runs of every length, a part was looked at"],
+                    "depth" => &["only a part of the runs was looked at"],
                     _ => &["every run of up to ", " steps was looked at"],
                 },
             );
@@ -70,11 +70,28 @@ fn time_limit_ends_with_what_was_seen() {
     assert_says(report["explanation"].as_str().unwrap(), &[&text]);
 }
 
+/// The limit that was set, whoever of the race used up its share of it.
+#[test]
+fn memory_limit_of_a_race_is_the_one_that_was_set() {
+    let folder = endless("stop-memory-auto");
+    let output = allways(&folder, &["prove", "--memory", "0.02", "--engine", "auto"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert_says(&text, &["DefaultImpl: unknown", "the memory limit of 20 MB was reached"]);
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn interrupt_ends_with_what_was_seen() {
     let folder = endless("stop-interrupt");
-    for command in [&["prove"][..], &["prove", "--order", "depth"], &["check", "-s", "0"]] {
+    for command in [
+        &["prove"][..],
+        &["prove", "--order", "depth"],
+        &["prove", "--engine", "asi"],
+        &["prove", "--engine", "auto"],
+        &["prove", "--network", "bag", "--threads", "2"],
+        &["check", "-s", "0"],
+    ] {
         let child = Command::new(env!("CARGO_BIN_EXE_allways"))
             .current_dir(&folder)
             .args(command)

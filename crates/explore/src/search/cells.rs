@@ -364,6 +364,11 @@ impl<'c> Cells<'c> {
             + self.kernel.store().n_bytes()
     }
 
+    /// Why the search should end now, if it should.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.cancel.reason()
+    }
+
     /// What was run, once and for all.
     pub fn coverage(&mut self) -> Coverage {
         let mut coverage = Coverage::new(&self.exe);

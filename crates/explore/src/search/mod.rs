@@ -35,6 +35,7 @@ mod reduce;
 pub mod report;
 mod survey;
 mod table;
+mod termination;
 mod tree;
 mod witness;
 

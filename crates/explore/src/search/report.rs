@@ -57,7 +57,7 @@ pub enum Covered {
     /// It did not end early, or is not of this kind.
     #[default]
     Unsaid,
-    /// Some runs of every length: depth first, or with steps put off, none is complete.
+    /// Some runs: depth first, or with steps put off, those of no length are complete.
     Part,
     /// Every run of up to so many steps was looked at.
     Steps(u64),

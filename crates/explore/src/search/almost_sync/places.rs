@@ -21,6 +21,8 @@ pub(super) const GONE: u32 = u32::MAX;
 
 /// More outcomes of one local step under over-approximation are too many.
 const MAX_OUTCOMES: usize = 20_000;
+/// So is more memory for them: messages that a machine keeps in a collection lead to larger and larger values.
+const MAX_OUTCOME_BYTES: usize = 64 << 20;
 
 /// What a machine can do where it stands.
 #[derive(Debug)]
@@ -354,7 +356,13 @@ impl<'c> Places<'c> {
         let mut known = FxHashSet::from_iter([cell]);
         let mut open = vec![(cell, Vec::new())];
         let mut found = Vec::new();
+        let bytes_before = self.cells.n_bytes();
         while let Some((cell, answers)) = open.pop() {
+            if found.len() % 64 == 63
+                && let Some(reason) = self.cells.stop_reason()
+            {
+                return vec![(End::Unknown(reason), Vec::new())];
+            }
             found.push((End::At(self.place(cell, tail)), answers.clone()));
             if !matches!(self.cells.local(cell).status, Status::Idle | Status::Blocked { .. }) {
                 continue;
@@ -378,7 +386,8 @@ impl<'c> Places<'c> {
                     }
                 }
             }
-            if known.len() > MAX_OUTCOMES {
+            let bytes = self.cells.n_bytes().saturating_sub(bytes_before);
+            if known.len() > MAX_OUTCOMES || bytes > MAX_OUTCOME_BYTES {
                 let what = "a flooded inbox whose messages lead to too many places".to_owned();
                 return vec![(End::Unknown(StopReason::Unsupported { what }), Vec::new())];
             }

@@ -47,7 +47,7 @@ pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>) -> bool {
 }
 
 /// Goes through the first configurations by layers and tells of each when it is new; how many there were. `None` if it was asked to
-/// stop, or memory ran out.
+/// stop, memory ran out, or something is broken there.
 fn look<'a>(
     cx: Context<'a>,
     limit: usize,
@@ -71,6 +71,10 @@ fn look<'a>(
             let vector = layer.get(at).to_vec();
             let mut sink = Collect::default();
             expand(&mut ordered, &vector, &mut sink);
+            if sink.broken.is_some() {
+                // The search will come here soon, and its way is shortest without them.
+                return None;
+            }
             for place in 0..sink.moves.len() {
                 let successor = sink.vectors.get(place);
                 if seen.insert(keys.key(successor)?) {
