@@ -10,6 +10,14 @@ use crate::printer;
 
 const PERIOD: Duration = Duration::from_millis(100);
 
+/// Back to the beginning of the line, which is emptied.
+const CLEAR: &str = "\r\x1b[K";
+/// A line that is too long for the terminal is cut off: of one that goes on in the next row, only that row could be taken away.
+const NO_WRAP: &str = "\x1b[?7l";
+const WRAP: &str = "\x1b[?7h";
+/// Names of parameterized tests can be longer than a terminal.
+const MAX_TITLE: usize = 30;
+
 /// Draws the figures of a search on one line, over and over.
 pub struct ProgressLine {
     title: String,
@@ -27,7 +35,7 @@ impl ProgressLine {
     pub fn new(title: &str, is_shown: bool) -> Self {
         let now = Instant::now();
         ProgressLine {
-            title: title.to_owned(),
+            title: short(title),
             is_shown: is_shown && printer::err_is_terminal(),
             state: Mutex::new(State { start: now, last: now, is_drawn: false }),
         }
@@ -38,8 +46,16 @@ impl ProgressLine {
         if let Ok(state) = self.state.lock()
             && state.is_drawn
         {
-            printer::err("\r\x1b[K");
+            printer::err(CLEAR);
         }
+    }
+}
+
+/// A title that leaves room for figures.
+fn short(title: &str) -> String {
+    match title.char_indices().nth(MAX_TITLE) {
+        Some((end, _)) => format!("{}…", &title[..end]),
+        None => title.to_owned(),
     }
 }
 
@@ -56,9 +72,15 @@ impl Observer for ProgressLine {
         state.last = Instant::now();
         state.is_drawn = true;
         let seconds = state.start.elapsed().as_secs_f64().max(0.001);
-        let mut line = format!("\r\x1b[K{}:", self.title);
+        let mut line = format!("{CLEAR}{NO_WRAP}{}:", self.title);
         if let Some(n) = progress.n_schedules {
             let _ = write!(line, " {n} schedules,");
+        }
+        if let Some(phase) = progress.phase {
+            // What it costs has nothing to do with the time before it.
+            let _ = write!(line, " {phase}, {} configurations", progress.n_configurations.unwrap_or(0));
+            printer::err(&(line + WRAP));
+            return;
         }
         if let Some(n) = progress.n_configurations {
             let _ = write!(line, " {n} configurations ({:.0} k/s),", n as f64 / seconds / 1e3);
@@ -78,6 +100,18 @@ impl Observer for ProgressLine {
         if let Some(bytes) = progress.bytes {
             let _ = write!(line, ", {} MB", bytes >> 20);
         }
-        printer::err(&line);
+        printer::err(&(line + WRAP));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_titles_are_cut_between_characters() {
+        assert_eq!(short("tcOne"), "tcOne");
+        let long = "ä".repeat(MAX_TITLE + 1);
+        assert_eq!(short(&long), "ä".repeat(MAX_TITLE) + "…");
     }
 }

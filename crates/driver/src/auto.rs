@@ -166,8 +166,13 @@ fn is_full(exe: &Executable, answer: &Answer) -> bool {
         (Verdict::Unknown(_), _) | (Verdict::Holds(_), Engine::Testing) => false,
         (Verdict::Holds(Guarantee::UpTo(_)), _) => false,
         (Verdict::Holds(_), Engine::Explicit) => true,
-        (Verdict::Holds(_), Engine::AlmostSync) => exe.receives.is_empty() && !has_hot_state(exe),
+        (Verdict::Holds(_), Engine::AlmostSync) => cannot_hang(exe),
     }
+}
+
+/// Whether there is nothing to say about deadlock and liveness.
+pub fn cannot_hang(exe: &Executable) -> bool {
+    exe.receives.is_empty() && !has_hot_state(exe)
 }
 
 /// Whether some monitor that is attached has a hot state.

@@ -195,6 +195,9 @@ pub fn violation(
     }
 }
 
+/// What almost-synchronous proofs leave open.
+pub const HANGS_UNTOLD: &str = "deadlock and liveness are not told";
+
 /// `holds`, `violated` or `unknown`.
 pub fn verdict_word(verdict: &Verdict) -> &'static str {
     match verdict {
@@ -220,7 +223,7 @@ pub fn explain_guarantee(guarantee: &Guarantee) -> String {
             let how = if *is_approximate { " (flooded inboxes over-approximated)" } else { "" };
             format!(
                 "proved for unbounded inboxes{how}: no assertion, unhandled event, fault or monitor error; \
-                 deadlock and liveness are not told"
+                 {HANGS_UNTOLD}"
             )
         }
         Guarantee::UpTo(bounds) => {

@@ -3,6 +3,8 @@
 /// Figures of a search so far. Those that an engine does not have are `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Progress {
+    /// What comes after the search proper, if it is that.
+    pub phase: Option<&'static str>,
     pub n_schedules: Option<u64>,
     pub n_steps: u64,
     pub n_configurations: Option<u64>,

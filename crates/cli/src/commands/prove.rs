@@ -280,6 +280,10 @@ fn report_of(
     {
         explanation.push_str("; liveness of infinite runs was left out");
     }
+    if answer.engine == Engine::AlmostSync && auto::cannot_hang(exe) {
+        let all = "nothing waits in `receive`, and no state is hot";
+        explanation = explanation.replace(check_report::HANGS_UNTOLD, all);
+    }
     let covered = match found.verdict {
         Verdict::Unknown(_) => covered(statistics.covered),
         Verdict::Holds(_) | Verdict::Violated(_) => None,

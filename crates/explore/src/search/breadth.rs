@@ -90,6 +90,13 @@ impl<'a> Context<'a> {
         self.cancel.reason().or_else(|| self.observer.should_stop().then_some(StopReason::Interrupted))
     }
 
+    /// Tells how far the search for infinite runs has come.
+    pub fn looks_at_liveness(&self, n_configurations: u64) {
+        let n_configurations = Some(n_configurations);
+        let progress = Progress { phase: Some("liveness"), n_configurations, ..Progress::default() };
+        self.observer.progress(&progress);
+    }
+
     /// Whether so many bytes are too many.
     pub fn is_over(&self, bytes: u64) -> Option<StopReason> {
         let limit = self.options.limits.memory_bytes?;

@@ -160,6 +160,7 @@ impl<'a> Graph<'a> {
                 if let Some(reason) = cx.stop_reason().or_else(|| cx.is_over(bytes)) {
                     return Err(reason);
                 }
+                cx.looks_at_liveness(graph.nodes.len() as u64);
             }
             let vector = graph.nodes.get(at).to_vec();
             let mut sink = Collect::default();

@@ -79,6 +79,7 @@ pub(super) fn every_run_ends(cx: Context<'_>) -> Result<bool, StopReason> {
                 if let Some(reason) = cx.stop_reason().or_else(|| cx.is_over(bytes)) {
                     return Err(reason);
                 }
+                cx.looks_at_liveness(is_open.len() as u64);
             }
             let successors = steps.after(&vector);
             way.push(Frame { key: Some(key), next: 0, successors });
