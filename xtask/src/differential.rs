@@ -10,6 +10,7 @@ use allways_testkit::boogie;
 use allways_testkit::differential::{
     Comparison, Over, Statistics, compare_seed, network_of, program_of, shrink_difference,
 };
+use allways_testkit::generate::profile;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
 
@@ -23,6 +24,7 @@ pub fn run(args: &[&str]) -> ExitCode {
     }
     let (mut n_programs, mut seed, mut max_configurations) = (5_000u64, 0u64, 20_000usize);
     let mut models = vec![NetworkModel::Inbox];
+    let mut only = None;
     let faults = args.contains(&"--faults");
     let proves = args.contains(&"--prove");
     let args: Vec<&str> =
@@ -38,6 +40,10 @@ pub fn run(args: &[&str]) -> ExitCode {
                 true
             }
             "--network" => NetworkModel::named(value).map(|model| models = vec![model]).is_some(),
+            "--profile" => {
+                only = profile::ALL.iter().find(|profile| profile.name == *value);
+                only.is_some()
+            }
             _ => false,
         };
         if !parsed {
@@ -52,7 +58,7 @@ pub fn run(args: &[&str]) -> ExitCode {
     let mut n_differences = 0;
     for model in models {
         let compare = if proves { prove } else { compare };
-        n_differences += compare(Over { model, faults }, seed..seed + n_programs, options);
+        n_differences += compare(Over { model, faults, only }, seed..seed + n_programs, options);
     }
     if n_differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
@@ -204,8 +210,10 @@ fn run_boogie(args: &[&str]) -> ExitCode {
 fn usage() -> ExitCode {
     println!(
         "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove] \
-         [--network inbox|causal|fifo|bag|all] [--faults]"
+         [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
+    let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
+    println!("  profiles: {}", names.join(", "));
     println!("cargo xtask differential --boogie [--programs N] [--seed S]");
     ExitCode::from(2)
 }

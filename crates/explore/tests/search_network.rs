@@ -16,8 +16,9 @@ use support::compile;
 
 /// Every model, without and with faults; but P's own without is tested elsewhere.
 fn networks() -> Vec<Over> {
-    let all =
-        NetworkModel::ALL.into_iter().flat_map(|model| [false, true].map(|faults| Over { model, faults }));
+    let all = NetworkModel::ALL
+        .into_iter()
+        .flat_map(|model| [false, true].map(|faults| Over { model, faults, ..Over::default() }));
     all.filter(|over| *over != Over::default()).collect()
 }
 

@@ -307,6 +307,7 @@ fn liveness_over_networks_agrees_with_a_naive_look_at_the_graph() {
     let all = |seed: u64| Over {
         model: NetworkModel::ALL[seed as usize % NetworkModel::ALL.len()],
         faults: (seed / 4).is_multiple_of(2),
+        ..Over::default()
     };
     compare_liveness(40_000..43_000, 10, all);
 }

@@ -7,7 +7,7 @@ use allways_p::hir::{EventId, MachineKind, Program};
 use allways_run::{NetworkModel, NetworkOptions};
 
 use crate::generate::circle::circle;
-use crate::generate::generate_any;
+use crate::generate::{Profile, generate, generate_any};
 use crate::oracle::{self, OracleOptions};
 use crate::random::Random;
 use crate::shrink::shrink;
@@ -119,13 +119,16 @@ pub struct Over {
     pub model: NetworkModel,
     /// With events that are lossy or duplicating, or a machine that crashes, at random.
     pub faults: bool,
+    /// Programs of this kind only, rather than of all in turn.
+    pub only: Option<&'static Profile>,
 }
 
 /// The program of a seed. Where messages can overtake each other, every third is made to show it.
 pub fn program_of(seed: u64, over: Over) -> String {
-    match over.model != NetworkModel::Inbox && seed.is_multiple_of(3) {
-        true => circle(seed),
-        false => generate_any(seed).0,
+    match over.only {
+        Some(profile) => generate(seed, profile),
+        None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
+        None => generate_any(seed).0,
     }
 }
 

@@ -46,7 +46,9 @@ fn oracle_and_kernel_agree_on_random_programs() {
 
 /// Every model, without and with faults.
 fn networks() -> impl Iterator<Item = Over> {
-    NetworkModel::ALL.into_iter().flat_map(|model| [false, true].map(|faults| Over { model, faults }))
+    NetworkModel::ALL
+        .into_iter()
+        .flat_map(|model| [false, true].map(|faults| Over { model, faults, ..Over::default() }))
 }
 
 #[test]
@@ -103,6 +105,7 @@ fn oracle_and_search_agree_over_networks() {
     let all = |seed: u64| Over {
         model: NetworkModel::ALL[seed as usize % NetworkModel::ALL.len()],
         faults: (seed / 4).is_multiple_of(2),
+        ..Over::default()
     };
     compare_proofs(FIRST_SEED..FIRST_SEED + 200, 60, all);
 }

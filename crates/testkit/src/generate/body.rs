@@ -58,6 +58,9 @@ impl<'a> BodyWriter<'a> {
             Some(machine) => plan.machines[machine].fields.clone(),
             None => vec![("v0".into(), Ty::Int), ("v1".into(), Ty::Set)],
         };
+        if context.machine.is_none() && profile.nested > 0 {
+            visible.push(("v2".into(), Ty::Votes));
+        }
         visible.extend(context.param.map(|ty| ("p".into(), ty)));
         BodyWriter {
             random,
@@ -338,7 +341,12 @@ impl<'a> BodyWriter<'a> {
                 let value = self.expr(ty, 2);
                 self.line(format!("{name} = {value};"));
             }
+            Ty::Rows | Ty::Lists | Ty::Votes | Ty::Deep if self.random.chance(40) => {
+                let value = self.expr(ty, 2);
+                self.line(format!("{name} = {value};"));
+            }
             Ty::Seq | Ty::Set | Ty::Map => self.change(&name, ty),
+            Ty::Rows | Ty::Lists | Ty::Votes | Ty::Deep => self.change_nested(&name, ty),
             // Made once, and used.
             Ty::Friends => {}
         }
@@ -348,14 +356,73 @@ impl<'a> BodyWriter<'a> {
         let variables: Vec<(String, Ty)> = self
             .visible
             .iter()
-            .filter(|(_, ty)| matches!(ty, Ty::Seq | Ty::Set | Ty::Map))
+            .filter(|(_, ty)| matches!(ty, Ty::Seq | Ty::Set | Ty::Map) || Ty::NESTED.contains(ty))
             .cloned()
             .collect();
         if variables.is_empty() {
             return self.assign();
         }
         let (name, ty) = self.random.pick(&variables).clone();
-        self.change(&name, ty);
+        if Ty::NESTED.contains(&ty) { self.change_nested(&name, ty) } else { self.change(&name, ty) }
+    }
+
+    /// Changes a part of a nested value.
+    fn change_nested(&mut self, name: &str, ty: Ty) {
+        let number = self.random.below(3);
+        match (ty, self.random.below(4)) {
+            (Ty::Rows, 0 | 1) => {
+                let place = if self.random.chance(50) { "0".into() } else { format!("sizeof({name})") };
+                let row = self.expr(Ty::Named, 1);
+                self.open(format!("if (sizeof({name}) < 2) {{"));
+                self.line(format!("{name} += ({place}, {row});"));
+                self.close();
+            }
+            (Ty::Rows, at) => {
+                let change = match (at, self.random.below(2)) {
+                    (2, 0) => format!("{name} -= (0);"),
+                    (2, _) => format!("{name} -= (sizeof({name}) - 1);"),
+                    (_, 0) => format!("{name}[0].n = {number};"),
+                    _ => format!("{name}[0].who = {};", self.expr(Ty::Machine, 1)),
+                };
+                self.open(format!("if (sizeof({name}) > 0) {{"));
+                self.line(change);
+                self.close();
+            }
+            (Ty::Lists, 0) => self.line(format!("{name} -= ({number});")),
+            (Ty::Lists, 1) => {
+                let value = self.simple(Ty::Seq);
+                self.line(format!("{name}[{number}] = {value};"));
+            }
+            (Ty::Lists, _) => {
+                let value = self.simple(Ty::Int);
+                self.open(format!("if (!({number} in {name})) {{"));
+                self.line(format!("{name}[{number}] = default(seq[int]);"));
+                self.close();
+                self.open(format!("if (sizeof({name}[{number}]) < 2) {{"));
+                self.line(format!("{name}[{number}] += (0, {value} % 3);"));
+                self.close();
+            }
+            (Ty::Votes, 0) => {
+                let key = self.expr(Ty::Machine, 1);
+                self.line(format!("{name} -= ({key});"));
+            }
+            (Ty::Votes, 1) => {
+                let key = self.simple(Ty::Machine);
+                self.open(format!("if ({key} in {name}) {{"));
+                self.line(format!("{name}[{key}].0 = {number};"));
+                self.close();
+            }
+            (Ty::Votes, _) => {
+                let (key, value) = (self.expr(Ty::Machine, 1), self.expr(Ty::Pair, 1));
+                self.line(format!("{name}[{key}] = {value};"));
+            }
+            (_, 0) => {
+                let value = self.expr(Ty::Pair, 1);
+                self.line(format!("{name}.tag = {value};"));
+            }
+            (_, 1) => self.line(format!("{name}.tag.0 = {number};")),
+            (_, _) => self.change_nested(&format!("{name}.rows"), Ty::Rows),
+        }
     }
 
     fn change(&mut self, name: &str, ty: Ty) {
@@ -422,20 +489,31 @@ impl<'a> BodyWriter<'a> {
         let collections: Vec<(String, Ty)> = self
             .visible
             .iter()
-            .filter(|(_, ty)| matches!(ty, Ty::Seq | Ty::Set | Ty::Map))
+            .filter(|(_, ty)| matches!(ty, Ty::Seq | Ty::Set | Ty::Map) || Ty::NESTED.contains(ty))
             .cloned()
             .collect();
-        let variable = self.local(Ty::Int);
         if !collections.is_empty() && self.random.chance(60) {
             let (name, ty) = self.random.pick(&collections).clone();
+            let is_map = matches!(ty, Ty::Map | Ty::Lists | Ty::Votes);
+            let of_keys = is_map && self.random.chance(50);
             let items = match ty {
-                Ty::Map if self.random.chance(50) => format!("keys({name})"),
-                Ty::Map => format!("values({name})"),
+                _ if of_keys => format!("keys({name})"),
+                _ if is_map => format!("values({name})"),
+                Ty::Deep => format!("{name}.rows"),
                 _ => name,
             };
+            let of = match ty {
+                Ty::Rows | Ty::Deep => Ty::Named,
+                Ty::Lists if !of_keys => Ty::Seq,
+                Ty::Votes if of_keys => Ty::Machine,
+                Ty::Votes => Ty::Pair,
+                _ => Ty::Int,
+            };
+            let variable = self.local(of);
             self.open(format!("foreach ({variable} in {items}) {{"));
-            self.visible.push((variable, Ty::Int));
+            self.visible.push((variable, of));
         } else {
+            let variable = self.local(Ty::Int);
             let n = self.random.between(1, 2);
             self.open(format!("while ({variable} < {n}) {{"));
             self.line(format!("{variable} = {variable} + 1;"));
@@ -567,7 +645,10 @@ impl<'a> BodyWriter<'a> {
                     Some(at) => self.call_text(at),
                     None => self.simple(Ty::Bool),
                 },
-                7 => self.simple(Ty::Bool),
+                7 => match self.nested_claim() {
+                    Some(text) => text,
+                    None => self.simple(Ty::Bool),
+                },
                 _ => {
                     let op = *self.random.pick(&["<", "==", "!=", ">="]);
                     format!("({} {op} {})", self.expr(Ty::Int, d), self.expr(Ty::Int, d))
@@ -588,8 +669,38 @@ impl<'a> BodyWriter<'a> {
             Ty::Named if self.random.chance(60) => {
                 format!("(n = ({}) % 3, who = {})", self.expr(Ty::Int, d), self.expr(Ty::Machine, d))
             }
-            Ty::Pair | Ty::Named | Ty::Seq | Ty::Set | Ty::Map | Ty::Friends => self.simple(ty),
+            Ty::Rows if self.random.chance(30) => format!("oneRow({})", self.expr(Ty::Named, d)),
+            Ty::Deep if self.random.chance(50) => {
+                format!("(rows = {}, tag = {})", self.expr(Ty::Rows, d), self.expr(Ty::Pair, d))
+            }
+            Ty::Pair
+            | Ty::Named
+            | Ty::Seq
+            | Ty::Set
+            | Ty::Map
+            | Ty::Friends
+            | Ty::Rows
+            | Ty::Lists
+            | Ty::Votes
+            | Ty::Deep => self.simple(ty),
         }
+    }
+
+    /// Something about a nested value, if there is one.
+    fn nested_claim(&mut self) -> Option<String> {
+        let nested: Vec<(String, Ty)> =
+            self.visible.iter().filter(|(_, ty)| Ty::NESTED.contains(ty)).cloned().collect();
+        if nested.is_empty() {
+            return None;
+        }
+        let (name, ty) = self.random.pick(&nested).clone();
+        Some(match (ty, self.random.below(3)) {
+            (_, 0) => format!("({name} == {})", self.simple(ty)),
+            (Ty::Votes, _) => format!("({} in {name})", self.simple(Ty::Machine)),
+            (Ty::Rows, _) => format!("({} in {name})", self.simple(Ty::Named)),
+            (Ty::Lists, _) => format!("({} in {name})", self.random.below(3)),
+            _ => format!("{name}.tag.1"),
+        })
     }
 
     fn has_friends(&self) -> bool {
@@ -598,14 +709,22 @@ impl<'a> BodyWriter<'a> {
 
     /// A number out of something larger.
     fn compound(&mut self) -> Option<String> {
+        let at = if self.profile.nested > 0 { self.random.below(3) } else { 0 };
         let parts: Vec<String> = self
             .visible
             .iter()
             .filter_map(|(name, ty)| match ty {
                 Ty::Pair => Some(format!("{name}.0")),
                 Ty::Named => Some(format!("{name}.n")),
-                Ty::Seq | Ty::Set | Ty::Map => Some(format!("sizeof({name})")),
-                _ => None,
+                Ty::Rows if at == 0 => Some(format!("firstOf({name})")),
+                Ty::Rows if at == 1 => Some(format!("sumOf({name})")),
+                Ty::Lists if at > 0 => Some(format!("numberIn({name}, {at})")),
+                Ty::Deep if at == 0 => Some(format!("sumOf({name}.rows)")),
+                Ty::Deep => Some(format!("{name}.tag.0")),
+                Ty::Seq | Ty::Set | Ty::Map | Ty::Rows | Ty::Lists | Ty::Votes => {
+                    Some(format!("sizeof({name})"))
+                }
+                Ty::Int | Ty::Bool | Ty::Color | Ty::Machine | Ty::Friends => None,
             })
             .collect();
         (!parts.is_empty()).then(|| self.random.pick(&parts).clone())
@@ -625,5 +744,6 @@ pub(super) fn constant(random: &mut Random, ty: Ty) -> String {
         Ty::Set => "default(set[int])".into(),
         Ty::Map => "default(map[int, int])".into(),
         Ty::Friends => "default(seq[machine])".into(),
+        Ty::Rows | Ty::Lists | Ty::Votes | Ty::Deep => format!("default({})", ty.text()),
     }
 }

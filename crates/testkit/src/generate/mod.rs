@@ -33,11 +33,24 @@ enum Ty {
     Map,
     /// The machines that the main one has made, when it makes several alike; never empty after its opening.
     Friends,
+    Rows,
+    Lists,
+    Votes,
+    Deep,
 }
 
 impl Ty {
     const PAYLOADS: [Ty; 6] = [Ty::Int, Ty::Bool, Ty::Color, Ty::Machine, Ty::Pair, Ty::Named];
     const FIELDS: [Ty; 7] = [Ty::Int, Ty::Bool, Ty::Color, Ty::Pair, Ty::Seq, Ty::Set, Ty::Map];
+    const NESTED: [Ty; 4] = [Ty::Rows, Ty::Lists, Ty::Votes, Ty::Deep];
+
+    fn random_payload(random: &mut Random, profile: &Profile) -> Ty {
+        if is_nested(random, profile) { *random.pick(&Ty::NESTED) } else { *random.pick(&Ty::PAYLOADS) }
+    }
+
+    fn random_field(random: &mut Random, profile: &Profile) -> Ty {
+        if is_nested(random, profile) { *random.pick(&Ty::NESTED) } else { *random.pick(&Ty::FIELDS) }
+    }
 
     fn text(self) -> &'static str {
         match self {
@@ -51,8 +64,17 @@ impl Ty {
             Ty::Set => "set[int]",
             Ty::Map => "map[int, int]",
             Ty::Friends => "seq[machine]",
+            Ty::Rows => "seq[(n: int, who: machine)]",
+            Ty::Lists => "map[int, seq[int]]",
+            Ty::Votes => "map[machine, (int, bool)]",
+            Ty::Deep => "(rows: seq[(n: int, who: machine)], tag: (int, bool))",
         }
     }
+}
+
+/// Asks for no random number where the profile has nothing nested, so that its programs stay the same.
+fn is_nested(random: &mut Random, profile: &Profile) -> bool {
+    profile.nested > 0 && random.chance(profile.nested)
 }
 
 /// A program for this seed.
@@ -128,8 +150,9 @@ struct FunctionPlan {
 impl Plan {
     fn new(random: &mut Random, profile: &Profile) -> Self {
         let n_events = random.between(profile.events.0, profile.events.1);
-        let events =
-            (0..n_events).map(|_| random.chance(65).then(|| *random.pick(&Ty::PAYLOADS))).collect::<Vec<_>>();
+        let events = (0..n_events)
+            .map(|_| random.chance(65).then(|| Ty::random_payload(random, profile)))
+            .collect::<Vec<_>>();
         let n_machines = 1 + random.between(profile.machines.0, profile.machines.1);
         let machines = (0..n_machines).map(|at| MachinePlan::new(random, profile, at, n_events)).collect();
         let n_monitors = random.between(profile.monitors.0, profile.monitors.1);
@@ -141,7 +164,7 @@ impl MachinePlan {
     fn new(random: &mut Random, profile: &Profile, at: usize, n_events: usize) -> Self {
         let mut fields = vec![("fuel".to_owned(), Ty::Int), ("peer".to_owned(), Ty::Machine)];
         for k in 0..random.between(1, 3) {
-            let ty = if k == 0 && random.chance(60) { Ty::Int } else { *random.pick(&Ty::FIELDS) };
+            let ty = if k == 0 && random.chance(60) { Ty::Int } else { Ty::random_field(random, profile) };
             fields.push((format!("v{k}"), ty));
         }
         if at == 0 && profile.copies.1 > 1 {
@@ -151,14 +174,14 @@ impl MachinePlan {
         // The start state is entered once, before any event.
         let states = (0..n_states)
             .map(|state| StatePlan {
-                entry: (state > 0 && random.chance(35)).then(|| *random.pick(&Ty::PAYLOADS)),
+                entry: (state > 0 && random.chance(35)).then(|| Ty::random_payload(random, profile)),
                 rank: if state == 0 { 0 } else { random.below(n_events + 1).max(random.below(n_events + 1)) },
             })
             .collect();
         let functions = (0..random.below(4))
             .map(|k| FunctionPlan {
                 name: format!("f{k}"),
-                param: random.chance(50).then(|| *random.pick(&Ty::PAYLOADS)),
+                param: random.chance(50).then(|| Ty::random_payload(random, profile)),
                 result: random.chance(55).then(|| *random.pick(&[Ty::Int, Ty::Bool, Ty::Int])),
                 rank: random.between(1, n_events),
                 may_receive: random.below(100) < 4 * profile.receive as usize,
@@ -219,6 +242,9 @@ impl ProgramWriter<'_> {
         self.line(1, "}");
         self.line(1, "return a;");
         self.line(0, "}");
+        if self.profile.nested > 0 {
+            self.nested_functions();
+        }
         for machine in 0..self.plan.machines.len() {
             self.machine(machine);
         }
@@ -226,6 +252,51 @@ impl ProgramWriter<'_> {
             self.monitor(monitor);
         }
         self.test();
+    }
+
+    /// What reads and makes nested values in expressions.
+    fn nested_functions(&mut self) {
+        let functions: [&[&str]; 4] = [
+            &[
+                "fun firstOf(rows: seq[(n: int, who: machine)]): int {",
+                "  if (sizeof(rows) == 0) {",
+                "    return 0;",
+                "  }",
+                "  return rows[0].n;",
+                "}",
+            ],
+            &[
+                "fun sumOf(rows: seq[(n: int, who: machine)]): int {",
+                "  var row: (n: int, who: machine);",
+                "  var sum: int;",
+                "  foreach (row in rows) {",
+                "    sum = (sum + row.n) % 3;",
+                "  }",
+                "  return sum;",
+                "}",
+            ],
+            &[
+                "fun oneRow(row: (n: int, who: machine)): seq[(n: int, who: machine)] {",
+                "  var rows: seq[(n: int, who: machine)];",
+                "  rows += (0, row);",
+                "  return rows;",
+                "}",
+            ],
+            &[
+                "fun numberIn(lists: map[int, seq[int]], at: int): int {",
+                "  if (!(at in lists)) {",
+                "    return 0;",
+                "  }",
+                "  if (sizeof(lists[at]) == 0) {",
+                "    return 1;",
+                "  }",
+                "  return lists[at][sizeof(lists[at]) - 1];",
+                "}",
+            ],
+        ];
+        for line in functions.into_iter().flatten() {
+            self.line(0, line);
+        }
     }
 
     /// Sometimes a test of its own, which may attach fewer monitors and watch fewer machines.
@@ -531,6 +602,9 @@ impl ProgramWriter<'_> {
         self.line(0, &format!("spec Spec{at} observes {} {{", names.join(", ")));
         self.line(1, "var v0: int;");
         self.line(1, "var v1: set[int];");
+        if self.profile.nested > 0 {
+            self.line(1, &format!("var v2: {};", Ty::Votes.text()));
+        }
         let n_states = self.random.between(1, 3);
         for state in 0..n_states {
             let kind = match self.random.below(100) as u32 {

@@ -53,6 +53,8 @@ pub struct Profile {
     pub roles: u32,
     /// Sends that would have to be paid for and are not.
     pub unpaid: u32,
+    /// Fields, payloads and parameters that are collections of collections and tuples.
+    pub nested: u32,
 }
 
 const MIXED: Profile = Profile {
@@ -89,6 +91,7 @@ const MIXED: Profile = Profile {
     careless: 3,
     roles: 0,
     unpaid: 0,
+    nested: 0,
 };
 
 /// The profiles that differential tests go through in turn.
@@ -149,6 +152,21 @@ pub const ALL: &[Profile] = &[
         ..MIXED
     },
     Profile { name: "unread", reads: 30, defer: 30, on_goto: 24, receive: 10, unhandled: 1, ..MIXED },
+    // Values of which code reads some parts, some elements, or no order.
+    Profile {
+        name: "nested",
+        machines: (1, 2),
+        states: (1, 2),
+        events: (2, 4),
+        opening_sends: (1, 2),
+        collection: 40,
+        repeat: 14,
+        call: 14,
+        defer: 12,
+        unhandled: 1,
+        nested: 60,
+        ..MIXED
+    },
 ];
 
 const ENDLESS_MIXED: Profile = Profile {
