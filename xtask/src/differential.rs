@@ -8,7 +8,7 @@ use allways_run::NetworkModel;
 use allways_testkit::Loaded;
 use allways_testkit::boogie;
 use allways_testkit::differential::{
-    Comparison, Over, Statistics, compare_seed, network_of, program_of, shrink_difference,
+    Comparison, Only, Over, Statistics, compare_seed, network_of, program_of, shrink_difference,
 };
 use allways_testkit::generate::profile;
 use allways_testkit::oracle::{self, OracleOptions};
@@ -41,7 +41,8 @@ pub fn run(args: &[&str]) -> ExitCode {
             }
             "--network" => NetworkModel::named(value).map(|model| models = vec![model]).is_some(),
             "--profile" => {
-                only = profile::ALL.iter().find(|profile| profile.name == *value);
+                let known = profile::ALL.iter().find(|profile| profile.name == *value);
+                only = known.map(Only::Profile).or((*value == "ledgers").then_some(Only::Ledgers));
                 only.is_some()
             }
             _ => false,
@@ -213,7 +214,7 @@ fn usage() -> ExitCode {
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
-    println!("  profiles: {}", names.join(", "));
+    println!("  profiles: {}, ledgers", names.join(", "));
     println!("cargo xtask differential --boogie [--programs N] [--seed S]");
     ExitCode::from(2)
 }

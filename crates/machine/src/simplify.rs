@@ -250,7 +250,8 @@ impl Kernel {
                 all.value = self.store_mut().named(shape, &parts);
             }
             // Freed slots are part of the order.
-            Kind::Seq | Kind::Set | Kind::Map if node.order && value.flags().has(Flags::HOLES) => {}
+            Kind::Seq | Kind::Set | Kind::Map
+                if (node.order || !how.sorts) && value.flags().has(Flags::HOLES) => {}
             Kind::Seq | Kind::Set | Kind::Map => {
                 let mut content: Vec<Value> = self.store().elements(value).flatten().copied().collect();
                 let width = if kind == Kind::Map { 2 } else { 1 };

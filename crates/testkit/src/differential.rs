@@ -7,6 +7,7 @@ use allways_p::hir::{EventId, MachineKind, Program};
 use allways_run::{NetworkModel, NetworkOptions};
 
 use crate::generate::circle::circle;
+use crate::generate::ledger::ledger;
 use crate::generate::{Profile, generate, generate_any};
 use crate::oracle::{self, OracleOptions};
 use crate::random::Random;
@@ -113,6 +114,13 @@ impl Statistics {
     }
 }
 
+/// One kind of program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Only {
+    Profile(&'static Profile),
+    Ledgers,
+}
+
 /// Which network random programs run over.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Over {
@@ -120,14 +128,17 @@ pub struct Over {
     /// With events that are lossy or duplicating, or a machine that crashes, at random.
     pub faults: bool,
     /// Programs of this kind only, rather than of all in turn.
-    pub only: Option<&'static Profile>,
+    pub only: Option<Only>,
 }
 
-/// The program of a seed. Where messages can overtake each other, every third is made to show it.
+/// The program of a seed. Every fifth is about what is read of nested values; where messages can overtake each other, every third
+/// is made to show that.
 pub fn program_of(seed: u64, over: Over) -> String {
     match over.only {
-        Some(profile) => generate(seed, profile),
+        Some(Only::Profile(profile)) => generate(seed, profile),
+        Some(Only::Ledgers) => ledger(seed),
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
+        None if seed % 5 == 2 => ledger(seed),
         None => generate_any(seed).0,
     }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use allways_machine::{DataPoint, Executable, Kernel, Silent, trace};
 use allways_run::{Choice, Limits, NetworkModel};
 use allways_testkit::Loaded;
-use allways_testkit::differential::{Comparison, Over, Statistics, compare_seed, network_of, program_of};
+use allways_testkit::differential::{
+    Comparison, Only, Over, Statistics, compare_seed, network_of, program_of,
+};
 use allways_testkit::generate::generate_any;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
@@ -108,6 +110,11 @@ fn oracle_and_search_agree_over_networks() {
         ..Over::default()
     };
     compare_proofs(FIRST_SEED..FIRST_SEED + 200, 60, all);
+}
+
+#[test]
+fn oracle_and_search_agree_on_what_is_read_of_values() {
+    compare_proofs(0..120, 60, |_| Over { only: Some(Only::Ledgers), ..Over::default() });
 }
 
 fn compare_proofs(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u64) -> Over) {

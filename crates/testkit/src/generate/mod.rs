@@ -10,6 +10,7 @@
 
 mod body;
 pub mod circle;
+pub mod ledger;
 pub mod profile;
 
 use std::fmt::Write as _;
