@@ -1,7 +1,9 @@
 //! The successors of a configuration vector: arithmetic on numbers of cells.
 
 use super::cells::{CellId, Cut, Owner};
-use super::memo::{ActEntry, ActKind, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out};
+use super::memo::{
+    ActEntry, ActKind, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out, Reaction,
+};
 
 /// Which step of a configuration: who, and by which outcomes of the receiver and of itself. Of a network, `own` is which of
 /// its messages arrives.
@@ -222,13 +224,24 @@ impl<'a> Expander<'a> {
             ActKind::Fault => sink.broken(Move { slot, delivered: 0, own: 0 }),
             ActKind::Unknown => {}
             ActKind::Deliver => {
-                let (target, message) = self.memo.deliveries[act.delivery as usize];
+                let (target, message) = act.delivery;
                 let receiver = match vector[target as usize] {
                     // Nobody sends to a machine that does not exist: the network is empty.
                     0 => self.memo.empty_network(target),
                     cell => cell,
                 };
-                let (first, n) = self.memo.deliver(receiver, message);
+                let Reaction { only, first, n } = self.memo.reaction(receiver, message);
+                standing.n_enabled += 1;
+                if act.next != 0 && only.extra == 0 {
+                    if self.skips_stutter && only.next == receiver && act.next == cell {
+                        standing.n_stuttering += 1;
+                        return;
+                    }
+                    let delta = only.delta.wrapping_add(act.delta);
+                    let changes = &[(target, only.next), (slot, act.next)];
+                    let by = Move { slot, delivered: 0, own: 0 };
+                    return sink.successor(vector, Successor { delta, changes, by, hot: 0, cold: 0 });
+                }
                 for delivered in 0..n {
                     let reaction = self.memo.outs[(first + delivered) as usize];
                     if reaction.extra != 0 {
@@ -255,6 +268,7 @@ impl<'a> Expander<'a> {
                         }
                     }
                 }
+                return;
             }
             ActKind::Network => {
                 standing.n_machines -= 1;

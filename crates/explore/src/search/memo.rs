@@ -10,12 +10,23 @@ use std::sync::{Mutex, MutexGuard};
 use allways_run::StopReason;
 
 use super::cells::{Act, CellId, Cells, Cut, Delivered, Ending, Heard, WorkedOut};
-use super::hash::mix;
 use super::lock;
+use super::pair_table::PairTable;
 
-/// What a machine can do where it stands, in 16 bytes.
+/// What a machine can do where it stands, in half a line of the cache: a step with one outcome and nothing special about it,
+/// as most are, is all in here.
 #[derive(Clone, Copy, Default)]
+#[repr(align(32))]
 pub(super) struct ActEntry {
+    /// Of the outcome, if there is one that has nothing extra.
+    pub delta: u64,
+    /// Likewise; else zero.
+    pub next: CellId,
+    /// Outcomes, in `outs`.
+    pub first: u32,
+    pub n: u32,
+    /// The delivery that comes first: the slot and the message.
+    pub delivery: (u32, u32),
     pub kind: ActKind,
     /// No monitor hears of the step, and no bound cuts it.
     pub is_unheard: bool,
@@ -23,11 +34,6 @@ pub(super) struct ActEntry {
     pub is_halted: bool,
     /// Behind its outcomes there is one more: it crashes.
     pub can_crash: bool,
-    /// Outcomes, in `outs`.
-    pub n: u32,
-    pub first: u32,
-    /// The number of the delivery that comes first: the slot and the message, in `deliveries`.
-    pub delivery: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -47,13 +53,26 @@ pub(super) enum ActKind {
 }
 
 /// One outcome: the next cell, and what replacing the present one by it adds to the fingerprint.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Out {
     pub delta: u64,
     pub next: CellId,
     /// Into `extras`; zero is none.
     pub extra: u32,
 }
+
+/// What a receiver makes of a message.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Reaction {
+    /// The outcome, if it is the only one; else its `extra` is not zero.
+    pub only: Out,
+    /// All outcomes, in `outs`.
+    pub first: u32,
+    pub n: u32,
+}
+
+/// In `extra` of the only outcome of what has several, or none.
+const SEVERAL: u32 = u32::MAX;
 
 /// What few outcomes have.
 #[derive(Clone, Debug)]
@@ -96,10 +115,10 @@ pub(super) struct Memo<'a> {
     acts: Vec<ActEntry>,
     pub outs: Vec<Out>,
     pub extras: Vec<Extra>,
-    /// Slot and message.
+    /// What a network brings: slot and message.
     pub deliveries: Vec<(u32, u32)>,
-    delivered: PairTable,
-    heard: PairTable,
+    delivered: PairTable<Reaction>,
+    heard: PairTable<Reaction>,
     /// By slot, the number of an empty network there; zero where it was not asked for.
     empty: Vec<CellId>,
     /// Why some step cannot be known, the first such.
@@ -162,6 +181,12 @@ impl<'a> Memo<'a> {
     /// The outcomes of a delivery: the first in `outs`, and how many.
     #[inline]
     pub fn deliver(&mut self, cell: CellId, message: u32) -> (u32, u32) {
+        let Reaction { first, n, .. } = self.reaction(cell, message);
+        (first, n)
+    }
+
+    #[inline]
+    pub fn reaction(&mut self, cell: CellId, message: u32) -> Reaction {
         self.n_lookups += 1;
         match self.delivered.get(cell, message) {
             Some(found) => found,
@@ -173,15 +198,10 @@ impl<'a> Memo<'a> {
     #[inline]
     pub fn hear(&mut self, cell: CellId, message: u32) -> Out {
         self.n_lookups += 1;
-        let at = match self.heard.get(cell, message) {
-            Some((at, _)) => at,
-            None if self.puts_off => {
-                self.put_off(Question::Heard(cell, message));
-                return Out { delta: 0, next: 0, extra: HEARD_UNKNOWN };
-            }
+        match self.heard.get(cell, message) {
+            Some(reaction) => reaction.only,
             None => self.ask_hear(cell, message),
-        };
-        self.outs[at as usize]
+        }
     }
 
     /// The number of an empty network, which is zero in vectors.
@@ -340,16 +360,15 @@ impl<'a> Memo<'a> {
                     };
                     self.outs.push(Out { delta, next, extra });
                 }
-                let delivery = deliver.map_or(0, |delivery| {
-                    self.deliveries.push(delivery);
-                    self.deliveries.len() as u32 - 1
-                });
-                let kind = match (delivery, creates) {
-                    (0, false) => ActKind::Alone,
-                    (0, true) => ActKind::Create,
-                    _ => ActKind::Deliver,
+                let kind = match (deliver, creates) {
+                    (None, false) => ActKind::Alone,
+                    (None, true) => ActKind::Create,
+                    (Some(_), _) => ActKind::Deliver,
                 };
-                ActEntry { kind, is_unheard, is_halted: false, can_crash: false, n, first, delivery }
+                let delivery = deliver.unwrap_or_default();
+                let only = self.only(first);
+                let (delta, next) = if only.extra == 0 { (only.delta, only.next) } else { (0, 0) };
+                ActEntry { delta, next, first, n, delivery, kind, is_unheard, ..Default::default() }
             }
         };
         if let Some(next) = cells.crash(cell) {
@@ -364,18 +383,26 @@ impl<'a> Memo<'a> {
         self.acts[cell as usize] = entry;
     }
 
+    /// The outcome that was added, if it is the only one from there on.
+    fn only(&self, first: u32) -> Out {
+        match self.outs[first as usize..] {
+            [only] => only,
+            _ => Out { extra: SEVERAL, ..Out::default() },
+        }
+    }
+
     #[cold]
-    fn ask_deliver(&mut self, cell: CellId, message: u32) -> (u32, u32) {
+    fn ask_deliver(&mut self, cell: CellId, message: u32) -> Reaction {
         if self.puts_off {
             self.put_off(Question::Delivered(cell, message));
-            return (0, 0);
+            return Reaction { only: Out { extra: SEVERAL, ..Out::default() }, first: 0, n: 0 };
         }
         self.ask(Question::Delivered(cell, message));
         self.delivered.get(cell, message).unwrap_or_default()
     }
 
     fn add_delivered(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, outcomes: &[Delivered]) {
-        let found = (self.outs.len() as u32, outcomes.len() as u32);
+        let first = self.outs.len() as u32;
         let here = cells.hash(cell);
         for outcome in outcomes {
             let (end, next) = self.end(&outcome.end);
@@ -389,13 +416,18 @@ impl<'a> Memo<'a> {
             };
             self.outs.push(Out { delta, next, extra });
         }
-        self.delivered.insert(cell, message, found);
+        let reaction = Reaction { only: self.only(first), first, n: outcomes.len() as u32 };
+        self.delivered.insert(cell, message, reaction);
     }
 
     #[cold]
-    fn ask_hear(&mut self, cell: CellId, message: u32) -> u32 {
+    fn ask_hear(&mut self, cell: CellId, message: u32) -> Out {
+        if self.puts_off {
+            self.put_off(Question::Heard(cell, message));
+            return Out { extra: HEARD_UNKNOWN, ..Out::default() };
+        }
         self.ask(Question::Heard(cell, message));
-        self.heard.get(cell, message).unwrap_or_default().0
+        self.heard.get(cell, message).unwrap_or_default().only
     }
 
     fn add_heard(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, heard: &Heard) {
@@ -414,9 +446,7 @@ impl<'a> Memo<'a> {
             End::Unknown | End::Cut(_) => extra |= HEARD_UNKNOWN,
             End::Stands => {}
         }
-        let at = self.outs.len() as u32;
-        self.outs.push(Out { delta, next, extra });
-        self.heard.insert(cell, message, (at, 1));
+        self.heard.insert(cell, message, Reaction { only: Out { delta, next, extra }, first: 0, n: 1 });
     }
 
     fn end(&mut self, end: &Ending) -> (End, CellId) {
@@ -429,60 +459,5 @@ impl<'a> Memo<'a> {
                 (End::Unknown, 0)
             }
         }
-    }
-}
-
-/// A map from pairs to pairs, by open addressing.
-#[derive(Default)]
-pub(super) struct PairTable {
-    /// The key plus one is never zero, since no cell has the number zero.
-    slots: Vec<(u64, (u32, u32))>,
-    len: usize,
-}
-
-impl PairTable {
-    pub fn n_bytes(&self) -> usize {
-        self.slots.capacity() * 16
-    }
-
-    #[inline]
-    pub fn get(&self, a: u32, b: u32) -> Option<(u32, u32)> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        let key = (a as u64) << 32 | b as u64;
-        let mask = self.slots.len() - 1;
-        let mut at = mix(key) as usize & mask;
-        loop {
-            let (known, value) = self.slots[at];
-            if known == key {
-                return Some(value);
-            }
-            if known == 0 {
-                return None;
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    pub fn insert(&mut self, a: u32, b: u32, value: (u32, u32)) {
-        if (self.len + 1) * 2 > self.slots.len() {
-            let size = (self.slots.len() * 2).max(64);
-            let old = std::mem::replace(&mut self.slots, vec![(0, (0, 0)); size]);
-            for (key, value) in old.into_iter().filter(|(key, _)| *key != 0) {
-                self.place(key, value);
-            }
-        }
-        self.len += 1;
-        self.place((a as u64) << 32 | b as u64, value);
-    }
-
-    fn place(&mut self, key: u64, value: (u32, u32)) {
-        let mask = self.slots.len() - 1;
-        let mut at = mix(key) as usize & mask;
-        while self.slots[at].0 != 0 {
-            at = (at + 1) & mask;
-        }
-        self.slots[at] = (key, value);
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! Reading order: [`options`], [`report`], `cells` (interning, and below it local steps by the kernel), `network` (what is on
 //! its way, likewise), `memo` (what each thread
-//! remembers of them), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
+//! remembers of them, in a `pair_table`), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
 //! search proper, on all cores, which meet at a `barrier`), `reduce` (what need not be looked at), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
 //! violation" to a schedule that replays), `graph` (liveness).
 //!
@@ -29,6 +29,7 @@ mod huge;
 mod memo;
 mod network;
 pub mod options;
+mod pair_table;
 mod part_watch;
 mod prove;
 mod reduce;

@@ -33,11 +33,22 @@ use rustc_hash::FxHashMap;
 use super::super::cells::{CellId, Cells, Cut, Owner};
 use super::super::expand::{Move, Sink, Successor};
 use super::super::lock;
-use super::super::memo::{ActEntry, ActKind, End, Memo, PairTable};
+use super::super::memo::{ActEntry, ActKind, End, Memo};
+use super::super::pair_table::PairTable;
 use super::super::survey::Notes;
 
 /// Steps that one step is folded with, at most.
 pub(in super::super) const MAX_FOLDED: u32 = 64;
+
+/// What becomes of a network whose target drops what it can.
+#[derive(Clone, Copy, Default)]
+struct AfterDrops {
+    /// What that adds to the fingerprint.
+    delta: u64,
+    after: CellId,
+    /// How many messages.
+    n: u32,
+}
 
 /// Finds hand-overs and drops.
 pub(in super::super) struct HandOvers<'a> {
@@ -49,10 +60,8 @@ pub(in super::super) struct HandOvers<'a> {
     known: FxHashMap<(CellId, u32), bool>,
     /// By slot: that of the network that brings messages there; itself if there is none.
     networks: Vec<u32>,
-    /// By cells of a machine and of its network: the network after drops, and the number of what these add to the
-    /// fingerprint, in `deltas`.
-    dropped: PairTable,
-    deltas: Vec<(u64, u32)>,
+    /// By cells of a machine and of its network.
+    dropped: PairTable<AfterDrops>,
     /// By cell: which events a machine drops for good, which a network can bring, as bits. So that hardly ever `dropped` is
     /// asked, which is large.
     events: Vec<u64>,
@@ -139,7 +148,6 @@ impl<'a> HandOvers<'a> {
             known: FxHashMap::default(),
             networks: Vec::new(),
             dropped: PairTable::default(),
-            deltas: Vec::new(),
             events: Vec::new(),
             open: Vec::new(),
             spare: Vec::new(),
@@ -219,7 +227,7 @@ impl<'a> HandOvers<'a> {
             }
             now.n_folded += 1;
             if act.kind == ActKind::Deliver {
-                let (network, op) = memo.deliveries[act.delivery as usize];
+                let (network, op) = act.delivery;
                 let place = now.changes.iter().position(|&(slot, _)| slot == network);
                 let before = place.map_or_else(|| cell_at(from, network), |place| now.changes[place].1);
                 let before = if before == 0 { memo.empty_network(network) } else { before };
@@ -293,14 +301,13 @@ impl<'a> HandOvers<'a> {
             if self.events_of(memo, target_cell) & self.events_of(memo, before) == KNOWN {
                 continue;
             }
-            let (after, number) = match self.dropped.get(target_cell, before) {
+            let AfterDrops { delta, after, n } = match self.dropped.get(target_cell, before) {
                 Some(known) => known,
                 None => self.work_out_drops(memo, target_cell, before),
             };
             if after != before {
-                let (delta, n_dropped) = self.deltas[number as usize];
                 now.delta = now.delta.wrapping_add(delta);
-                now.n_folded += n_dropped;
+                now.n_folded += n;
                 match place {
                     Some(place) => now.changes[place].1 = after,
                     None => now.changes.push((network, after)),
@@ -311,7 +318,7 @@ impl<'a> HandOvers<'a> {
 
     /// What becomes of a network that brings messages to a machine which stands like that.
     #[cold]
-    fn work_out_drops(&mut self, memo: &mut Memo<'_>, target: CellId, before: CellId) -> (CellId, u32) {
+    fn work_out_drops(&mut self, memo: &mut Memo<'_>, target: CellId, before: CellId) -> AfterDrops {
         let (mut network, mut delta, mut n_dropped) = (before, 0u64, 0);
         while network != 0 {
             let act = memo.act(network);
@@ -333,8 +340,7 @@ impl<'a> HandOvers<'a> {
             delta = delta.wrapping_add(out.delta);
             n_dropped += 1;
         }
-        self.deltas.push((delta, n_dropped));
-        let found = (network, self.deltas.len() as u32 - 1);
+        let found = AfterDrops { delta, after: network, n: n_dropped };
         self.dropped.insert(target, before, found);
         found
     }

@@ -329,7 +329,7 @@ impl<'a> PersistentSets<'a> {
                 ActKind::Create if act.is_unheard => {}
                 ActKind::Create => set |= heard,
                 ActKind::Deliver => {
-                    let (target, _) = memo.deliveries[act.delivery as usize];
+                    let (target, _) = act.delivery;
                     set |= self.senders[target as usize];
                     if !act.is_unheard {
                         set |= heard;
@@ -387,7 +387,7 @@ impl<'a> PersistentSets<'a> {
             let act = memo.act(cell);
             let (target, (first, n)) = match act.kind {
                 ActKind::Deliver => {
-                    let (target, message) = memo.deliveries[act.delivery as usize];
+                    let (target, message) = act.delivery;
                     (Some(target), memo.deliver(vector[target as usize], message))
                 }
                 ActKind::Alone | ActKind::Create => (None, (0, 1)),
