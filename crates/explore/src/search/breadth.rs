@@ -5,8 +5,9 @@
 //! of their slot and the look at it. When the table is too full everybody stops where they are, it is replaced, and
 //! they go on: a *round* is what happens between two such stops.
 //!
-//! What a machine does somewhere has to be worked out once, under a lock. A vector that asks for that is put aside, with its
-//! questions, and looked at again when they were answered; so threads hardly ever wait for each other within a round.
+//! What a machine does somewhere has to be worked out once, under a lock. If another thread has that, a vector that asks is put
+//! aside, with its questions, and looked at again when they were answered; so threads hardly ever wait for each other within
+//! a round.
 //!
 //! Only *whether* there is a violation, and how deep, comes out of here. Which one, and the way there, is found again in
 //! a fixed order (see `witness`), so that it does not depend on threads.
@@ -36,7 +37,7 @@ use super::reduce::hand_over::{First, HandOvers, Raw};
 use super::reduce::persistent::{PersistentSets, Reach};
 use super::reduce::symmetry::Symmetry;
 use super::survey::Notes;
-use super::table::{Full, Growth, Table};
+use super::table::{Growth, Table};
 use super::tree::{Pairs, Tree};
 use crate::options::Cancel;
 
@@ -256,7 +257,7 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
     let no_memory =
         |cx: Context<'_>| StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
     let table = match cx.options.store {
-        StoreKind::Fingerprint => Table::new(FIRST_BITS),
+        StoreKind::Fingerprint => Table::new_for_hashes(FIRST_BITS),
         StoreKind::Exact => Table::new_exact(FIRST_BITS, 0, 0),
         StoreKind::Wide => Table::new_wide(FIRST_BITS),
     };
@@ -367,15 +368,15 @@ impl Leader<'_, '_> {
                     Keys::Wide(seconds) => {
                         self.worker.table.insert_wide(key_of(print), key_of(seconds.of(vector)))
                     }
-                    Keys::Exact(tree) => {
-                        tree.set(vector).map_err(|_| Full).and_then(|key| self.worker.table.insert(key))
-                    }
+                    Keys::Exact(tree) => tree.set(vector).and_then(|()| self.worker.table.insert(tree.key())),
                 };
                 // Different vectors, and hardly any.
                 if inserted == Ok(true) {
-                    let mut chunk = Chunk::new(vector.len(), false);
-                    chunk.vectors.extend_from_slice(vector);
-                    chunk.fingerprints.push(print);
+                    let mut chunk = Chunk::new(Chunk::default(), vector.len(), false);
+                    match &mut self.worker.keys {
+                        Keys::Fingerprint | Keys::Wide(_) => chunk.write(vector, &[], print),
+                        Keys::Exact(tree) => chunk.write_key(tree.key()),
+                    }
                     layer.push(chunk);
                 }
             }
@@ -562,6 +563,8 @@ struct Worker<'a, 's> {
     symmetry: Option<Symmetry<'a>>,
     differences: Vec<(u32, CellId)>,
     memo_bytes: u64,
+    /// The one at hand, where it is read from its key.
+    vector: Vec<CellId>,
     before: Vec<(usize, Tally)>,
     /// With vectors that ask for what has to be worked out.
     waiting: Vec<Task>,
@@ -589,6 +592,7 @@ impl<'a, 's> Worker<'a, 's> {
             symmetry: cx.symmetry(),
             differences: Vec::new(),
             memo_bytes: 0,
+            vector: Vec::new(),
             before: Vec::new(),
             waiting: Vec::new(),
         }
@@ -621,8 +625,9 @@ impl<'a, 's> Worker<'a, 's> {
                     self.work(task, room, &pairs, &mut output.tally, &mut writer);
                 }
             }
-            if let Ok(cells) = self.cx.cells.try_lock() {
+            if let Ok(mut cells) = self.cx.cells.try_lock() {
                 shared.cell_bytes.store(cells.n_bytes() as u64, Ordering::Relaxed);
+                self.expander.memo.catch_up(&mut cells);
             }
             shared.next_bytes.fetch_add(writer.take_new_bytes(), Ordering::Relaxed);
             if shared.must_stop(&self.cx, 0) {
@@ -726,7 +731,16 @@ impl<'a, 's> Worker<'a, 's> {
             before.push((from, *sink.tally));
             let n_threads = self.cx.options.n_threads.max(1) as u64;
             sink.n_free = (self.table.capacity() as u64).saturating_sub(seen) / n_threads + sink.n_new;
-            let vector = &chunk.vectors[from * chunk.stride..(from + 1) * chunk.stride];
+            let vector = match sink.keys {
+                Keys::Fingerprint | Keys::Wide(_) => &chunk.vectors[from * chunk.stride..][..chunk.stride],
+                Keys::Exact(tree) => {
+                    tree.open(chunk.words[from], chunk.stride, &mut self.vector);
+                    if let Some(&next) = chunk.words.get(from + 1) {
+                        tree.prefetch(next);
+                    }
+                    &self.vector[..]
+                }
+            };
             let standing = if is_last_layer {
                 let standing = self.expander.standing(vector);
                 if standing.n_enabled > 0 {
@@ -736,17 +750,12 @@ impl<'a, 's> Worker<'a, 's> {
             } else {
                 sink.from = from;
                 match sink.keys {
-                    Keys::Fingerprint => sink.fingerprint = chunk.fingerprints[from],
+                    Keys::Fingerprint => sink.fingerprint = chunk.words[from],
                     Keys::Wide(seconds) => {
-                        sink.fingerprint = chunk.fingerprints[from];
+                        sink.fingerprint = chunk.words[from];
                         sink.second = seconds.of(vector);
                     }
-                    Keys::Exact(tree) => {
-                        if tree.set(vector).is_err() {
-                            sink.are_full(from);
-                            continue;
-                        }
-                    }
+                    Keys::Exact(_) => {}
                 }
                 let memo = &mut self.expander.memo;
                 let symmetry = sink.symmetry.as_deref_mut();

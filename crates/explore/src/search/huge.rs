@@ -1,4 +1,4 @@
-//! Memory for large tables: zero from the start without being written, and in large pages.
+//! Memory for large tables: zero from the start without being written, and in large pages; and how to have it brought nearer.
 //!
 //! A look into a table of hundreds of megabytes misses the translation cache nearly always when pages are small, and the
 //! walk through the page tables then takes longer than the look. Measured on a Paxos model of 5.5 million
@@ -60,4 +60,18 @@ fn advise<T>(memory: &[T]) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = memory;
+}
+
+/// Brings what lies there nearer.
+#[inline]
+pub(super) fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+            std::ptr::from_ref(place).cast(),
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }

@@ -1,8 +1,8 @@
 //! What one thread remembers of local steps, laid out for reading.
 //!
 //! Hits touch nothing that another thread writes. A miss asks the shared [`Cells`] under its lock, and takes over whatever
-//! others have worked out meanwhile, so that it hardly ever has to ask for what is known. Where several threads search, a miss
-//! is put off: the configuration is looked at again when the lock was free for all such questions together. Every outcome carries
+//! others have worked out meanwhile, so that it hardly ever has to ask for what is known. Where several threads search, and the
+//! lock is not free, a miss is put off: the configuration is looked at again when the lock was free for all such questions together. Every outcome carries
 //! the difference that it makes to the fingerprint, so that the global step is additions.
 
 use std::sync::{Mutex, MutexGuard};
@@ -123,7 +123,7 @@ pub(super) struct Memo<'a> {
     empty: Vec<CellId>,
     /// Why some step cannot be known, the first such.
     pub unknown: Option<StopReason>,
-    /// Misses are put off: what is not known does nothing, and `take_missed` says so.
+    /// Misses are put off unless the lock is free: what is not known does nothing, and `take_missed` says so.
     pub puts_off: bool,
     has_missed: bool,
     /// What was put off.
@@ -218,21 +218,30 @@ impl<'a> Memo<'a> {
     }
 
     /// Takes over what other threads have worked out.
-    fn catch_up(&mut self, cells: &mut Cells<'_>) {
-        while let Some(known) = cells.log.get(self.n_caught_up) {
-            self.n_caught_up += 1;
-            match known.clone() {
-                WorkedOut::Act(cell, act) => self.add_act(cells, cell, &act),
+    pub fn catch_up(&mut self, cells: &mut Cells<'_>) {
+        let log = std::mem::take(&mut cells.log);
+        for known in &log[self.n_caught_up..] {
+            match known {
+                WorkedOut::Act(cell, act) => self.add_act(cells, *cell, act),
                 WorkedOut::Delivered(cell, message, delivered) => {
-                    self.add_delivered(cells, cell, message, &delivered);
+                    self.add_delivered(cells, *cell, *message, delivered);
                 }
-                WorkedOut::Heard(cell, message, heard) => self.add_heard(cells, cell, message, &heard),
+                WorkedOut::Heard(cell, message, heard) => self.add_heard(cells, *cell, *message, heard),
             }
         }
+        self.n_caught_up = log.len();
+        // What is taken over makes no steps, so nothing was added meanwhile.
+        cells.log = log;
     }
 
+    /// Has it answered now, if the lock is free; else later.
     #[cold]
     fn put_off(&mut self, question: Question) {
+        if let Ok(mut cells) = self.cells.try_lock() {
+            self.catch_up(&mut cells);
+            self.answer(&mut cells, question);
+            return;
+        }
         self.has_missed = true;
         self.open.push(question);
     }
@@ -313,7 +322,7 @@ impl<'a> Memo<'a> {
     fn ask_act(&mut self, cell: CellId) -> ActEntry {
         if self.puts_off {
             self.put_off(Question::Act(cell));
-            return ActEntry::default();
+            return self.acts.get(cell as usize).copied().unwrap_or_default();
         }
         self.ask(Question::Act(cell));
         self.acts[cell as usize]
@@ -395,7 +404,8 @@ impl<'a> Memo<'a> {
     fn ask_deliver(&mut self, cell: CellId, message: u32) -> Reaction {
         if self.puts_off {
             self.put_off(Question::Delivered(cell, message));
-            return Reaction { only: Out { extra: SEVERAL, ..Out::default() }, first: 0, n: 0 };
+            let nothing = Reaction { only: Out { extra: SEVERAL, ..Out::default() }, first: 0, n: 0 };
+            return self.delivered.get(cell, message).unwrap_or(nothing);
         }
         self.ask(Question::Delivered(cell, message));
         self.delivered.get(cell, message).unwrap_or_default()
@@ -424,7 +434,8 @@ impl<'a> Memo<'a> {
     fn ask_hear(&mut self, cell: CellId, message: u32) -> Out {
         if self.puts_off {
             self.put_off(Question::Heard(cell, message));
-            return Out { extra: HEARD_UNKNOWN, ..Out::default() };
+            let nothing = Out { extra: HEARD_UNKNOWN, ..Out::default() };
+            return self.heard.get(cell, message).map_or(nothing, |reaction| reaction.only);
         }
         self.ask(Question::Heard(cell, message));
         self.heard.get(cell, message).unwrap_or_default().only

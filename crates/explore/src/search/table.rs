@@ -15,7 +15,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use super::huge::zeros;
+use super::huge::{prefetch, zeros};
 
 /// No slot was free, or the key is none of those that the table can hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +42,8 @@ const MAX_PACKED: usize = 1 << (1 << SIZE_BITS);
 enum Form {
     /// Just as they are.
     Whole,
+    /// Likewise, and not mixed, since they are hashes.
+    Hashes,
     /// Exact keys whose two numbers have so many bits.
     Packed { number_bits: u32 },
 }
@@ -49,7 +51,7 @@ enum Form {
 impl Form {
     fn bits(self) -> u32 {
         match self {
-            Form::Whole => 64,
+            Form::Whole | Form::Hashes => 64,
             Form::Packed { number_bits } => 2 * number_bits + SIZE_BITS,
         }
     }
@@ -57,7 +59,7 @@ impl Form {
     #[inline]
     fn pack(self, key: u64) -> Option<u64> {
         match self {
-            Form::Whole => Some(key),
+            Form::Whole | Form::Hashes => Some(key),
             Form::Packed { number_bits: n } => {
                 let (size, left, right) =
                     ((key >> 59).wrapping_sub(1), key >> 32 & ((1 << 27) - 1), key as u32);
@@ -69,11 +71,26 @@ impl Form {
 
     fn unpack(self, packed: u64) -> u64 {
         match self {
-            Form::Whole => packed,
+            Form::Whole | Form::Hashes => packed,
             Form::Packed { number_bits: n } => {
                 let mask = (1 << n) - 1;
                 ((packed >> (2 * n)) + 1) << 59 | (packed >> n & mask) << 32 | packed & mask
             }
+        }
+    }
+
+    #[inline]
+    fn mix(self, packed: u64) -> u64 {
+        match self {
+            Form::Whole | Form::Packed { .. } => mix(packed, self.bits()),
+            Form::Hashes => packed,
+        }
+    }
+
+    fn unmix(self, mixed: u64) -> u64 {
+        match self {
+            Form::Whole | Form::Packed { .. } => unmix(mixed, self.bits()),
+            Form::Hashes => mixed,
         }
     }
 }
@@ -216,9 +233,14 @@ impl Table {
         Some(Table { slots, seconds: Box::default(), form: Form::Whole, bits, line_bits })
     }
 
-    /// The same, for keys of 128 bits.
+    /// The same, for keys that are hashes, so that any of their bits are as good as others.
+    pub fn new_for_hashes(bits: u32) -> Option<Self> {
+        Some(Table { form: Form::Hashes, ..Table::new(bits)? })
+    }
+
+    /// The same, for hashes of 128 bits.
     pub fn new_wide(bits: u32) -> Option<Self> {
-        let table = Table::new(bits)?;
+        let table = Table::new_for_hashes(bits)?;
         Some(Table { seconds: zeros(1 << table.bits)?, ..table })
     }
 
@@ -267,7 +289,7 @@ impl Table {
     #[inline]
     fn home(&self, packed: u64) -> (usize, u64) {
         let bits = self.form.bits();
-        let mixed = mix(packed, bits);
+        let mixed = self.form.mix(packed);
         let rest_bits = bits - self.line_bits;
         ((mixed >> rest_bits) as usize, mixed & (u64::MAX >> (64 - rest_bits)))
     }
@@ -275,20 +297,13 @@ impl Table {
     /// Brings the line of a key nearer, for an insertion that comes soon.
     #[inline]
     pub fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
         if let Some(packed) = self.form.pack(key) {
             let (line, _) = self.home(packed);
-            let slot: *const i8 = match &self.slots {
-                Slots::Short(lines) => (&raw const lines.slots()[line * AtomicU32::PER_LINE]).cast(),
-                Slots::Long(lines) => (&raw const lines.slots()[line * AtomicU64::PER_LINE]).cast(),
-            };
-            // SAFETY: a prefetch reads nothing, whatever the address; this one is of a slot.
-            unsafe {
-                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(slot);
+            match &self.slots {
+                Slots::Short(lines) => prefetch(&lines.slots()[line * AtomicU32::PER_LINE]),
+                Slots::Long(lines) => prefetch(&lines.slots()[line * AtomicU64::PER_LINE]),
             }
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
     }
 
     /// Has the pages of some slots written to, so that they are the table's own before keys are looked for. A page that is
@@ -309,8 +324,8 @@ impl Table {
     #[inline]
     pub fn insert(&self, key: u64) -> Result<bool, Full> {
         match &self.slots {
-            Slots::Short(lines) => self.place(lines.slots(), key, |_| true, |_| ()),
-            Slots::Long(lines) => self.place(lines.slots(), key, |_| true, |_| ()),
+            Slots::Short(lines) => self.place::<_, false>(lines.slots(), key, |_| true, |_| ()),
+            Slots::Long(lines) => self.place::<_, false>(lines.slots(), key, |_| true, |_| ()),
         }
     }
 
@@ -320,8 +335,8 @@ impl Table {
         let is_it = |at: usize| self.second(at) == second;
         let claimed = |at: usize| self.seconds[at].store(second, Ordering::Relaxed);
         match &self.slots {
-            Slots::Short(lines) => self.place(lines.slots(), key, is_it, claimed),
-            Slots::Long(lines) => self.place(lines.slots(), key, is_it, claimed),
+            Slots::Short(lines) => self.place::<_, true>(lines.slots(), key, is_it, claimed),
+            Slots::Long(lines) => self.place::<_, true>(lines.slots(), key, is_it, claimed),
         }
     }
 
@@ -340,7 +355,7 @@ impl Table {
     /// Looks for the key in a slot that `is_it`; else claims one. Where in a line a key is looked for first depends on the key
     /// alone, so two threads that bring the same key meet at the same free slot.
     #[inline]
-    fn place<S: Slot>(
+    fn place<S: Slot, const IS_WIDE: bool>(
         &self,
         slots: &[S],
         key: u64,
@@ -354,6 +369,21 @@ impl Table {
             let entry = rest << AWAY_BITS | away;
             let first = (home ^ detour(rest, away, mask)) * S::PER_LINE;
             let line = &slots[first..first + S::PER_LINE];
+            if !IS_WIDE {
+                // All of it at once: nobody can guess in which slot a key is, so each look would cost a wrong guess.
+                let (mut is_known, mut has_room) = (false, false);
+                for slot in line {
+                    let known = slot.get();
+                    is_known |= known == entry;
+                    has_room |= known == 0;
+                }
+                if is_known {
+                    return Ok(false);
+                }
+                if !has_room {
+                    continue;
+                }
+            }
             for i in 0..S::PER_LINE {
                 let place = (rest as usize).wrapping_add(i) % S::PER_LINE;
                 let mut known = line[place].get();
@@ -391,7 +421,7 @@ impl Table {
             let home = (at / per_line) ^ detour(rest, entry & MAX_AWAY, mask);
             let mixed = (home as u64) << rest_bits | rest;
             let second = if self.seconds.is_empty() { 0 } else { self.second(at) };
-            tell(self.form.unpack(unmix(mixed, bits)), second);
+            tell(self.form.unpack(self.form.unmix(mixed)), second);
         }
     }
 
@@ -408,10 +438,11 @@ impl Table {
     /// An empty one of the same kind with more slots.
     pub fn larger(&self, n_numbers: u64, n_slots: usize) -> Option<Self> {
         let bits = self.bits + self.more_bits();
-        match (&self.slots, self.seconds.is_empty()) {
-            (Slots::Short(_), _) => Table::new_exact(bits, n_numbers, n_slots),
-            (Slots::Long(_), false) => Table::new_wide(bits),
-            (Slots::Long(_), true) => Table::new(bits),
+        match (self.form, self.seconds.is_empty()) {
+            (Form::Packed { .. }, _) => Table::new_exact(bits, n_numbers, n_slots),
+            (Form::Whole, _) => Table::new(bits),
+            (Form::Hashes, false) => Table::new_wide(bits),
+            (Form::Hashes, true) => Table::new_for_hashes(bits),
         }
     }
 
@@ -580,8 +611,11 @@ mod tests {
         assert_eq!(table.insert_wide(7, 3), Ok(true));
         let table = Table::new_wide(12).unwrap();
         let news: usize = std::thread::scope(|scope| {
-            let work =
-                || (1..=2_000u64).filter(|&n| table.insert_wide(n / 2 + 1, n % 2 + 1) == Ok(true)).count();
+            let work = || {
+                (1..=2_000u64)
+                    .filter(|&n| table.insert_wide((n / 2 + 1) * FACTORS[0], n % 2 + 1) == Ok(true))
+                    .count()
+            };
             let threads = [scope.spawn(work), scope.spawn(work)];
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });

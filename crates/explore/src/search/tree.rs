@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::cells::CellId;
 use super::hash::mix;
-use super::huge::zeros;
+use super::huge::{prefetch, zeros};
 use super::table::Full;
 
 /// Numbers of pairs must leave room for the length in the key.
@@ -162,6 +162,8 @@ pub(super) struct Tree {
     cache: Box<[(u64, u32)]>,
     /// The pairs of the vector at hand, as a heap: the leaves are the second half.
     nodes: Vec<u32>,
+    /// By slot: its place among the nodes.
+    leaves: Vec<u32>,
     /// The last slot of the vector at hand that is taken.
     last: usize,
     /// By node: whether it was changed in the vector or successor of this number, and its step there.
@@ -197,6 +199,7 @@ impl Tree {
             pairs,
             cache: vec![(0, 0); CACHE].into_boxed_slice(),
             nodes: Vec::new(),
+            leaves: Vec::new(),
             last: 0,
             stamps: Vec::new(),
             step_of: Vec::new(),
@@ -232,9 +235,8 @@ impl Tree {
         Ok(number)
     }
 
-    /// Sets the vector at hand, and gives its key. Vectors that follow each other differ in few slots, mostly.
-    pub fn set(&mut self, vector: &[CellId]) -> Result<u64, Full> {
-        let size = size_for(vector);
+    /// Has as many nodes as a vector of that size needs.
+    fn resize(&mut self, size: usize) {
         if self.nodes.len() != 2 * size {
             self.nodes.clear();
             self.nodes.resize(2 * size, 0);
@@ -243,12 +245,51 @@ impl Tree {
             self.step_of.clear();
             self.step_of.resize(2 * size, 0);
             self.stamp = 0;
+            self.leaves.clear();
+            self.leaves.extend((0..size).map(|slot| leaf(size, slot) as u32));
         }
+    }
+
+    /// Reads the vector at hand, of so many slots, from its key.
+    pub fn open(&mut self, key: u64, n_slots: usize, vector: &mut Vec<CellId>) {
+        let size = 1usize << (key >> 59);
+        self.resize(size);
+        let [_, _, left, right, ..] = &mut self.nodes[..] else { return };
+        (*left, *right) = ((key >> 32) as u32 & (MAX_PAIRS - 1), key as u32);
+        for at in 2..size {
+            let pair = self.pairs.pairs[self.nodes[at] as usize].load(Ordering::Relaxed);
+            (self.nodes[2 * at], self.nodes[2 * at + 1]) = ((pair >> 32) as u32, pair as u32);
+        }
+        vector.clear();
+        vector.extend(self.leaves.iter().take(n_slots).map(|&leaf| self.nodes[leaf as usize]));
+        vector.resize(n_slots, 0);
+        self.last = vector.iter().rposition(|&cell| cell != 0).unwrap_or(0);
+    }
+
+    /// Brings the first pairs of a key nearer.
+    #[inline]
+    pub fn prefetch(&self, key: u64) {
+        if key >> 59 > 1 {
+            for number in [(key >> 32) as u32 & (MAX_PAIRS - 1), key as u32] {
+                prefetch(&self.pairs.pairs[number as usize]);
+            }
+        }
+    }
+
+    /// Of the vector at hand.
+    pub fn key(&self) -> u64 {
+        key(self.nodes.len() / 2, self.nodes[2], self.nodes[3])
+    }
+
+    /// Sets the vector at hand. Vectors that follow each other differ in few slots, mostly.
+    pub fn set(&mut self, vector: &[CellId]) -> Result<(), Full> {
+        let size = size_for(vector);
+        self.resize(size);
         let stamp = self.next_stamp();
         self.last = vector.iter().rposition(|&cell| cell != 0).unwrap_or(0);
         let cells = vector.iter().copied().chain(std::iter::repeat(0)).take(size);
         for (slot, cell) in cells.enumerate() {
-            let mut at = leaf(size, slot);
+            let mut at = self.leaves[slot] as usize;
             if self.nodes[at] != cell {
                 self.nodes[at] = cell;
                 at /= 2;
@@ -270,7 +311,7 @@ impl Tree {
                 }
             }
         }
-        Ok(key(size, self.nodes[2], self.nodes[3]))
+        Ok(())
     }
 
     fn next_stamp(&mut self) -> u32 {
@@ -295,7 +336,7 @@ impl Tree {
         }
         let stamp = self.next_stamp();
         for &(slot, cell) in changes {
-            let mut at = leaf(size, slot as usize);
+            let mut at = self.leaves[slot as usize] as usize;
             if self.nodes[at] == cell {
                 continue;
             }
@@ -323,7 +364,7 @@ impl Tree {
         let is_changed = self.stamps[1] == stamp;
         self.roots.push(match is_changed {
             true => Root::Step { size, step: self.step_of[1] },
-            false => Root::Key(key(size, self.nodes[2], self.nodes[3])),
+            false => Root::Key(self.key()),
         });
         Ok(())
     }
@@ -402,7 +443,8 @@ impl Tree {
             }
             whole[slot as usize] = cell;
         }
-        let key = self.set(&whole)?;
+        self.set(&whole)?;
+        let key = self.key();
         self.set(vector)?;
         Ok(key)
     }
@@ -438,24 +480,11 @@ impl ExactKeys {
         }
         loop {
             match self.tree.set(vector) {
-                Ok(key) => return Some(key),
+                Ok(()) => return Some(self.tree.key()),
                 Err(Full) => self.tree.pairs = Arc::new(self.tree.pairs.grown()?),
             }
         }
     }
-}
-
-#[inline]
-fn prefetch<T>(place: &T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing, whatever the address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
-            std::ptr::from_ref(place).cast(),
-        );
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }
 
 fn size_for(vector: &[CellId]) -> usize {
@@ -494,12 +523,20 @@ mod tests {
             vec![1, 1, 1],
         ];
         for vector in vectors {
-            let key = tree.set(&vector).unwrap();
+            tree.set(&vector).unwrap();
+            let key = tree.key();
             let last = vector.iter().rposition(|&cell| cell != 0).unwrap();
             for (other, content) in &seen {
                 assert_eq!(*other == key, *content == vector[..=last]);
             }
             seen.push((key, vector[..=last].to_vec()));
+        }
+        let mut read = Vec::new();
+        for (key, content) in seen {
+            tree.open(key, 9, &mut read);
+            assert_eq!(read[..content.len()], content);
+            assert!(read.len() == 9 && read[content.len()..].iter().all(|&cell| cell == 0));
+            assert_eq!(tree.key(), key);
         }
     }
 
@@ -536,7 +573,8 @@ mod tests {
         tree.finish(&mut keys).unwrap();
         assert_eq!(keys.len(), expected.len());
         for (key, to) in keys.iter().zip(&expected) {
-            assert_eq!(tree.set(to).unwrap(), *key, "{to:?}");
+            tree.set(to).unwrap();
+            assert_eq!(tree.key(), *key, "{to:?}");
         }
         tree.finish(&mut keys).unwrap();
         assert!(keys.is_empty());

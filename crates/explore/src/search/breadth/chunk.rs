@@ -1,4 +1,5 @@
-//! Chunks: vectors of one length, side by side, and how those of the next layer are filled.
+//! Chunks: vectors of one length, side by side, and how those of the next layer are filled. In the exact store they are just
+//! keys: the pairs have the rest.
 
 use std::sync::Mutex;
 
@@ -9,36 +10,48 @@ use super::super::lock;
 /// Vectors in a chunk.
 pub(super) const CHUNK: usize = 256;
 
-/// Vectors of one length, with their fingerprints if those are in use.
+/// Vectors of one length.
 #[derive(Default)]
 pub(super) struct Chunk {
     pub(super) stride: usize,
     /// No hand-over or drop goes first in any of them.
     pub(super) is_settled: bool,
+    /// None where the words say them.
     pub(super) vectors: Vec<CellId>,
-    pub(super) fingerprints: Vec<u64>,
+    /// Of each vector: its fingerprint, or, in the exact store, its key, from which it is read again.
+    pub(super) words: Vec<u64>,
 }
 
 impl Chunk {
-    pub(super) fn new(stride: usize, is_settled: bool) -> Self {
-        let vectors = Vec::with_capacity(stride * CHUNK);
-        Chunk { stride, is_settled, vectors, fingerprints: Vec::new() }
-    }
-
-    /// The memory of another one.
-    pub(super) fn reuse(mut self, stride: usize, is_settled: bool) -> Self {
-        self.vectors.clear();
-        self.vectors.reserve(stride * CHUNK);
-        self.fingerprints.clear();
-        Chunk { stride, is_settled, ..self }
+    /// With the memory of another one.
+    pub(super) fn new(mut old: Chunk, stride: usize, is_settled: bool) -> Self {
+        old.vectors.clear();
+        old.words.clear();
+        Chunk { stride, is_settled, ..old }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.vectors.len() / self.stride.max(1)
+        self.words.len()
     }
 
     pub(super) fn n_bytes(&self) -> usize {
-        self.vectors.capacity() * 4 + self.fingerprints.capacity() * 8
+        self.vectors.capacity() * 4 + self.words.capacity() * 8
+    }
+
+    /// Adds a vector for which there is room, with its fingerprint.
+    #[inline]
+    pub(super) fn write(&mut self, from: &[CellId], changes: &[(u32, CellId)], print: u64) {
+        if self.vectors.is_empty() {
+            self.vectors.reserve(self.stride * CHUNK);
+        }
+        write_successor(from, changes, self.stride, &mut self.vectors);
+        self.words.push(print);
+    }
+
+    /// Adds the vector of an exact key.
+    #[inline]
+    pub(super) fn write_key(&mut self, key: u64) {
+        self.words.push(key);
     }
 }
 
@@ -52,29 +65,17 @@ pub(super) struct Writer<'s> {
 }
 
 impl Writer<'_> {
+    /// A chunk with room for a vector of so many slots.
     #[inline]
-    pub(super) fn write(
-        &mut self,
-        from: &[CellId],
-        changes: &[(u32, CellId)],
-        fingerprint: Option<u64>,
-        is_settled: bool,
-    ) {
-        let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
-        let stride = highest.max(from.len());
+    pub(super) fn chunk(&mut self, stride: usize, is_settled: bool) -> &mut Chunk {
         let which = usize::from(is_settled);
         let fits = |chunk: &Chunk| chunk.stride >= stride && chunk.len() < CHUNK;
         if !self.open[which].as_ref().is_some_and(fits) {
             self.close(which);
-            let spare = lock(self.spare).pop();
-            let chunk =
-                spare.map_or_else(|| Chunk::new(stride, is_settled), |chunk| chunk.reuse(stride, is_settled));
-            self.open[which] = Some(chunk);
+            let spare = lock(self.spare).pop().unwrap_or_default();
+            self.open[which] = Some(Chunk::new(spare, stride, is_settled));
         }
-        if let Some(chunk) = &mut self.open[which] {
-            write_successor(from, changes, chunk.stride, &mut chunk.vectors);
-            chunk.fingerprints.extend(fingerprint);
-        }
+        self.open[which].get_or_insert_default()
     }
 
     pub(super) fn close(&mut self, which: usize) {

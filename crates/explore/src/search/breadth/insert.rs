@@ -200,14 +200,17 @@ impl Inserter<'_, '_, '_> {
                 Ok(true) => {
                     self.n_new += 1;
                     self.tally.n_configurations += 1;
-                    let start = entry.from as usize * stride;
-                    let from = &self.chunk.vectors[start..start + stride];
                     let changes = &self.batch.changes[entry.first as usize..(entry.first + entry.n) as usize];
-                    let print = match self.keys {
-                        Keys::Fingerprint | Keys::Wide(_) => Some(entry.fingerprint),
-                        Keys::Exact(_) => None,
-                    };
-                    self.writer.write(from, changes, print, entry.is_settled);
+                    let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
+                    let next = self.writer.chunk(highest.max(stride), entry.is_settled);
+                    match self.keys {
+                        Keys::Fingerprint | Keys::Wide(_) => {
+                            let start = entry.from as usize * stride;
+                            let from = &self.chunk.vectors[start..start + stride];
+                            next.write(from, changes, entry.fingerprint);
+                        }
+                        Keys::Exact(_) => next.write_key(entry.key),
+                    }
                 }
                 Err(_) => {
                     let from = entry.from as usize;
