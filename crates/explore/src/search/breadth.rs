@@ -50,7 +50,7 @@ const GROWS_ALONE: u32 = 17;
 /// Chunks of which some vectors wait for answers, before a thread waits for these.
 const MAX_WAITING: usize = 64;
 /// Chunks that are kept for reuse.
-const MAX_SPARE: usize = 128;
+const MAX_SPARE: usize = 1024;
 /// Transitions after which a task looks at clock and memory.
 const LOOK_AFTER: u64 = 1 << 17;
 
@@ -721,6 +721,10 @@ impl<'a, 's> Worker<'a, 's> {
                     sink.flush();
                     return Some(self.shared.pause_at(&mut sink, from, before));
                 }
+            }
+            // So that those which follow, and ask for the same, need not be put aside too.
+            if self.expander.memo.has_open() {
+                self.expander.memo.work_out(false);
             }
             if sink.n_new > 256 {
                 self.shared.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);

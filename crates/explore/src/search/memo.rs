@@ -257,6 +257,12 @@ impl<'a> Memo<'a> {
         self.has_missed
     }
 
+    /// Whether something that was put off has no answer yet.
+    #[inline]
+    pub fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Forgets what was put off.
     pub fn forget(&mut self) {
         self.open.clear();

@@ -613,7 +613,9 @@ mod tests {
         let news: usize = std::thread::scope(|scope| {
             let work = || {
                 (1..=2_000u64)
-                    .filter(|&n| table.insert_wide((n / 2 + 1) * FACTORS[0], n % 2 + 1) == Ok(true))
+                    .filter(|&n| {
+                        table.insert_wide((n / 2 + 1).wrapping_mul(FACTORS[0]), n % 2 + 1) == Ok(true)
+                    })
                     .count()
             };
             let threads = [scope.spawn(work), scope.spawn(work)];
