@@ -5,8 +5,8 @@
 //! the search went through, with machines that changed places and steps that were put off: from wherever a run leads,
 //! steps of that graph lead on to where it goes through, monitors hear the same in the same order, and nobody is put off for
 //! ever. So a bottom component there is within one of the whole graph, and never cold if and only if that is. Under `weak` it matters who
-//! steps, and the graph is whole; so it is over networks. Where that makes it larger than what the search went through, the
-//! first question is whether any run is infinite at all ([`termination`]).
+//! steps, and the graph is whole; so it is over networks. The first question is whether any run is infinite at all
+//! ([`termination`]).
 //! A violation is a lasso: under `random`, into
 //! a bottom component with a hot and no cold configuration; under `weak`, into a fair cycle of that kind. What a bound
 //! has cut off counts as a way out, so that no lasso depends on it.
@@ -64,11 +64,7 @@ pub(super) fn check(
         let what = format!("liveness of more than {} monitors", StepHeat::MAX_MONITORS);
         return Ok(Answer::Stopped(StopReason::Unsupported { what }));
     }
-    let looks_at_that_graph = match fairness {
-        Fairness::Random => !cx.folds(),
-        Fairness::Weak => false,
-    };
-    if !looks_at_that_graph && termination::is_worth_asking(&cx) {
+    if termination::can_be_asked(&cx) {
         match termination::every_run_ends(cx) {
             Ok(true) => return Ok(Answer::Holds),
             Ok(false) => {}

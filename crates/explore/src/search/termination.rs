@@ -1,4 +1,4 @@
-//! Whether every run ends, asked before liveness on infinite runs is looked for in the whole graph.
+//! Whether every run ends, asked before infinite runs are looked for in a graph that is kept with all its steps.
 //!
 //! Most tests are closed: so many requests are made and answered, and then nobody has anything to do. Where no run is
 //! infinite there is nothing to look for, and the graph that the search went through says so, with machines that changed
@@ -27,10 +27,9 @@ use super::witness::{Collect, Layer, Ordered};
 /// Between two looks at clock and memory.
 const INTERVAL: usize = 1024;
 
-/// Whether the search went through a smaller graph than the whole one, and all of it.
-pub(super) fn is_worth_asking(cx: &Context<'_>) -> bool {
-    let is_smaller = cx.folds() || cx.is_symmetric || cx.reach.is_some();
-    is_smaller && cx.options.bounds == SearchBounds::default()
+/// Whether the search went through all of its graph.
+pub(super) fn can_be_asked(cx: &Context<'_>) -> bool {
+    cx.options.bounds == SearchBounds::default()
 }
 
 /// Whether there is no infinite run.
