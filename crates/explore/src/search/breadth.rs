@@ -258,7 +258,7 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
         |cx: Context<'_>| StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
     let table = match cx.options.store {
         StoreKind::Fingerprint => Table::new_for_hashes(FIRST_BITS),
-        StoreKind::Exact => Table::new_exact(FIRST_BITS, 0, 0),
+        StoreKind::Exact => Table::new_exact(FIRST_BITS, 0),
         StoreKind::Wide => Table::new_wide(FIRST_BITS),
     };
     let (Some(table), Some(pairs)) = (table, Pairs::new(10)) else {
@@ -368,14 +368,16 @@ impl Leader<'_, '_> {
                     Keys::Wide(seconds) => {
                         self.worker.table.insert_wide(key_of(print), key_of(seconds.of(vector)))
                     }
-                    Keys::Exact(tree) => tree.set(vector).and_then(|()| self.worker.table.insert(tree.key())),
+                    Keys::Exact(tree) => tree.key_of(vector).and_then(|key| self.worker.table.insert(key)),
                 };
                 // Different vectors, and hardly any.
                 if inserted == Ok(true) {
                     let mut chunk = Chunk::new(Chunk::default(), vector.len(), false);
                     match &mut self.worker.keys {
                         Keys::Fingerprint | Keys::Wide(_) => chunk.write(vector, &[], print),
-                        Keys::Exact(tree) => chunk.write_key(tree.key()),
+                        Keys::Exact(tree) => {
+                            tree.key_of(vector).into_iter().for_each(|key| chunk.write_key(key))
+                        }
                     }
                     layer.push(chunk);
                 }
@@ -506,11 +508,8 @@ impl Leader<'_, '_> {
     fn grown(&mut self, table: Arc<Table>) -> Option<Table> {
         let is_small = table.bits() < GROWS_ALONE;
         // The numbers in exact keys are those of pairs, and of cells in the shortest vectors.
-        let (n_cells, n_slots) = {
-            let cells = lock(self.cx.cells);
-            (cells.n_cells(), cells.n_slots())
-        };
-        let larger = table.larger(read(&self.shared.pairs).len().max(n_cells) as u64, n_slots)?;
+        let n_cells = lock(self.cx.cells).n_cells();
+        let larger = table.larger(read(&self.shared.pairs).len().max(n_cells) as u64)?;
         let growth = Arc::new(Growth::new(table, larger));
         write(&self.shared.growth, Some(growth.clone()));
         self.everybody(is_small);

@@ -33,9 +33,7 @@ const MIN_BITS: u32 = 7;
 /// Smaller tables get four times the slots when they are full, larger ones twice.
 const SMALL_BITS: u32 = 18;
 /// Bits of the length in a packed exact key.
-const SIZE_BITS: u32 = 3;
-/// The longest vector whose key can be packed.
-const MAX_PACKED: usize = 1 << (1 << SIZE_BITS);
+const SIZE_BITS: u32 = 5;
 
 /// How keys are laid out before they are mixed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,9 +59,8 @@ impl Form {
         match self {
             Form::Whole | Form::Hashes => Some(key),
             Form::Packed { number_bits: n } => {
-                let (size, left, right) =
-                    ((key >> 59).wrapping_sub(1), key >> 32 & ((1 << 27) - 1), key as u32);
-                let fits = size < 1 << SIZE_BITS && (left | u64::from(right)) >> n == 0;
+                let (size, left, right) = (key >> 59, key >> 32 & ((1 << 27) - 1), key as u32);
+                let fits = (left | u64::from(right)) >> n == 0;
                 fits.then_some(size << (2 * n) | left << n | u64::from(right))
             }
         }
@@ -74,7 +71,7 @@ impl Form {
             Form::Whole | Form::Hashes => packed,
             Form::Packed { number_bits: n } => {
                 let mask = (1 << n) - 1;
-                ((packed >> (2 * n)) + 1) << 59 | (packed >> n & mask) << 32 | packed & mask
+                (packed >> (2 * n)) << 59 | (packed >> n & mask) << 32 | packed & mask
             }
         }
     }
@@ -244,14 +241,13 @@ impl Table {
         Some(Table { seconds: zeros(1 << table.bits)?, ..table })
     }
 
-    /// The same, for exact keys of vectors up to `n_slots` long, with numbers up to `n_numbers` for now: with short slots if
-    /// they do.
-    pub fn new_exact(bits: u32, n_numbers: u64, n_slots: usize) -> Option<Self> {
+    /// The same, for exact keys with numbers up to `n_numbers` for now: with short slots if these do.
+    pub fn new_exact(bits: u32, n_numbers: u64) -> Option<Self> {
         let bits = bits.max(MIN_BITS);
         let line_bits = bits - <AtomicU32 as Slot>::PER_LINE.trailing_zeros();
         let number_bits = (line_bits + 32 - AWAY_BITS - SIZE_BITS) / 2;
         // Half as much again, or it would have to be made anew soon.
-        if (n_numbers + n_numbers / 2) >> number_bits != 0 || n_slots > MAX_PACKED {
+        if (n_numbers + n_numbers / 2) >> number_bits != 0 {
             return Table::new(bits);
         }
         let slots = Slots::Short(Lines::new(1 << bits)?);
@@ -436,10 +432,10 @@ impl Table {
     }
 
     /// An empty one of the same kind with more slots.
-    pub fn larger(&self, n_numbers: u64, n_slots: usize) -> Option<Self> {
+    pub fn larger(&self, n_numbers: u64) -> Option<Self> {
         let bits = self.bits + self.more_bits();
         match (self.form, self.seconds.is_empty()) {
-            (Form::Packed { .. }, _) => Table::new_exact(bits, n_numbers, n_slots),
+            (Form::Packed { .. }, _) => Table::new_exact(bits, n_numbers),
             (Form::Whole, _) => Table::new(bits),
             (Form::Hashes, false) => Table::new_wide(bits),
             (Form::Hashes, true) => Table::new_for_hashes(bits),
@@ -458,7 +454,8 @@ impl Table {
 
     /// Makes more slots.
     pub fn grow(&mut self) -> Option<()> {
-        let larger = self.larger(0, usize::MAX)?;
+        // Nothing is known of numbers in its keys.
+        let larger = self.larger(1 << 40)?;
         let old = std::mem::replace(self, Table::new(MIN_BITS)?);
         let growth = Growth::new(Arc::new(old), larger);
         growth.work();
@@ -574,7 +571,7 @@ mod tests {
 
     #[test]
     fn short_slots_hold_exact_keys() {
-        let table = Table::new_exact(12, 1_000, 9).unwrap();
+        let table = Table::new_exact(12, 1_000).unwrap();
         assert!(matches!(table.slots, Slots::Short(_)));
         let keys: Vec<u64> =
             (0..table.room() as u64).map(|n| exact(1 + n % 8, n / 64, n * 7 % 5_000)).collect();
@@ -584,11 +581,10 @@ mod tests {
         }
         assert!(keys.iter().all(|&key| table.insert(key) == Ok(false)));
         // What does not fit is not taken for something else.
-        assert_eq!(table.insert(exact(9, 1, 1)), Err(Full));
         assert_eq!(table.insert(exact(1, 1 << 20, 1)), Err(Full));
         let table = Arc::new(table);
         for n_numbers in [1_000, 1 << 40] {
-            let growth = Growth::new(table.clone(), table.larger(n_numbers, 9).unwrap());
+            let growth = Growth::new(table.clone(), table.larger(n_numbers).unwrap());
             std::thread::scope(|scope| {
                 scope.spawn(|| growth.work());
                 growth.work();
@@ -626,7 +622,7 @@ mod tests {
 
     #[test]
     fn threads_agree_who_was_first() {
-        for table in [Table::new(16).unwrap(), Table::new_exact(16, 30_000, 9).unwrap()] {
+        for table in [Table::new(16).unwrap(), Table::new_exact(16, 30_000).unwrap()] {
             let news: usize = std::thread::scope(|scope| {
                 let work =
                     || (1..=20_000u64).filter(|&key| table.insert(exact(1, 1, key)) == Ok(true)).count();

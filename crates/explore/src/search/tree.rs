@@ -2,7 +2,7 @@
 //!
 //! A step changes two or three leaves, so only the pairs above them are looked up anew. The topmost pair is not
 //! interned: it is itself the 64-bit key, and equal keys are equal vectors. Vectors are as long as their last machine
-//! asks for, rounded up to a power of two; the key names that length, so that short and long ones do not mix.
+//! asks for, rounded up a little if they are long; the key names that length, so that short and long ones do not mix.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,6 +16,41 @@ use super::table::Full;
 const MAX_PAIRS: u32 = 1 << TAG_SHIFT;
 /// In the index of pairs, where a few bits of the hash begin.
 const TAG_SHIFT: u32 = 27;
+
+/// The lengths for which there are trees, by the number in the key less one.
+const LENGTHS: [usize; 31] = [
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    14,
+    15,
+    16,
+    20,
+    24,
+    28,
+    32,
+    40,
+    48,
+    56,
+    64,
+    96,
+    128,
+    192,
+    256,
+    1 << 9,
+    1 << 12,
+    1 << 16,
+    1 << 24,
+];
 
 /// Numbers for pairs, shared by all threads. It grows between rounds, like the table of keys.
 ///
@@ -160,10 +195,14 @@ const CACHE: usize = 1 << 12;
 pub(super) struct Tree {
     pairs: Arc<Pairs>,
     cache: Box<[(u64, u32)]>,
-    /// The pairs of the vector at hand, as a heap: the leaves are the second half.
+    /// Which of `LENGTHS` the tree of the vector at hand is for, from one.
+    shape: usize,
+    /// The pairs of the vector at hand, as a heap: below node `n` are `2n` and `2n + 1`.
     nodes: Vec<u32>,
-    /// By slot: its place among the nodes.
-    leaves: Vec<u32>,
+    /// The same, of vectors that are not at hand.
+    scratch: Vec<u32>,
+    /// By number, as far as they were needed.
+    shapes: [Option<Box<Shape>>; LENGTHS.len() + 1],
     /// The last slot of the vector at hand that is taken.
     last: usize,
     /// By node: whether it was changed in the vector or successor of this number, and its step there.
@@ -175,6 +214,33 @@ pub(super) struct Tree {
     levels: Vec<Vec<u32>>,
     /// Of each successor of the batch: the step of its root, or its key.
     roots: Vec<Root>,
+}
+
+/// The nodes of the trees for vectors of one length.
+struct Shape {
+    n_nodes: usize,
+    /// By slot: its place among the nodes.
+    leaves: Vec<u32>,
+    /// Those that are pairs, without the topmost, from the top.
+    inner: Vec<u32>,
+}
+
+impl Shape {
+    fn new(length: usize) -> Self {
+        let n_nodes = 2 * length.next_power_of_two();
+        let leaves: Vec<u32> = (0..length).map(|slot| leaf(length, slot) as u32).collect();
+        // What is above a leaf is a pair.
+        let mut is_inner = vec![false; n_nodes];
+        for &leaf in &leaves {
+            let mut at = leaf as usize / 2;
+            while at > 1 && !is_inner[at] {
+                is_inner[at] = true;
+                at /= 2;
+            }
+        }
+        let inner = (2..n_nodes as u32).filter(|&at| is_inner[at as usize]).collect();
+        Shape { n_nodes, leaves, inner }
+    }
 }
 
 /// A changed node of a successor.
@@ -189,7 +255,7 @@ struct Step {
 }
 
 enum Root {
-    Step { size: usize, step: u32 },
+    Step { shape: usize, step: u32 },
     Key(u64),
 }
 
@@ -198,8 +264,10 @@ impl Tree {
         Tree {
             pairs,
             cache: vec![(0, 0); CACHE].into_boxed_slice(),
+            shape: 0,
             nodes: Vec::new(),
-            leaves: Vec::new(),
+            scratch: Vec::new(),
+            shapes: Default::default(),
             last: 0,
             stamps: Vec::new(),
             step_of: Vec::new(),
@@ -235,33 +303,38 @@ impl Tree {
         Ok(number)
     }
 
-    /// Has as many nodes as a vector of that size needs.
-    fn resize(&mut self, size: usize) {
-        if self.nodes.len() != 2 * size {
-            self.nodes.clear();
-            self.nodes.resize(2 * size, 0);
-            self.stamps.clear();
-            self.stamps.resize(2 * size, 0);
-            self.step_of.clear();
-            self.step_of.resize(2 * size, 0);
-            self.stamp = 0;
-            self.leaves.clear();
-            self.leaves.extend((0..size).map(|slot| leaf(size, slot) as u32));
+    /// Has the nodes of a tree of that shape.
+    #[inline]
+    fn reshape(&mut self, shape: usize) {
+        if self.shape != shape {
+            self.reshape_now(shape);
+        }
+    }
+
+    fn reshape_now(&mut self, shape: usize) {
+        self.shape = shape;
+        let known = self.shapes[shape].get_or_insert_with(|| Box::new(Shape::new(LENGTHS[shape - 1])));
+        if self.nodes.len() < known.n_nodes {
+            self.nodes.resize(known.n_nodes, 0);
+            self.stamps.resize(known.n_nodes, 0);
+            self.step_of.resize(known.n_nodes, 0);
         }
     }
 
     /// Reads the vector at hand, of so many slots, from its key.
     pub fn open(&mut self, key: u64, n_slots: usize, vector: &mut Vec<CellId>) {
-        let size = 1usize << (key >> 59);
-        self.resize(size);
-        let [_, _, left, right, ..] = &mut self.nodes[..] else { return };
-        (*left, *right) = ((key >> 32) as u32 & (MAX_PAIRS - 1), key as u32);
-        for at in 2..size {
-            let pair = self.pairs.pairs[self.nodes[at] as usize].load(Ordering::Relaxed);
-            (self.nodes[2 * at], self.nodes[2 * at + 1]) = ((pair >> 32) as u32, pair as u32);
-        }
+        self.reshape((key >> 59) as usize);
+        let Tree { pairs, shapes, nodes, .. } = self;
         vector.clear();
-        vector.extend(self.leaves.iter().take(n_slots).map(|&leaf| self.nodes[leaf as usize]));
+        if let Some(shape) = &shapes[self.shape] {
+            (nodes[2], nodes[3]) = ((key >> 32) as u32 & (MAX_PAIRS - 1), key as u32);
+            for &at in &shape.inner {
+                let at = at as usize;
+                let pair = pairs.pairs[nodes[at] as usize].load(Ordering::Relaxed);
+                (nodes[2 * at], nodes[2 * at + 1]) = ((pair >> 32) as u32, pair as u32);
+            }
+            vector.extend(shape.leaves.iter().take(n_slots).map(|&leaf| nodes[leaf as usize]));
+        }
         vector.resize(n_slots, 0);
         self.last = vector.iter().rposition(|&cell| cell != 0).unwrap_or(0);
     }
@@ -269,49 +342,41 @@ impl Tree {
     /// Brings the first pairs of a key nearer.
     #[inline]
     pub fn prefetch(&self, key: u64) {
-        if key >> 59 > 1 {
-            for number in [(key >> 32) as u32 & (MAX_PAIRS - 1), key as u32] {
-                prefetch(&self.pairs.pairs[number as usize]);
+        for number in [(key >> 32) as u32 & (MAX_PAIRS - 1), key as u32] {
+            // In short vectors it may be that of a cell.
+            if let Some(pair) = self.pairs.pairs.get(number as usize) {
+                prefetch(pair);
             }
         }
     }
 
     /// Of the vector at hand.
-    pub fn key(&self) -> u64 {
-        key(self.nodes.len() / 2, self.nodes[2], self.nodes[3])
+    fn key(&self) -> u64 {
+        key(self.shape, self.nodes[2], self.nodes[3])
     }
 
-    /// Sets the vector at hand. Vectors that follow each other differ in few slots, mostly.
-    pub fn set(&mut self, vector: &[CellId]) -> Result<(), Full> {
-        let size = size_for(vector);
-        self.resize(size);
-        let stamp = self.next_stamp();
-        self.last = vector.iter().rposition(|&cell| cell != 0).unwrap_or(0);
-        let cells = vector.iter().copied().chain(std::iter::repeat(0)).take(size);
-        for (slot, cell) in cells.enumerate() {
-            let mut at = self.leaves[slot] as usize;
-            if self.nodes[at] != cell {
-                self.nodes[at] = cell;
-                at /= 2;
-                while at > 1 && self.stamps[at] != stamp {
-                    self.stamps[at] = stamp;
-                    at /= 2;
-                }
-            }
+    /// The key of any vector.
+    pub fn key_of(&mut self, vector: &[CellId]) -> Result<u64, Full> {
+        let shape = shape_for(vector)?;
+        let known = match self.shapes[shape].take() {
+            Some(known) => known,
+            None => Box::new(Shape::new(LENGTHS[shape - 1])),
+        };
+        let mut nodes = std::mem::take(&mut self.scratch);
+        nodes.resize(nodes.len().max(known.n_nodes), 0);
+        let cells = vector.iter().copied().chain(std::iter::repeat(0));
+        for (&leaf, cell) in known.leaves.iter().zip(cells) {
+            nodes[leaf as usize] = cell;
         }
-        for at in (2..size).rev() {
-            if self.stamps[at] == stamp {
-                match self.number(self.nodes[2 * at], self.nodes[2 * at + 1]) {
-                    Ok(number) => self.nodes[at] = number,
-                    Err(Full) => {
-                        // Half of it is of another vector.
-                        self.nodes.clear();
-                        return Err(Full);
-                    }
-                }
-            }
-        }
-        Ok(())
+        let done = known.inner.iter().rev().try_for_each(|&at| {
+            let at = at as usize;
+            nodes[at] = self.number(nodes[2 * at], nodes[2 * at + 1])?;
+            Ok(())
+        });
+        let key = key(shape, nodes[2], nodes[3]);
+        self.shapes[shape] = Some(known);
+        self.scratch = nodes;
+        done.map(|()| key)
     }
 
     fn next_stamp(&mut self) -> u32 {
@@ -325,18 +390,19 @@ impl Tree {
 
     /// Adds the vector at hand, with some leaves changed, to the batch.
     pub fn add(&mut self, vector: &[CellId], changes: &[(u32, CellId)]) -> Result<(), Full> {
-        let size = self.nodes.len() / 2;
-        // Where the last machine goes away, the vector may be shorter than its size says.
-        let is_longer = |&(slot, _): &(u32, CellId)| slot as usize >= size;
+        let Some(shape) = &self.shapes[self.shape] else { return Err(Full) };
+        // Where the last machine goes away, the vector may be shorter than its shape says.
+        let is_longer = |&(slot, _): &(u32, CellId)| slot as usize >= shape.leaves.len();
         let is_shorter = |&(slot, cell): &(u32, CellId)| cell == 0 && slot as usize >= self.last;
-        if size == 0 || changes.iter().any(|change| is_longer(change) || is_shorter(change)) {
+        if changes.iter().any(|change| is_longer(change) || is_shorter(change)) {
             let key = self.key_from_scratch(vector, changes)?;
             self.roots.push(Root::Key(key));
             return Ok(());
         }
         let stamp = self.next_stamp();
         for &(slot, cell) in changes {
-            let mut at = self.leaves[slot as usize] as usize;
+            let Some(shape) = &self.shapes[self.shape] else { continue };
+            let mut at = shape.leaves[slot as usize] as usize;
             if self.nodes[at] == cell {
                 continue;
             }
@@ -363,7 +429,7 @@ impl Tree {
         }
         let is_changed = self.stamps[1] == stamp;
         self.roots.push(match is_changed {
-            true => Root::Step { size, step: self.step_of[1] },
+            true => Root::Step { shape: self.shape, step: self.step_of[1] },
             false => Root::Key(self.key()),
         });
         Ok(())
@@ -390,9 +456,9 @@ impl Tree {
         if done.is_ok() {
             keys.extend(self.roots.iter().map(|root| match *root {
                 Root::Key(key) => key,
-                Root::Step { size, step } => {
+                Root::Step { shape, step } => {
                     let Step { left, right, .. } = self.steps[step as usize];
-                    key(size, left, right)
+                    key(shape, left, right)
                 }
             }));
         }
@@ -443,10 +509,7 @@ impl Tree {
             }
             whole[slot as usize] = cell;
         }
-        self.set(&whole)?;
-        let key = self.key();
-        self.set(vector)?;
-        Ok(key)
+        self.key_of(&whole)
     }
 }
 
@@ -479,36 +542,53 @@ impl ExactKeys {
             self.tree.pairs = Arc::new(self.tree.pairs.grown()?);
         }
         loop {
-            match self.tree.set(vector) {
-                Ok(()) => return Some(self.tree.key()),
+            match self.tree.key_of(vector) {
+                Ok(key) => return Some(key),
                 Err(Full) => self.tree.pairs = Arc::new(self.tree.pairs.grown()?),
             }
         }
     }
 }
 
-fn size_for(vector: &[CellId]) -> usize {
-    let len = vector.iter().rposition(|&cell| cell != 0).map_or(0, |last| last + 1);
-    len.next_power_of_two().max(2)
+/// `Full` if there is no tree for so long a vector.
+fn shape_for(vector: &[CellId]) -> Result<usize, Full> {
+    let length = vector.iter().rposition(|&cell| cell != 0).map_or(0, |last| last + 1);
+    let shape = LENGTHS.partition_point(|&known| known < length) + 1;
+    if shape > LENGTHS.len() { Err(Full) } else { Ok(shape) }
 }
 
-/// Where a slot is among the nodes of a tree with so many leaves: by its bits from the lowest up. So both halves of a tree
-/// have as many machines in them, also when the vector is just longer than a smaller tree could hold; else one half would be
-/// nearly the whole vector, and have nearly as many pairs as there are vectors.
-#[inline]
-fn leaf(size: usize, slot: usize) -> usize {
-    size + (slot.reverse_bits() >> (usize::BITS - size.trailing_zeros()))
+/// Where a slot is among the nodes of the tree for so many slots: by its bits from the lowest up, as many as it takes until
+/// no other slot has the same. So both halves of a tree have as many machines in them, and each pair has two halves.
+fn leaf(length: usize, slot: usize) -> usize {
+    let is_alone = |depth: u32| slot < 1 << depth && slot + (1 << depth) >= length;
+    let depth = (1..usize::BITS - 1).find(|&depth| is_alone(depth)).unwrap_or(1);
+    (1 << depth) + (slot.reverse_bits() >> (usize::BITS - depth))
 }
 
 #[inline]
-fn key(size: usize, left: u32, right: u32) -> u64 {
-    // For two leaves, the halves are cells, of which there are fewer than of pairs.
-    (size.trailing_zeros() as u64) << 59 | (left as u64) << 32 | right as u64
+fn key(shape: usize, left: u32, right: u32) -> u64 {
+    // In short vectors the halves may be cells, of which there are fewer than of pairs.
+    (shape as u64) << 59 | (left as u64) << 32 | right as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trees_have_one_leaf_for_each_slot_and_two_halves_everywhere() {
+        for &length in &LENGTHS[..27] {
+            let shape = Shape::new(length);
+            // Without the topmost.
+            let mut nodes: Vec<u32> = shape.leaves.iter().chain(&shape.inner).copied().collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            assert_eq!(nodes.len(), 2 * length - 2);
+            assert!(nodes.iter().all(|&at| nodes.contains(&(at ^ 1))));
+            assert!(shape.inner.iter().all(|&at| nodes.contains(&(2 * at))));
+            assert!(shape.leaves.iter().all(|&at| !nodes.contains(&(2 * at))));
+        }
+    }
 
     #[test]
     fn keys_are_equal_when_vectors_are() {
@@ -523,8 +603,7 @@ mod tests {
             vec![1, 1, 1],
         ];
         for vector in vectors {
-            tree.set(&vector).unwrap();
-            let key = tree.key();
+            let key = tree.key_of(&vector).unwrap();
             let last = vector.iter().rposition(|&cell| cell != 0).unwrap();
             for (other, content) in &seen {
                 assert_eq!(*other == key, *content == vector[..=last]);
@@ -558,8 +637,11 @@ mod tests {
         ];
         let mut keys = Vec::new();
         let mut expected = Vec::new();
+        let mut read = Vec::new();
         for from in &vectors {
-            tree.set(from).unwrap();
+            let key = tree.key_of(from).unwrap();
+            tree.open(key, from.len(), &mut read);
+            assert_eq!(&read, from);
             for changes in &changes {
                 tree.add(from, changes).unwrap();
                 let mut to = from.clone();
@@ -573,8 +655,7 @@ mod tests {
         tree.finish(&mut keys).unwrap();
         assert_eq!(keys.len(), expected.len());
         for (key, to) in keys.iter().zip(&expected) {
-            tree.set(to).unwrap();
-            assert_eq!(tree.key(), *key, "{to:?}");
+            assert_eq!(tree.key_of(to).unwrap(), *key, "{to:?}");
         }
         tree.finish(&mut keys).unwrap();
         assert!(keys.is_empty());
