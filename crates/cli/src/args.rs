@@ -363,7 +363,7 @@ pub struct ProveArgs {
     pub fairness: ProveFairnessArg,
 
     /// The reductions to use: `all`, `none`, `default`, or names: dead-variables, unread-payloads,
-    /// collection-order, symmetry, persistent-sets, timer-stutter, hand-overs. None changes a verdict;
+    /// collection-order, broadcasts, symmetry, persistent-sets, chains, timer-stutter, hand-overs. None changes a verdict;
     /// the first three are also for `--engine asi`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = reduction)]
     pub reductions: Vec<String>,

@@ -11,6 +11,7 @@
 //! What is absent on purpose: search, strategies, bounds on steps, time. The kernel never looks at a clock,
 //! never draws a random number and never prints.
 
+pub mod broadcast;
 pub mod configuration;
 pub mod content;
 pub mod demand;

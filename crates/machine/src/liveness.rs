@@ -30,7 +30,7 @@ impl Liveness {
     }
 
     #[inline]
-    fn is_live(&self, exe: &Executable, fun: u32, pc: u32, register: u32) -> bool {
+    pub(crate) fn is_live(&self, exe: &Executable, fun: u32, pc: u32, register: u32) -> bool {
         let (start, width) = self.functions[fun as usize];
         let at = start + (pc - exe.funs[fun as usize].entry) * width + register / 64;
         self.words[at as usize] >> (register % 64) & 1 == 1

@@ -30,6 +30,8 @@ pub struct Simplify {
     pub counters: bool,
     /// Collections that `choose` picks from keep their order, so that answers mean the same.
     pub choose_counts: bool,
+    /// Who sends to all elements of a collection does not see its order, where nobody else does ([`crate::usage`]).
+    pub broadcasts: bool,
 }
 
 /// What there was to leave out.
@@ -128,7 +130,8 @@ impl Kernel {
             }
         }
         if which.order {
-            let unordered: Vec<usize> = usage.unordered(local, which.choose_counts).collect();
+            let unordered: Vec<usize> =
+                usage.unordered(local, which.choose_counts, which.broadcasts).collect();
             for place in unordered {
                 let value = local.registers[place];
                 if !matches!(value.kind(), Some(Kind::Seq | Kind::Set | Kind::Map)) {

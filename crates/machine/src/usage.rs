@@ -12,10 +12,12 @@
 use allways_p::hir::BinaryOp;
 
 use crate::Executable;
+use crate::broadcast::{self, Broadcast, Company};
 use crate::configuration::{After, Local, Pending, Status};
 use crate::interpret::HALT_EVENT;
 use crate::ir::{Action, FunDef, Op, Operand, OperandView, Step};
 use crate::liveness::{Access, accesses};
+use crate::topology::Topology;
 use crate::value::Kind;
 
 /// See the module.
@@ -34,6 +36,11 @@ pub struct Usage {
     fun_reads: Vec<bool>,
     /// By machine: fields whose order nobody sees, and those where only `choose` does.
     unordered_fields: Vec<(u64, u64)>,
+    /// The same where the order of broadcasts does not count.
+    told_in_any_order: Vec<(u64, u64)>,
+    /// By machine: those broadcasts.
+    broadcasts: Vec<Vec<Broadcast>>,
+    company: Company,
     /// The same of the registers of each function.
     unordered_registers: Vec<(u64, u64)>,
     names_in_texts: bool,
@@ -44,6 +51,7 @@ impl Usage {
         let runs_in = runs_in(exe);
         let (live, rest) = Fields::new(exe, &runs_in).solve();
         let has_param = |fun: Option<u32>| fun.is_some_and(|fun| !exe.funs[fun as usize].params.is_empty());
+        let (broadcasts, company) = broadcasts(exe);
         let mut usage = Usage {
             live,
             rest,
@@ -51,10 +59,14 @@ impl Usage {
             reads_payload: vec![false; exe.machines.len() * exe.n_events()],
             entry_reads: exe.states.iter().map(|state| has_param(state.entry)).collect(),
             fun_reads: exe.funs.iter().map(|fun| !fun.params.is_empty()).collect(),
-            unordered_fields: unordered_fields(exe, &runs_in),
+            unordered_fields: unordered_fields(exe, &runs_in, &[]),
+            told_in_any_order: Vec::new(),
+            broadcasts,
+            company,
             unordered_registers: unordered_registers(exe),
             names_in_texts: names_in_texts(exe),
         };
+        usage.told_in_any_order = unordered_fields(exe, &runs_in, &usage.broadcasts);
         for (at, state) in exe.states.iter().enumerate() {
             let row = state.machine as usize * exe.n_events();
             for (event, action) in state.actions.iter().enumerate() {
@@ -119,8 +131,14 @@ impl Usage {
         }
     }
 
-    /// The places in `local.registers` that may hold collections whose order nobody sees.
-    pub fn unordered(&self, local: &Local, choose_counts: bool) -> impl Iterator<Item = usize> {
+    /// The places in `local.registers` that may hold collections whose order nobody sees; if asked for, broadcasts
+    /// see none, but for a machine in the middle of one.
+    pub fn unordered(
+        &self,
+        local: &Local,
+        choose_counts: bool,
+        broadcasts: bool,
+    ) -> impl Iterator<Item = usize> {
         let pick =
             move |(always, but_for_choose): (u64, u64)| if choose_counts { always } else { but_for_choose };
         let bits = |bits: u64| {
@@ -133,7 +151,16 @@ impl Usage {
         };
         // A halted machine has no registers.
         let is_there = |place: &usize| *place < local.registers.len();
-        let fields = bits(pick(self.unordered_fields[local.machine as usize]));
+        let machine = local.machine as usize;
+        let mut fields = pick(self.unordered_fields[machine]);
+        if broadcasts {
+            let under_way = self.broadcasts[machine]
+                .iter()
+                .filter(|broadcast| local.frames.iter().any(|frame| broadcast.is_inside(frame.pc)));
+            let under_way = under_way.fold(0, |fields, broadcast| fields | bit(broadcast.field));
+            fields |= pick(self.told_in_any_order[machine]) & !under_way;
+        }
+        let fields = bits(fields);
         let frames = local.frames.iter().enumerate().flat_map(move |(depth, frame)| {
             // A callee's window begins inside its caller's.
             let end =
@@ -142,6 +169,11 @@ impl Usage {
             registers.map(|register| frame.base as usize + register).filter(move |&place| place < end)
         });
         fields.filter(is_there).chain(frames)
+    }
+
+    /// What has to be so that broadcasts see no order; `None` if there are none.
+    pub fn company(&self) -> Option<&Company> {
+        self.broadcasts.iter().any(|known| !known.is_empty()).then_some(&self.company)
     }
 
     /// Whether a text that is more than a message may name a machine.
@@ -350,8 +382,29 @@ fn bit(field: u32) -> u64 {
     1u64.checked_shl(field).unwrap_or(0)
 }
 
-/// By machine: fields whose order nobody sees, and those where only `choose` does.
-fn unordered_fields(exe: &Executable, runs_in: &[Vec<u32>]) -> Vec<(u64, u64)> {
+/// By machine: broadcasts of which nobody sees the order, and what has to be so.
+fn broadcasts(exe: &Executable) -> (Vec<Vec<Broadcast>>, Company) {
+    let found = broadcast::find(exe);
+    let mut company = Company::default();
+    let mut unseen = vec![Vec::new(); exe.machines.len()];
+    if !found.is_empty() {
+        let topology = Topology::new(exe);
+        for (machine, unseen) in unseen.iter_mut().enumerate() {
+            let is_unseen = |known: &&Broadcast| {
+                broadcast::is_unseen(exe, &topology, machine as u32, known, &mut company)
+            };
+            unseen.extend(found.iter().filter(is_unseen).cloned());
+        }
+    }
+    (unseen, company)
+}
+
+/// By machine: fields whose order nobody sees but those broadcasts, and those where only `choose` does.
+fn unordered_fields(
+    exe: &Executable,
+    runs_in: &[Vec<u32>],
+    broadcasts: &[Vec<Broadcast>],
+) -> Vec<(u64, u64)> {
     let mut unordered: Vec<(u64, u64)> = exe
         .machines
         .iter()
@@ -374,7 +427,10 @@ fn unordered_fields(exe: &Executable, runs_in: &[Vec<u32>]) -> Vec<(u64, u64)> {
                 OperandView::Register(_) | OperandView::Const(_) => None,
             };
             let (always, but_for_choose) = &mut unordered[machine as usize];
-            for op in &exe.code[fun.entry as usize..fun.end as usize] {
+            let blind = broadcasts.get(machine as usize);
+            let is_blind = |pc: u32| blind.is_some_and(|known| known.iter().any(|known| known.reads == pc));
+            for pc in (fun.entry..fun.end).filter(|&pc| !is_blind(pc)) {
+                let op = &exe.code[pc as usize];
                 order_seen(exe, op, &kind, &mut |operand, by_choose| {
                     if let OperandView::Field(n) = operand.view() {
                         *always &= !bit(n);

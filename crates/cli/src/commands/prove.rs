@@ -237,6 +237,7 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
             order: reductions.collection_order,
             counters: false,
             choose_counts: true,
+            broadcasts: false,
         },
         limits,
         ..AlmostSyncOptions::default()

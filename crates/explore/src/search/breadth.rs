@@ -33,6 +33,7 @@ use super::expand::{Expander, fingerprint};
 use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
+use super::reduce::chain::Chains;
 use super::reduce::hand_over::{First, HandOvers, Raw};
 use super::reduce::persistent::{PersistentSets, Reach};
 use super::reduce::symmetry::Symmetry;
@@ -80,7 +81,15 @@ impl<'a> Context<'a> {
 
     /// Whether steps are folded with what goes first after them, so that a way has more steps than layers.
     pub fn folds(&self) -> bool {
+        self.hands_over() || self.follows_chains()
+    }
+
+    fn hands_over(&self) -> bool {
         self.options.reductions.hand_overs && self.options.bounds == SearchBounds::default()
+    }
+
+    fn follows_chains(&self) -> bool {
+        self.options.reductions.chains && self.reach.is_some()
     }
 
     pub fn persistent_sets(&self) -> Option<PersistentSets<'a>> {
@@ -88,7 +97,10 @@ impl<'a> Context<'a> {
     }
 
     pub fn stop_reason(&self) -> Option<StopReason> {
-        self.cancel.reason().or_else(|| self.observer.should_stop().then_some(StopReason::Interrupted))
+        // Then all of it is done again, in another way.
+        let is_futile = || self.cells.try_lock().is_ok_and(|cells| cells.has_company());
+        let must_stop = || self.observer.should_stop() || is_futile();
+        self.cancel.reason().or_else(|| must_stop().then_some(StopReason::Interrupted))
     }
 
     /// Tells how far the search for infinite runs has come.
@@ -557,6 +569,7 @@ struct Worker<'a, 's> {
     table: Arc<Table>,
     batch: Batch,
     persistent_sets: Option<PersistentSets<'a>>,
+    chains: Option<Chains>,
     hand_overs: Option<HandOvers<'a>>,
     raw: Raw,
     symmetry: Option<Symmetry<'a>>,
@@ -586,7 +599,8 @@ impl<'a, 's> Worker<'a, 's> {
             table: read(&shared.table),
             batch: Batch::default(),
             persistent_sets: cx.persistent_sets(),
-            hand_overs: cx.folds().then(|| HandOvers::new(cx.cells)),
+            chains: cx.follows_chains().then(Chains::default),
+            hand_overs: cx.hands_over().then(|| HandOvers::new(cx.cells)),
             raw: Raw::default(),
             symmetry: cx.symmetry(),
             differences: Vec::new(),
@@ -763,8 +777,8 @@ impl<'a, 's> Worker<'a, 's> {
                 let memo = &mut self.expander.memo;
                 let symmetry = sink.symmetry.as_deref_mut();
                 // The one is for P's own network, the other for those that delay.
-                let sets = self.persistent_sets.as_mut();
-                let chosen = sets.and_then(|sets| sets.find(memo, vector, symmetry));
+                let mut sets = self.persistent_sets.as_mut();
+                let chosen = sets.as_mut().and_then(|sets| sets.find(memo, vector, symmetry));
                 let first = match &mut self.hand_overs {
                     Some(hand_overs) if !chunk.is_settled => hand_overs.find(memo, vector, n_monitors),
                     _ => None,
@@ -774,7 +788,23 @@ impl<'a, 's> Worker<'a, 's> {
                 sink.tally.n_put_off += n_put_off;
                 self.expander.memo.puts_off = puts_off;
                 let standing = match (chosen, &mut self.hand_overs) {
-                    (Some(chosen), _) => self.expander.expand_some(vector, chosen.movers, &mut sink),
+                    (Some(chosen), _) => match (&mut self.chains, sets) {
+                        (Some(chains), Some(sets)) if chosen.movers.is_power_of_two() => {
+                            let (expander, raw) = (&mut self.expander, &mut self.raw);
+                            let slot = chosen.movers.trailing_zeros();
+                            let standing = expander.expand_one(vector, slot, raw);
+                            expander.memo.puts_off = false;
+                            match expander.memo.has_missed() {
+                                true => raw.clear(),
+                                false => {
+                                    let start = (vector, slot);
+                                    chains.follow(expander, sets, start, raw, self.cx.notes, &mut sink);
+                                }
+                            }
+                            standing
+                        }
+                        _ => self.expander.expand_some(vector, chosen.movers, &mut sink),
+                    },
                     (None, None) => self.expander.expand(vector, &mut sink),
                     (None, Some(hand_overs)) => {
                         let (expander, raw) = (&mut self.expander, &mut self.raw);

@@ -197,6 +197,10 @@ pub(super) struct Cells<'c> {
     cancel: &'c dyn Cancel,
     largest_inbox: usize,
     pub(super) local_bytes: usize,
+    /// Of interfaces of which one machine is made at most, if broadcasts are to see no order.
+    singles: FxHashMap<u32, InstanceId>,
+    /// Somebody was made who may see the order of broadcasts.
+    has_company: bool,
 }
 
 impl<'c> Cells<'c> {
@@ -255,6 +259,8 @@ impl<'c> Cells<'c> {
             cancel,
             largest_inbox: 0,
             local_bytes: 0,
+            singles: FxHashMap::from_iter([(exe.main, InstanceId::MAIN)]),
+            has_company: false,
         }
     }
 
@@ -537,6 +543,23 @@ impl<'c> Cells<'c> {
         self.recorder.coverage.cover(layout.sent(event));
     }
 
+    /// A machine was made: looks whether that may show the order of broadcasts.
+    fn meet(&mut self, machine: InstanceId, interface: u32) {
+        if !self.simplify.broadcasts || self.has_company {
+            return;
+        }
+        let exe = self.exe.clone();
+        let Some(company) = exe.usage().company() else { return };
+        let is_second = company.single.contains(&interface)
+            && *self.singles.entry(interface).or_insert(machine) != machine;
+        self.has_company = is_second || company.absent.contains(&interface);
+    }
+
+    /// Broadcasts were taken to have no order, and somebody was made who may see it.
+    pub fn has_company(&self) -> bool {
+        self.has_company
+    }
+
     /// Where a machine stands after a crash, if it can crash where it stands.
     pub fn crash(&mut self, cell: CellId) -> Option<CellId> {
         let Cell { local, owner, .. } = &self.cells[cell as usize];
@@ -572,7 +595,8 @@ impl<'c> Cells<'c> {
         let Cell { local, owner, .. } = &self.cells[cell as usize];
         let (owner, interface) = (*owner, local.interface);
         let unordered = if self.simplify.order {
-            self.exe.usage().unordered(local, self.simplify.choose_counts).collect()
+            let Simplify { choose_counts, broadcasts, .. } = self.simplify;
+            self.exe.usage().unordered(local, choose_counts, broadcasts).collect()
         } else {
             Vec::new()
         };

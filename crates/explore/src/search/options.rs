@@ -52,10 +52,16 @@ pub struct Reductions {
     pub unread_payloads: bool,
     /// Collections whose order nobody sees have none, also inside other values.
     pub collection_order: bool,
+    /// So have those of which the order only decides who is told first, where nobody can tell. With the former, over P's own
+    /// network, for breadth-first searches without bounds that leave infinite runs out.
+    pub broadcasts: bool,
     /// Configurations that differ by a permutation of machines made alike are one.
     pub symmetry: bool,
     /// Steps that are in conflict with nothing that others may ever do go first, alone. For searches without bounds.
     pub persistent_sets: bool,
+    /// A machine that steps first, alone, goes on as long as it may, and configurations between are not stored. With
+    /// persistent sets, for breadth-first searches.
+    pub chains: bool,
     /// Steps that change nothing are not looked at.
     pub timer_stutter: bool,
     /// Over networks that delay messages and have no faults, sends go first, alone, then arrivals of what is ignored for
@@ -68,8 +74,10 @@ impl Reductions {
         dead_variables: false,
         unread_payloads: false,
         collection_order: false,
+        broadcasts: false,
         symmetry: false,
         persistent_sets: false,
+        chains: false,
         timer_stutter: false,
         hand_overs: false,
     };
@@ -77,18 +85,22 @@ impl Reductions {
         dead_variables: true,
         unread_payloads: true,
         collection_order: true,
+        broadcasts: true,
         symmetry: true,
         persistent_sets: true,
+        chains: true,
         timer_stutter: true,
         hand_overs: true,
     };
     /// What they are called.
-    pub const NAMES: [&'static str; 7] = [
+    pub const NAMES: [&'static str; 9] = [
         "dead-variables",
         "unread-payloads",
         "collection-order",
+        "broadcasts",
         "symmetry",
         "persistent-sets",
+        "chains",
         "timer-stutter",
         "hand-overs",
     ];
@@ -99,8 +111,10 @@ impl Reductions {
             "dead-variables" => Some(&mut self.dead_variables),
             "unread-payloads" => Some(&mut self.unread_payloads),
             "collection-order" => Some(&mut self.collection_order),
+            "broadcasts" => Some(&mut self.broadcasts),
             "symmetry" => Some(&mut self.symmetry),
             "persistent-sets" => Some(&mut self.persistent_sets),
+            "chains" => Some(&mut self.chains),
             "timer-stutter" => Some(&mut self.timer_stutter),
             "hand-overs" => Some(&mut self.hand_overs),
             _ => None,
@@ -126,10 +140,12 @@ impl Reductions {
         reductions
     }
 
-    /// One alone.
+    /// One alone, with what it builds on: chains on persistent sets, broadcasts on collections without order.
     pub fn only(name: &str) -> Option<Reductions> {
         let mut reductions = Reductions::NONE;
         *reductions.by_name(name)? = true;
+        reductions.persistent_sets |= reductions.chains;
+        reductions.collection_order |= reductions.broadcasts;
         Some(reductions)
     }
 }

@@ -9,7 +9,7 @@ use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::cells::{Cells, Cut};
 use super::depth;
 use super::graph;
-use super::options::{Order, ProveOptions, SearchBounds, StoreKind};
+use super::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
 use super::report::{Covered, ProveReport, ProveStatistics, Saved};
@@ -52,13 +52,18 @@ pub(super) fn search(
         order: reductions.collection_order,
         counters: reductions.dead_variables && !has_graph,
         choose_counts: options.order != Order::Breadth || has_graph || has_network,
+        // The order in which all are told changes the lengths of runs, and single infinite ones.
+        broadcasts: reductions.broadcasts
+            && options.order == Order::Breadth
+            && options.bounds == SearchBounds::default()
+            && !(has_graph || keep_answers || has_network)
+            && exe.usage().company().is_some(),
     };
-    let new_cells = |is_shared| {
+    let new_cells = |is_shared, simplify| {
         let (limits, bounds) = (options.limits, options.bounds);
         Mutex::new(Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel))
     };
-    let cells = new_cells(options.n_threads > 1);
-    let probed = new_cells(false);
+    let probed = new_cells(false, simplify);
     let is_reduced = reductions.persistent_sets && options.bounds == SearchBounds::default();
     let reach = if is_reduced && options.order != Order::Deepening { Reach::new(exe) } else { None };
     let look = Context {
@@ -70,22 +75,31 @@ pub(super) fn search(
         observer,
         cancel,
     };
-    let is_symmetric = reductions.symmetry && (!options.probes || probe::symmetry_is_worth_it(look));
     let uses_sets = reach.is_some() && (!options.probes || probe::sets_are_worth_it(look));
-    let cx = Context {
-        cells: &cells,
-        is_symmetric,
-        reach: reach.as_ref().filter(|_| uses_sets),
-        notes: notes.as_ref(),
-        ..look
-    };
+    let reach = reach.as_ref().filter(|_| uses_sets);
+    // In the middle of broadcasts there is an order, and with sets these are few.
+    let look = Context { reach: reach.filter(|_| simplify.broadcasts), ..look };
+    let is_symmetric = reductions.symmetry && (!options.probes || probe::symmetry_is_worth_it(look));
+    if super::lock(&probed).has_company() {
+        let reductions = Reductions { broadcasts: false, ..reductions };
+        return search(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
+    }
+    let cells = new_cells(options.n_threads > 1, simplify);
+    let cx = Context { cells: &cells, is_symmetric, reach, notes: notes.as_ref(), ..look };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
             let explored = breadth::search(cx);
+            if super::lock(&cells).has_company() {
+                let reductions = Reductions { broadcasts: false, ..reductions };
+                let options = ProveOptions { reductions, ..options.clone() };
+                return search(exe, &options, observer, cancel, notes.map(|_| Notes::default()));
+            }
             if let SearchEnd::Broken { depth } = explored.end {
                 // How far threads came before they stopped is chance; what is told is of the second look alone.
-                let cells = new_cells(false);
+                // A way that tells all in another order is no way of the program.
+                let cells = new_cells(false, Simplify { broadcasts: false, ..simplify });
                 let cx = Context { cells: &cells, ..cx };
+                let depth = if simplify.broadcasts || cx.folds() { u64::MAX } else { depth };
                 let (explored, counterexample) = witness(cx, exe, explored, depth)?;
                 return Ok((report(exe, options, &cells, explored, counterexample), Survey::default()));
             }
@@ -119,15 +133,14 @@ pub(super) fn search(
     Ok((report, survey))
 }
 
-/// The way to a violation that is so deep.
+/// The way to a violation that is so deep; of any depth, where the search has counted otherwise: with steps folded, a way has
+/// more steps than the search has layers.
 fn witness(
     cx: Context<'_>,
     exe: &Arc<Executable>,
     mut explored: Explored,
     depth: u64,
 ) -> Result<(Explored, Option<Counterexample>), InternalError> {
-    // Where steps were folded, a way has more steps than the search has layers.
-    let depth = if cx.folds() { u64::MAX } else { depth };
     // Where steps were put off, the shortest way may be behind many more configurations: so many, and no more.
     let found = match cx.reach {
         None => witness::shortest(cx, depth, None)?,

@@ -81,7 +81,7 @@ pub struct Saved {
     /// Configurations at which some machines stepped alone, or a hand-over went first, and machines whose steps were put off there.
     pub n_persistent: u64,
     pub n_put_off: u64,
-    /// Hand-overs and drops that were made together with the step before them.
+    /// Steps that were made together with the one before them: those of chains, hand-overs and drops.
     pub n_folded: u64,
     /// Steps that changed nothing.
     pub n_stuttering: u64,

@@ -24,6 +24,8 @@ pub(super) struct Found {
     /// Sender, receiver, and the sites of references in what is sent.
     pub carried: BTreeMap<(u32, u32), BTreeSet<u32>>,
     pub naming_itself: BTreeSet<u32>,
+    /// Sender and op, and the sites that it may send to.
+    pub targets: BTreeMap<(u32, u32), BTreeSet<u32>>,
 }
 
 /// `None` when there would be too many sites.
@@ -37,6 +39,7 @@ pub(super) fn analyse(exe: &Executable, by_creator: bool) -> Option<Found> {
             edges: BTreeMap::new(),
             carried: BTreeMap::new(),
             naming_itself: BTreeSet::new(),
+            targets: BTreeMap::new(),
         },
         machines: Vec::new(),
         changed: true,
@@ -340,6 +343,7 @@ impl Analysis<'_> {
                 let targets = self.read(site, now, target);
                 let events = self.read(site, now, event);
                 let payload = self.read(site, now, payload);
+                self.found.targets.entry((site, pc)).or_default().extend(targets.refs());
                 for event in events.events() {
                     for target in targets.refs() {
                         self.send(site, target, event, &payload);

@@ -54,6 +54,8 @@ pub struct Topology {
     carried: BTreeMap<(u32, u32), BTreeSet<u32>>,
     /// Sites whose machines use `this`.
     naming_itself: BTreeSet<u32>,
+    /// By sender and op: the sites that it may send to.
+    targets: BTreeMap<(u32, u32), BTreeSet<u32>>,
     /// By control state of a monitor.
     settled: Vec<bool>,
 }
@@ -89,6 +91,7 @@ impl Topology {
             potential,
             carried: found.carried,
             naming_itself: found.naming_itself,
+            targets: found.targets,
             settled: settled::settled(exe),
         }
     }
@@ -135,6 +138,11 @@ impl Topology {
     /// Whether machines of a site may use `this`, so that they know their own name without being told.
     pub fn names_itself(&self, site: u32) -> bool {
         self.naming_itself.contains(&site)
+    }
+
+    /// The sites that machines of a site may send to by an op.
+    pub(crate) fn targets(&self, site: u32, pc: u32) -> impl Iterator<Item = u32> + '_ {
+        self.targets.get(&(site, pc)).into_iter().flatten().copied()
     }
 
     /// Whether a monitor in this control state stays as it is, whatever it hears.

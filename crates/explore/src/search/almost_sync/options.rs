@@ -71,6 +71,7 @@ impl Default for AlmostSyncOptions {
                 order: true,
                 counters: false,
                 choose_counts: true,
+                broadcasts: false,
             },
             sleep: true,
             certificate: false,

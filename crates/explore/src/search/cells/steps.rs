@@ -104,6 +104,9 @@ impl Cells<'_> {
         };
         let first = self.kernel.step_alone(machine, local, &mut self.recorder);
         let newborn = first.created.map(|child| (child, self.kernel.configuration().local(child).clone()));
+        if let Some((child, local)) = &newborn {
+            self.meet(*child, local.interface);
+        }
         let own = match self.ways(machine, Some(interface), first) {
             Ok(own) => own,
             Err(reason) => return Act::Unknown(reason),

@@ -83,13 +83,17 @@ struct Unfolded {
 #[derive(Default)]
 pub(in super::super) struct Raw {
     /// What each adds to the fingerprint, and where its changes end.
-    ends: Vec<(u64, usize)>,
-    changes: Vec<(u32, CellId)>,
-    n_broken: usize,
-    cuts: Vec<Cut>,
+    pub(super) ends: Vec<(u64, usize)>,
+    pub(super) changes: Vec<(u32, CellId)>,
+    pub(super) n_broken: usize,
+    pub(super) cuts: Vec<Cut>,
 }
 
 impl Raw {
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty() && self.n_broken == 0 && self.cuts.is_empty()
+    }
+
     pub fn clear(&mut self) {
         self.ends.clear();
         self.changes.clear();

@@ -2,9 +2,9 @@
 //! verdict; each can be turned off; how much each saved is told.
 //!
 //! Two kinds. *Quotients* take for one what behaves alike step by step: dead variables, unread payloads and collections
-//! without order, which cells leave out when they are interned (`allways_machine::simplify`), and [`symmetry`], where [`probe`] finds it worth its price. They keep
+//! without order, which cells leave out when they are interned (`allways_machine::simplify`; collections may also have no order because nobody can tell in which order all are told, `allways_machine::broadcast`), and [`symmetry`], where [`probe`] finds it worth its price. They keep
 //! the lengths of runs, so bounds mean the same with them, and the witness is looked for with them on. *Orders* leave out
-//! steps that can as well come later: [`persistent`], likewise, and [`hand_over`] for networks. They apply to searches without bounds: under a bound, what
+//! steps that can as well come later: [`persistent`], likewise, with [`chain`], and [`hand_over`] for networks. They apply to searches without bounds: under a bound, what
 //! is looked at first decides what the bound cuts off, and the verdict would no longer say what it says.
 //!
 //! A step that leads back to the very same configuration, like the tick of a timer that has nothing to tell, is dropped where
@@ -12,6 +12,7 @@
 //! is no end, is counted before. Liveness, to which such steps matter, is decided on a graph with them; under random
 //! fairness with symmetry and persistent sets, under weak fairness without (`graph`).
 
+pub(super) mod chain;
 pub(super) mod hand_over;
 pub(super) mod persistent;
 pub(super) mod probe;

@@ -239,10 +239,21 @@ impl<'a> PersistentSets<'a> {
         false
     }
 
-    /// The least of the sets that are enough, if that is not all who can step.
-    fn least(&mut self, memo: &mut Memo<'_>, vector: &[CellId]) -> Option<Chosen> {
-        let n = vector.len();
-        if n > MAX {
+    /// Whether the steps of the machine of a slot, which can step, are enough.
+    pub fn is_enough(&mut self, memo: &mut Memo<'_>, vector: &[CellId], slot: u32) -> bool {
+        let Some(enabled) = self.enabled(memo, vector) else { return false };
+        let alone = 1u64 << slot;
+        if enabled & alone == 0 || enabled == alone {
+            return enabled == alone;
+        }
+        let heard = self.find_senders(enabled);
+        let set = self.close(memo, vector, slot, enabled, heard, 0);
+        set.is_some_and(|set| set & enabled == alone)
+    }
+
+    /// Who can step, with all that is asked about them at hand. `None` where nobody is put off.
+    fn enabled(&mut self, memo: &mut Memo<'_>, vector: &[CellId]) -> Option<u64> {
+        if vector.len() > MAX {
             return None;
         }
         let mut enabled = 0u64;
@@ -266,11 +277,18 @@ impl<'a> PersistentSets<'a> {
                 ActKind::Network | ActKind::Fault | ActKind::Unknown => return None,
             }
         }
-        if enabled.count_ones() < 2 {
-            return None;
-        }
         if self.scene.interfaces != self.interfaces {
             self.set_scene();
+        }
+        Some(enabled)
+    }
+
+    /// The least of the sets that are enough, if that is not all who can step.
+    fn least(&mut self, memo: &mut Memo<'_>, vector: &[CellId]) -> Option<Chosen> {
+        let n = vector.len();
+        let enabled = self.enabled(memo, vector)?;
+        if enabled.count_ones() < 2 {
+            return None;
         }
         let heard = self.find_senders(enabled);
         if self.order.len() < n - self.n_monitors {

@@ -2,7 +2,7 @@
 //!
 //! Many programs have machines made alike that never change places, because somebody keeps them in a row or because they
 //! were given numbers: then every configuration is renamed, and none is saved. So the search looks at the first
-//! configurations without symmetry, and counts how many would remain with it. The answer depends on the program alone, and
+//! configurations without symmetry, by the steps that it will take, and counts how many would remain with it. The answer depends on the program alone, and
 //! whichever it is changes no verdict.
 
 use rustc_hash::FxHashSet;
@@ -36,8 +36,10 @@ pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
 pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>) -> bool {
     let mut symmetry = Symmetry::new(cx.cells);
     let mut remaining = FxHashSet::default();
+    let mut sets = cx.persistent_sets();
     let expand = |ordered: &mut Ordered<'_>, vector: &[CellId], sink: &mut Collect| {
-        ordered.expand(vector, sink);
+        let chosen = sets.as_mut().and_then(|sets| sets.find(&mut ordered.expander.memo, vector, None));
+        ordered.expand_chosen(vector, chosen, sink);
     };
     let looked = look(cx, LIMIT, expand, |keys, successor| {
         remaining.insert(keys.key(symmetry.canonical(successor))?);

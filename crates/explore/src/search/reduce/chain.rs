@@ -1,0 +1,112 @@
+//! Chains: a machine that may go first, alone, goes on as long as it may.
+//!
+//! A handler that tells the same to many machines stops before each send. Where nobody can get in the way of these sends, each of
+//! them alone is a persistent set ([`super::persistent`]), and the configurations between them have one way in and one way on. So
+//! they are looked at and not stored: from a stored configuration at which one machine steps alone, it goes on until others are needed, or
+//! for [`MAX_FOLDED`] steps, since a machine may send for ever.
+//!
+//! The first configuration of a chain is stored, not only the last: many steps may lead there, and the chain is to be followed once.
+//!
+//! Needs: persistent sets. Preserved: what they preserve. Nobody is put off for ever, since the last configuration of a chain is stored,
+//! and chooses by itself who steps there. Not preserved: the number of layers, so the witness is looked for without.
+
+use super::super::cells::CellId;
+use super::super::expand::{Expander, Move, Successor};
+use super::super::survey::Notes;
+use super::hand_over::{FoldedSink, MAX_FOLDED, Raw};
+use super::persistent::PersistentSets;
+
+/// Follows chains.
+#[derive(Default)]
+pub(in super::super) struct Chains {
+    open: Vec<Link>,
+    raw: Raw,
+    spare: Vec<Vec<CellId>>,
+    changes: Vec<(u32, CellId)>,
+}
+
+/// A configuration of a chain.
+struct Link {
+    vector: Vec<CellId>,
+    /// What it adds to the fingerprint of the first.
+    delta: u64,
+    n_folded: u32,
+}
+
+impl Chains {
+    /// Goes on with the machine of a slot from where it went alone, and tells where that ends.
+    pub fn follow<S: FoldedSink>(
+        &mut self,
+        expander: &mut Expander<'_>,
+        sets: &mut PersistentSets<'_>,
+        (from, slot): (&[CellId], u32),
+        raw: &mut Raw,
+        notes: Option<&Notes>,
+        sink: &mut S,
+    ) {
+        self.take(from, 0, 0, raw, sink);
+        while let Some(link) = self.open.pop() {
+            let may_go_on =
+                link.n_folded < MAX_FOLDED && sets.is_enough(&mut expander.memo, &link.vector, slot);
+            let mut next = std::mem::take(&mut self.raw);
+            if may_go_on {
+                expander.expand_one(&link.vector, slot, &mut next);
+            }
+            if next.is_empty() {
+                // It stops here, or does nothing but stay.
+                self.tell(from, &link, sink);
+            } else {
+                if let Some(notes) = notes {
+                    notes.see(&link.vector, expander.n_monitors(), false);
+                }
+                self.take(&link.vector, link.delta, link.n_folded + 1, &mut next, sink);
+            }
+            self.raw = next;
+            self.spare.push(link.vector);
+        }
+    }
+
+    /// Takes over the successors of one configuration.
+    fn take<S: FoldedSink>(
+        &mut self,
+        from: &[CellId],
+        delta: u64,
+        n_folded: u32,
+        raw: &mut Raw,
+        sink: &mut S,
+    ) {
+        let mut start = 0;
+        for &(more, end) in &raw.ends {
+            let mut vector = self.spare.pop().unwrap_or_default();
+            vector.clear();
+            vector.extend_from_slice(from);
+            for &(slot, cell) in &raw.changes[start..end] {
+                if vector.len() <= slot as usize {
+                    vector.resize(slot as usize + 1, 0);
+                }
+                vector[slot as usize] = cell;
+            }
+            start = end;
+            self.open.push(Link { vector, delta: delta.wrapping_add(more), n_folded });
+        }
+        for _ in 0..raw.n_broken {
+            sink.broken(Move::default());
+        }
+        for &cut in &raw.cuts {
+            sink.cut(cut);
+        }
+        raw.clear();
+    }
+
+    fn tell<S: FoldedSink>(&mut self, from: &[CellId], link: &Link, sink: &mut S) {
+        self.changes.clear();
+        for (slot, &cell) in link.vector.iter().enumerate() {
+            if from.get(slot) != Some(&cell) && (cell != 0 || slot < from.len()) {
+                self.changes.push((slot as u32, cell));
+            }
+        }
+        sink.folded(link.n_folded, false);
+        let changes = &self.changes;
+        sink.successor(from, Successor { delta: link.delta, changes, by: Move::default(), hot: 0, cold: 0 });
+    }
+}
