@@ -17,7 +17,7 @@ use crate::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
 use crate::encode::encode_element;
 use crate::ir::Operand;
 use crate::kernel::Kernel;
-use crate::value::{Flags, Kind, Store, Value, View};
+use crate::value::{Kind, Store, Value, View};
 
 /// What to leave out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -129,6 +129,8 @@ impl Kernel {
                 done.unread_payloads = true;
             }
         }
+        // First what is left out, then the order of what stays: it must not depend on what was left out.
+        self.trim(local, which, known, &mut done);
         if which.order {
             let unordered: Vec<usize> =
                 usage.unordered(local, which.choose_counts, which.broadcasts).collect();
@@ -149,7 +151,6 @@ impl Kernel {
                 local.registers[place] = sorted;
             }
         }
-        self.trim(local, which, known, &mut done);
         done
     }
 
@@ -252,19 +253,21 @@ impl Kernel {
                 }
                 all.value = self.store_mut().named(shape, &parts);
             }
-            // Freed slots are part of the order.
-            Kind::Seq | Kind::Set | Kind::Map
-                if (node.order || !how.sorts) && value.flags().has(Flags::HOLES) => {}
             Kind::Seq | Kind::Set | Kind::Map => {
-                let mut content: Vec<Value> = self.store().elements(value).flatten().copied().collect();
+                let sorts = how.sorts && !node.order;
+                // Freed slots are part of the order. They stay as they are, whatever lies between them: what is left out must not
+                // depend on how a value came about.
+                let (content, free) = self.store().elements_and_holes(value);
+                let mut content = content.to_vec();
                 let width = if kind == Kind::Map { 2 } else { 1 };
                 if kind != Kind::Set {
-                    for element in content.iter_mut().skip(width - 1).step_by(width) {
+                    for entry in content.chunks_exact_mut(width).filter(|entry| !entry[0].is_hole()) {
+                        let element = &mut entry[width - 1];
                         *element = all.with(self.trimmed(*element, node.elements, how, known));
                     }
                 }
-                let trimmed = self.store_mut().with_elements(value, &content);
-                all.value = if how.sorts && !node.order { self.sorted(trimmed) } else { trimmed };
+                let trimmed = self.store_mut().with_elements(value, &content, free);
+                all.value = if sorts { self.sorted(trimmed) } else { trimmed };
                 all.has_sorted |= all.value != trimmed;
             }
         }

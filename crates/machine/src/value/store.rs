@@ -259,13 +259,22 @@ impl Store {
     pub(crate) fn reordered(&mut self, value: Value, order: &[usize]) -> Value {
         let elements: Vec<&[Value]> = self.elements(value).collect();
         let content: Vec<Value> = order.iter().flat_map(|&at| elements[at].iter().copied()).collect();
-        self.with_elements(value, &content)
+        self.with_elements(value, &content, None)
     }
 
-    /// A collection of the same kind with these elements, without freed slots.
-    pub(crate) fn with_elements(&mut self, value: Value, content: &[Value]) -> Value {
+    /// The elements of a collection with freed slots among them, and the slot freed last.
+    pub(crate) fn elements_and_holes(&self, value: Value) -> (&[Value], Option<u32>) {
         match value.view() {
-            View::Node(kind @ (Kind::Set | Kind::Map), _) => self.slots(kind, content, None),
+            View::Node(Kind::Set | Kind::Map, id) => self.slots_of(id),
+            View::Node(Kind::Seq, id) => (self.raw(id), None),
+            _ => (&[][..], None),
+        }
+    }
+
+    /// A collection of the same kind with these elements, and the slot freed last if there are freed ones among them.
+    pub(crate) fn with_elements(&mut self, value: Value, content: &[Value], free: Option<u32>) -> Value {
+        match value.view() {
+            View::Node(kind @ (Kind::Set | Kind::Map), _) => self.slots(kind, content, free),
             View::Node(kind, _) => self.intern_parts(kind, content),
             _ => value,
         }
