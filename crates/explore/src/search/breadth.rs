@@ -797,8 +797,7 @@ impl<'a, 's> Worker<'a, 's> {
                             match expander.memo.has_missed() {
                                 true => raw.clear(),
                                 false => {
-                                    let start = (vector, slot);
-                                    chains.follow(expander, sets, start, raw, self.cx.notes, &mut sink);
+                                    chains.follow(expander, sets, vector, raw, self.cx.notes, &mut sink);
                                 }
                             }
                             standing

@@ -167,6 +167,10 @@ impl FoldedSink for Inserter<'_, '_, '_> {
         self.tally.n_folded += u64::from(n_folded);
         self.is_settled = is_settled;
     }
+
+    fn with_symmetry<R>(&mut self, with: impl FnOnce(Option<&mut Symmetry<'_>>) -> R) -> R {
+        with(self.symmetry.as_deref_mut())
+    }
 }
 
 impl Inserter<'_, '_, '_> {

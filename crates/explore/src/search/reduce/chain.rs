@@ -1,20 +1,21 @@
-//! Chains: a machine that may go first, alone, goes on as long as it may.
+//! Chains: steps that go first, alone, are made together.
 //!
 //! A handler that tells the same to many machines stops before each send. Where nobody can get in the way of these sends, each of
 //! them alone is a persistent set ([`super::persistent`]), and the configurations between them have one way in and one way on. So
-//! they are looked at and not stored: from a stored configuration at which one machine steps alone, it goes on until others are needed, or
-//! for [`MAX_FOLDED`] steps, since a machine may send for ever.
+//! they are looked at and not stored: from a stored configuration at which one machine steps alone, the search goes on until several are
+//! needed, or for [`MAX_FOLDED`] steps, since a machine may send for ever.
 //!
 //! The first configuration of a chain is stored, not only the last: many steps may lead there, and the chain is to be followed once.
 //!
-//! Needs: persistent sets. Preserved: what they preserve. Nobody is put off for ever, since the last configuration of a chain is stored,
-//! and chooses by itself who steps there. Not preserved: the number of layers, so the witness is looked for without.
+//! Needs: persistent sets. Preserved: what they preserve, since at each configuration of a chain those step who would if it was
+//! stored; whether a machine that *could* go on alone is the one that is chosen there matters, else others might be put off for
+//! ever. Not preserved: the number of layers, so the witness is looked for without.
 
 use super::super::cells::CellId;
 use super::super::expand::{Expander, Move, Successor};
 use super::super::survey::Notes;
 use super::hand_over::{FoldedSink, MAX_FOLDED, Raw};
-use super::persistent::PersistentSets;
+use super::persistent::{PersistentSets, Promise};
 
 /// Follows chains.
 #[derive(Default)]
@@ -28,29 +29,40 @@ pub(in super::super) struct Chains {
 /// A configuration of a chain.
 struct Link {
     vector: Vec<CellId>,
-    /// What it adds to the fingerprint of the first.
+    /// What it adds to the fingerprint of the first; of no meaning with symmetry, where machines have changed places.
     delta: u64,
     n_folded: u32,
+    promise: Promise,
 }
 
 impl Chains {
-    /// Goes on with the machine of a slot from where it went alone, and tells where that ends.
+    /// Goes on from where the machines that step alone have led, and tells where that ends.
     pub fn follow<S: FoldedSink>(
         &mut self,
         expander: &mut Expander<'_>,
         sets: &mut PersistentSets<'_>,
-        (from, slot): (&[CellId], u32),
+        from: &[CellId],
         raw: &mut Raw,
         notes: Option<&Notes>,
         sink: &mut S,
     ) {
-        self.take(from, 0, 0, raw, sink);
-        while let Some(link) = self.open.pop() {
-            let may_go_on =
-                link.n_folded < MAX_FOLDED && sets.is_enough(&mut expander.memo, &link.vector, slot);
+        self.take(from, 0, 0, Promise::Kept, raw, sink);
+        while let Some(mut link) = self.open.pop() {
             let mut next = std::mem::take(&mut self.raw);
-            if may_go_on {
-                expander.expand_one(&link.vector, slot, &mut next);
+            let mut promise = Promise::None;
+            if link.n_folded < MAX_FOLDED {
+                let alone = sink.with_symmetry(|mut symmetry| {
+                    if let Some(symmetry) = &mut symmetry {
+                        let canonical = symmetry.canonical(&link.vector);
+                        link.vector.clear();
+                        link.vector.extend_from_slice(canonical);
+                    }
+                    sets.alone(&mut expander.memo, &link.vector, symmetry, link.promise)
+                });
+                if let Some((slot, then)) = alone {
+                    promise = then;
+                    expander.expand_one(&link.vector, slot, &mut next);
+                }
             }
             if next.is_empty() {
                 // It stops here, or does nothing but stay.
@@ -59,7 +71,7 @@ impl Chains {
                 if let Some(notes) = notes {
                     notes.see(&link.vector, expander.n_monitors(), false);
                 }
-                self.take(&link.vector, link.delta, link.n_folded + 1, &mut next, sink);
+                self.take(&link.vector, link.delta, link.n_folded + 1, promise, &mut next, sink);
             }
             self.raw = next;
             self.spare.push(link.vector);
@@ -72,9 +84,12 @@ impl Chains {
         from: &[CellId],
         delta: u64,
         n_folded: u32,
+        promise: Promise,
         raw: &mut Raw,
         sink: &mut S,
     ) {
+        // The way that was followed is that of the first outcome.
+        let promise = if raw.ends.len() == 1 { promise } else { Promise::None };
         let mut start = 0;
         for &(more, end) in &raw.ends {
             let mut vector = self.spare.pop().unwrap_or_default();
@@ -87,7 +102,7 @@ impl Chains {
                 vector[slot as usize] = cell;
             }
             start = end;
-            self.open.push(Link { vector, delta: delta.wrapping_add(more), n_folded });
+            self.open.push(Link { vector, delta: delta.wrapping_add(more), n_folded, promise });
         }
         for _ in 0..raw.n_broken {
             sink.broken(Move::default());

@@ -36,6 +36,7 @@ use super::super::lock;
 use super::super::memo::{ActEntry, ActKind, End, Memo};
 use super::super::pair_table::PairTable;
 use super::super::survey::Notes;
+use super::symmetry::Symmetry;
 
 /// Steps that one step is folded with, at most.
 pub(in super::super) const MAX_FOLDED: u32 = 64;
@@ -122,6 +123,11 @@ impl Sink for Raw {
 pub(in super::super) trait FoldedSink: Sink {
     /// Of the successor that is told next: with so many steps it was folded, and there are no more.
     fn folded(&mut self, n_folded: u32, is_settled: bool);
+
+    /// Does something with the symmetry by which successors are stored, if there is one.
+    fn with_symmetry<R>(&mut self, with: impl FnOnce(Option<&mut Symmetry<'_>>) -> R) -> R {
+        with(None)
+    }
 }
 
 /// What goes first, alone.

@@ -161,6 +161,14 @@ pub(in super::super) struct Chosen {
     pub n_put_off: u64,
 }
 
+/// What is known of a configuration before it is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum Promise {
+    /// It is on a way that was followed, by steps alone, to where all are needed: so its own way ends.
+    Kept,
+    None,
+}
+
 /// Finds persistent sets.
 pub(in super::super) struct PersistentSets<'a> {
     cells: &'a Mutex<Cells<'a>>,
@@ -239,16 +247,23 @@ impl<'a> PersistentSets<'a> {
         false
     }
 
-    /// Whether the steps of the machine of a slot, which can step, are enough.
-    pub fn is_enough(&mut self, memo: &mut Memo<'_>, vector: &[CellId], slot: u32) -> bool {
-        let Some(enabled) = self.enabled(memo, vector) else { return false };
-        let alone = 1u64 << slot;
-        if enabled & alone == 0 || enabled == alone {
-            return enabled == alone;
+    /// The machine that the search lets step alone, if it does, and what is known of where it leads.
+    pub fn alone(
+        &mut self,
+        memo: &mut Memo<'_>,
+        vector: &[CellId],
+        symmetry: Option<&mut Symmetry<'_>>,
+        promise: Promise,
+    ) -> Option<(u32, Promise)> {
+        let enabled = self.enabled(memo, vector)?;
+        if enabled.is_power_of_two() {
+            return Some((enabled.trailing_zeros(), Promise::None));
         }
-        let heard = self.find_senders(enabled);
-        let set = self.close(memo, vector, slot, enabled, heard, 0);
-        set.is_some_and(|set| set & enabled == alone)
+        let chosen = match promise {
+            Promise::Kept => self.least(memo, vector),
+            Promise::None => self.find(memo, vector, symmetry),
+        }?;
+        chosen.movers.is_power_of_two().then(|| (chosen.movers.trailing_zeros(), Promise::Kept))
     }
 
     /// Who can step, with all that is asked about them at hand. `None` where nobody is put off.
