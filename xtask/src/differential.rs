@@ -42,7 +42,11 @@ pub fn run(args: &[&str]) -> ExitCode {
             "--network" => NetworkModel::named(value).map(|model| models = vec![model]).is_some(),
             "--profile" => {
                 let known = profile::ALL.iter().find(|profile| profile.name == *value);
-                only = known.map(Only::Profile).or((*value == "ledgers").then_some(Only::Ledgers));
+                only = match *value {
+                    "ledgers" => Some(Only::Ledgers),
+                    "tellers" => Some(Only::Tellers),
+                    _ => known.map(Only::Profile),
+                };
                 only.is_some()
             }
             _ => false,
@@ -214,7 +218,7 @@ fn usage() -> ExitCode {
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
-    println!("  profiles: {}, ledgers", names.join(", "));
+    println!("  profiles: {}, ledgers, tellers", names.join(", "));
     println!("cargo xtask differential --boogie [--programs N] [--seed S]");
     ExitCode::from(2)
 }
