@@ -20,7 +20,7 @@ const FIRST_SEED: u64 = 1_000_000_000;
 
 #[test]
 fn oracle_and_kernel_agree_on_random_programs() {
-    let options = OracleOptions { max_configurations: 2_500, ..OracleOptions::default() };
+    let options = OracleOptions { max_configurations: 5_000, ..OracleOptions::default() };
     let mut statistics = Statistics::default();
     for seed in FIRST_SEED..FIRST_SEED + 400 {
         let (text, compared) = compare_seed(seed, Over::default(), options);

@@ -66,7 +66,7 @@ impl Form {
 
 /// The program of a seed.
 pub fn ledger(seed: u64) -> String {
-    let mut random = Random::new(seed ^ 0x1ed_6e2);
+    let mut random = Random::new(seed ^ 0x01ed_06e2);
     let depth = random.between(1, 3);
     let kept = Form::random(&mut random, depth);
     let depth = random.between(1, 2);

@@ -1,90 +1,141 @@
-//! Random programs in which somebody tells all its peers the same, in a loop: some let the order be seen, by a monitor, by
-//! another who sends to the peers, or by reading it, and some do not.
+//! Random programs in which somebody tells all its peers the same, in a loop. In some the order can be seen: a monitor hears who is
+//! told first, somebody else sends to the peers because one of them was told, it is read, or the last one gets more. Peers
+//! have numbers, and are put into the collection in any order, so whoever looks at one order only misses something there.
 
-use std::fmt::Write;
-
-/// A number below `n` for the place `at` of a seed.
-fn pick(seed: u64, at: u32, n: u64) -> u64 {
-    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(at).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 31).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (x ^ x >> 29) % n
-}
+use crate::random::Random;
 
 /// The program of a seed.
 pub fn teller(seed: u64) -> String {
-    let on = |at, n| pick(seed, at, n) == 0;
-    let n_peers = 2 + pick(seed, 0, 2);
-    let n_rounds = 1 + pick(seed, 1, 2);
-    let is_seq = on(2, 2);
-    let kind = if is_seq { "seq" } else { "set" };
-    let add = match (is_seq, on(3, 2)) {
-        (false, _) => "peers += (new Peer());",
-        (true, true) => "peers += (0, new Peer());",
-        (true, false) => "peers += (sizeof(peers), new Peer());",
+    let mut random = Random::new(seed ^ 0x007e_11e2);
+    let n_peers = if random.chance(70) { 2 } else { 3 };
+    let n_rounds = random.between(1, 2);
+    let kind = if random.chance(50) { "seq" } else { "set" };
+    let fill = match kind {
+        "seq" => "peers = all;",
+        _ => "foreach (p in all) { peers += (p); }",
     };
-    let payload = "(lead = this, n = k)";
-    let told = match pick(seed, 4, 4) {
-        0 => format!("foreach (p in peers) send p, eTell, {payload};"),
-        1 => format!("foreach (p in peers) {{ send p, eTell, {payload}; last = p; }}"),
-        _ => format!("while (i < sizeof(peers)) {{ send peers[i], eTell, {payload}; i = i + 1; }}"),
+    let tell = match random.below(5) {
+        0 => "foreach (p in peers) send p, eTell, (lead = this, n = k, who = p, aide = aide);",
+        1 => "foreach (p in peers) { send p, eTell, (lead = this, n = k, who = p, aide = aide); last = p; }",
+        2 => {
+            "while (i < sizeof(peers)) { p = peers[i]; send p, eTell, (lead = this, n = k, who = p, aide = aide); i = i + 1; }"
+        }
+        3 => {
+            "while (i < sizeof(peers)) { p = peers[i]; send p, eTell, (lead = this, n = i, who = p, aide = aide); i = i + 1; }"
+        }
+        _ => {
+            "while (i < sizeof(peers)) { send peers[i], eTell, (lead = this, n = k, who = null as machine, aide = aide); i = i + 1; }"
+        }
     };
-    let last =
-        if on(5, 4) { "if (sizeof(peers) > 0) send peers[0], eTell, (lead = this, n = 5);" } else { "" };
-    let answer = match pick(seed, 6, 5) {
-        0 => "send t.lead, eBack, got;",
-        1 => "if ($) send t.lead, eBack, got;",
-        2 => "send t.lead, eBack, 0; send t.lead, eBack, got;",
-        3 => "if ($) { got = got + 1; } send t.lead, eBack, got;",
-        _ => "send this, eSelf; send t.lead, eBack, got;",
-    };
-    let peer_limit = 3 + pick(seed, 7, 12);
-    let lead_limit = 4 + pick(seed, 8, 40);
-    let rogue = match pick(seed, 9, 5) {
-        0 => "new Rogue(peers);",
-        1 => "if ($) new Rogue(peers);",
-        2 => "if (sizeof(peers) > 9) new Rogue(peers);",
+    // What is left of the loop; what else reads the order.
+    let more = match random.below(8) {
+        0 => "if (last != null) send last, eLast;",
+        1 => "if (p != null) send p, eLast;",
+        2 => "if (sizeof(peers) > 0) send peers[0], eLast;",
         _ => "",
     };
-    let leads = if on(10, 5) { "new Lead(peers); new Lead(peers);" } else { "new Lead(peers);" };
-    let observed = match pick(seed, 11, 4) {
-        0 => "eTell",
-        1 => "eBack",
-        _ => "eSelf",
+    let aide = match random.below(6) {
+        0 => "aide = new Rogue(peers);",
+        1 => "if ($) { aide = new Rogue(peers); }",
+        2 => "if (sizeof(peers) > 9) { aide = new Rogue(peers); }",
+        3 => "aide = new Lead((peers = peers, aide = null as machine, waits = true));",
+        _ => "",
     };
-    let is_read =
-        if on(12, 4) { "if (n == 3) assert sizeof(peers) < 9 || peers[0] == peers[1];" } else { "" };
-    let mut text = String::new();
-    let _ = write!(
-        text,
-        "event eTell: (lead: machine, n: int); event eBack: int; event eSelf;
-machine Main {{ start state Init {{ entry {{
-  var peers: {kind}[machine]; var i: int;
-  while (i < {n_peers}) {{ {add} i = i + 1; }}
-  {leads} {rogue}
-}} }} }}
-machine Lead {{
-  var peers: {kind}[machine]; var n: int; var sum: int; var round: int;
-  start state Init {{
-    entry (all: {kind}[machine]) {{ peers = all; round = 1; Tell(1); }}
-    on eBack do (v: int) {{
-      n = n + 1; sum = sum * 2 + v; {is_read}
-      assert sum < {lead_limit};
-      if (n == sizeof(peers) && round < {n_rounds}) {{ round = round + 1; n = 0; sum = 0; Tell(round); }}
+    let answer = match random.below(4) {
+        0 => "",
+        1 => "if ($) { send t.lead, eBack, (id = id, who = this); }",
+        2 => "send this, eSelf; send t.lead, eBack, (id = id, who = this);",
+        _ => "send t.lead, eBack, (id = id, who = this);",
+    };
+    let id = random.below(n_peers);
+    let mut claim = |share: u32, text: String| if random.chance(share) { text } else { String::new() };
+    let on_self = claim(60, format!("assert !(id == {id} && got == 0), \"not told yet\";"));
+    let on_last = claim(80, format!("assert id != {id}, \"last\";"));
+    let on_first = claim(60, format!("assert !(first == b.who && b.id == {id}), \"first\";"));
+    let twice = claim(40, format!("assert !(id == {id} && got % 2 == 1), \"told otherwise before\";"));
+    let limit = if random.chance(15) { random.between(4, 30) } else { 50 };
+    let observed = if random.chance(35) { "eTell, eBack" } else { "eBack" };
+    let on_tell = match observed {
+        "eBack" => "",
+        _ => "on eTell do (t: Told) { if (first == null) { first = t.who; } }",
+    };
+    let observed_by = if random.chance(70) { format!("assert Ear in {ALL}") } else { ALL.to_owned() };
+    format!(
+        "type Told = (lead: machine, n: int, who: machine, aide: machine);
+event eTell: Told;
+event eBack: (id: int, who: machine);
+event eSelf;
+event eGo;
+event eLast;
+machine Main {{
+  start state S {{
+    entry {{
+      var all: seq[machine]; var peers: {kind}[machine]; var aide: machine; var p: machine; var i: int;
+      while (i < {n_peers}) {{
+        if ($) {{ all += (0, new Peer(i)); }} else {{ all += (sizeof(all), new Peer(i)); }}
+        i = i + 1;
+      }}
+      {fill}
+      {aide}
+      new Lead((peers = peers, aide = aide, waits = false));
     }}
   }}
-  fun Tell(k: int) {{ var i: int; var p: machine; var last: machine; i = 0; {told} {last} if (last == this) n = 0; }}
 }}
-machine Peer {{
-  var got: int;
-  start state Init {{
-    on eTell do (t: (lead: machine, n: int)) {{ got = got * 2 + t.n; assert got < {peer_limit}; {answer} }}
-    on eSelf do {{ got = got + 1; }}
+machine Lead {{
+  var peers: {kind}[machine]; var aide: machine; var n: int; var sum: int; var round: int;
+  start state S {{
+    entry (p: (peers: {kind}[machine], aide: machine, waits: bool)) {{
+      peers = p.peers; aide = p.aide;
+      if (!p.waits) {{ round = 1; Tell(1); }}
+    }}
+    on eGo do {{ if (round == 0) {{ round = {n_rounds}; Tell(3); }} }}
+    on eBack do (b: (id: int, who: machine)) {{
+      n = n + 1; sum = (sum * 3 + b.id + 1) % 50;
+      assert sum < {limit}, \"sum\";
+      if (n == sizeof(peers) && round < {n_rounds}) {{ round = round + 1; n = 0; Tell(round); }}
+    }}
+  }}
+  fun Tell(k: int) {{
+    var i: int; var p: machine; var last: machine;
+    i = 0;
+    {tell}
+    {more}
   }}
 }}
-machine Rogue {{ start state Init {{ entry (all: {kind}[machine]) {{ send all[sizeof(all) - 1], eSelf; }} }} }}
-spec Ear observes {observed} {{ var n: int; start state S {{ on {observed} do {{ n = n + 1; assert n < 8; }} }} }}
-test t [main = Main]: assert Ear in {{ Main, Lead, Peer, Rogue }};
+machine Peer {{
+  var id: int; var got: int;
+  start state S {{
+    entry (k: int) {{ id = k; }}
+    on eTell do (t: Told) {{
+      {twice}
+      got = (got * 2 + t.n) % 20;
+      if (t.aide != null) {{ send t.aide, eGo; }}
+      {answer}
+    }}
+    on eSelf do {{ {on_self} got = (got + 1) % 20; }}
+    on eLast do {{ {on_last} }}
+  }}
+}}
+machine Rogue {{
+  var peers: {kind}[machine]; var is_done: bool;
+  start state S {{
+    entry (all: {kind}[machine]) {{ peers = all; }}
+    on eGo do {{
+      var p: machine;
+      if (!is_done) {{ is_done = true; foreach (p in peers) {{ send p, eSelf; }} }}
+    }}
+  }}
+}}
+spec Ear observes {observed} {{
+  var first: machine;
+  start state S {{
+    {on_tell}
+    on eBack do (b: (id: int, who: machine)) {{ {on_first} }}
+  }}
+}}
+test t [main = Main]: {observed_by};
 "
-    );
-    text
+    )
 }
+
+const ALL: &str = "{ Main, Lead, Peer, Rogue }";
