@@ -84,7 +84,8 @@ impl<'a> Context<'a> {
         self.hands_over() || self.follows_chains()
     }
 
-    fn hands_over(&self) -> bool {
+    /// Over a network that delays: only there is a send a hand-over.
+    pub fn hands_over(&self) -> bool {
         self.options.reductions.hand_overs && self.options.bounds == SearchBounds::default()
     }
 

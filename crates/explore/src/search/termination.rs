@@ -44,7 +44,7 @@ pub(super) fn every_run_ends(cx: Context<'_>) -> Result<bool, StopReason> {
         ordered: Ordered::new(cx),
         symmetry: cx.symmetry(),
         sets: cx.persistent_sets(),
-        hand_overs: cx.folds().then(|| HandOvers::new(cx.cells)),
+        hand_overs: cx.hands_over().then(|| HandOvers::new(cx.cells)),
         raw: Raw::default(),
         n_monitors: lock(cx.cells).n_monitors(),
     };
