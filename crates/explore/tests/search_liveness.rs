@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use allways_explore::search::{ProveOptions, SearchBounds, StoreKind, prove};
+use allways_explore::search::{ProveOptions, Reductions, SearchBounds, StoreKind, prove};
 use allways_explore::{Fairness, Never};
 use allways_machine::Executable;
 use allways_run::{Certainty, Guarantee, Quiet, Verdict, ViolationKind};
@@ -80,6 +80,43 @@ fn a_machine_that_can_step_does() {
     for fairness in [Fairness::Random, Fairness::Weak] {
         let verdict = verdict(&text, Some(fairness), SearchBounds::default());
         assert!(holds(&verdict), "{fairness:?}: {verdict:?}");
+    }
+}
+
+#[test]
+fn who_comes_first_may_decide_whether_a_run_ends() {
+    // Both orders of one and other are looked at, whichever reductions there are: only one of them goes on for ever.
+    for (first, second) in [("one", "other"), ("other", "one")] {
+        let text = format!(
+            "{SPEC} event one; event other;
+            machine Sender {{ start state S {{ entry (p: (target: machine, is_one: bool)) {{
+                if (p.is_one) {{ send p.target, {first}; }} else {{ send p.target, {second}; }}
+            }} }} }}
+            machine Main {{
+                start state S {{
+                    entry {{ new Sender((target = this, is_one = true)); new Sender((target = this, is_one = false)); }}
+                    on one goto Done;
+                    on other goto Round;
+                }}
+                state Done {{ ignore other, one, again; }}
+                state Round {{
+                    entry {{ announce request; send this, again; }}
+                    on again do {{ send this, again; }}
+                    ignore one;
+                }}
+            }}"
+        );
+        let program = compile("live.p", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let exe = Arc::new(Executable::new(&program, 0));
+        for (fairness, reductions) in [Fairness::Random, Fairness::Weak]
+            .into_iter()
+            .flat_map(|fairness| [Reductions::NONE, Reductions::ALL].map(|reductions| (fairness, reductions)))
+        {
+            let fairness = Some(fairness);
+            let options = ProveOptions { fairness, reductions, probes: false, ..ProveOptions::default() };
+            let verdict = prove(&exe, &options, &Quiet, &Never).unwrap().verdict;
+            assert!(is_lasso(&verdict), "{fairness:?}, {reductions:?}: {verdict:?}");
+        }
     }
 }
 
