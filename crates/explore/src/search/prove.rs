@@ -80,7 +80,7 @@ pub(super) fn search(
     // In the middle of broadcasts there is an order, and with sets these are few.
     let look = Context { reach: reach.filter(|_| simplify.broadcasts), ..look };
     let is_symmetric =
-        reductions.symmetry && (!options.probes || simplify.broadcasts || probe::symmetry_is_worth_it(look));
+        reductions.symmetry && (!options.probes || probe::symmetry_is_worth_it(look, simplify.broadcasts));
     if super::lock(&probed).has_company() {
         let reductions = Reductions { broadcasts: false, ..reductions };
         return search(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);

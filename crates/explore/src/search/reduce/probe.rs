@@ -16,6 +16,8 @@ use super::symmetry::Symmetry;
 /// Configurations that are looked at.
 const LIMIT: usize = 10_000;
 const LIMIT_OF_SETS: usize = 5_000;
+/// So many machines have enough orders for symmetry to pay.
+const MANY_ALIKE: usize = 5;
 
 /// Whether at least every eighth step of the first configurations can be put off.
 pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
@@ -32,8 +34,10 @@ pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
     looked.is_some() && n_put_off * 8 >= n_steps
 }
 
-/// Whether at least three in ten of the first configurations are renamings of others.
-pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>) -> bool {
+/// Whether at least three in ten of the first configurations are renamings of others. Machines that are all told the same in a
+/// loop become alike only after that; so if there are many, it is taken to be.
+pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>, has_broadcasts: bool) -> bool {
+    let mut n_alike = 0;
     let mut symmetry = Symmetry::new(cx.cells);
     let mut remaining = FxHashSet::default();
     let mut sets = cx.persistent_sets();
@@ -43,9 +47,11 @@ pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>) -> bool {
     };
     let looked = look(cx, LIMIT, expand, |keys, successor| {
         remaining.insert(keys.key(symmetry.canonical(successor))?);
+        n_alike = n_alike.max(symmetry.largest_group());
         Some(())
     });
-    looked.is_some_and(|n_seen| remaining.len() * 10 <= n_seen * 7)
+    let are_many = has_broadcasts && n_alike >= MANY_ALIKE;
+    looked.is_some_and(|n_seen| are_many || remaining.len() * 10 <= n_seen * 7)
 }
 
 /// Goes through the first configurations by layers and tells of each when it is new; how many there were. `None` if it was asked to

@@ -139,6 +139,11 @@ impl<'a> Symmetry<'a> {
             + self.arena.capacity() * 4
     }
 
+    /// How many machines are alike at most, in the vector that was looked at last.
+    pub fn largest_group(&self) -> usize {
+        self.shape.groups.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// What a configuration is replaced by.
     pub fn canonical(&mut self, vector: &[CellId]) -> &[CellId] {
         self.learn_all(vector);
