@@ -401,10 +401,14 @@ fn show(
     printer::out(&prove_report::render_statistics(report));
     // These depend on the number of threads and on the clock.
     let statistics = &found.statistics;
+    // In a small store most of the room is free, and a figure for each would say nothing.
+    let each = match statistics.n_configurations {
+        0..10_000 => String::new(),
+        _ => format!(", {:.1} bytes each", statistics.bytes_per_configuration),
+    };
     printer::err(&format!(
-        "... {:.0} configurations/s, {:.1} bytes each, {} MB in all, memo hit rate {:.2} %\n... Elapsed {seconds:.2} sec\n",
+        "... {:.0} configurations/s{each}, {} MB in all, memo hit rate {:.2} %\n... Elapsed {seconds:.2} sec\n",
         statistics.n_configurations as f64 / seconds.max(1e-3),
-        statistics.bytes_per_configuration,
         statistics.peak_bytes >> 20,
         statistics.hit_rate() * 100.0
     ));
