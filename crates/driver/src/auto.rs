@@ -242,6 +242,7 @@ fn test(
         coverage: found.coverage,
         dead_handlers: None,
         stopped: found.stopped,
+        remarks: search::Remarks::default(),
     };
     Ok(Answer { engine: Engine::Testing, report, flood: None, n_schedules: found.statistics.n_schedules })
 }

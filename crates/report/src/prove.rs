@@ -41,6 +41,65 @@ pub struct ProveReport {
     pub dead_handlers: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<Violation>,
+    /// The counterexample is one, but there was no room to look for a shorter one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_shorter: bool,
+    /// A violation exists, but a limit was met before there was a run to show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen_violation: Option<SeenViolation>,
+    /// What was still growing when a limit ended the search.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub growth: Vec<Growth>,
+}
+
+/// A violation without a counterexample.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeenViolation {
+    /// Of some way to it, if steps were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_steps: Option<u64>,
+    /// The same, in a sentence.
+    pub text: String,
+}
+
+/// Why a search may have no end.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Growth {
+    /// `inbox`, `network`, `machines`, `collection`, `number` or `payload`.
+    pub kind: &'static str,
+    /// The machine or monitor; of a payload, the event.
+    pub owner: String,
+    /// The variable, or the event that waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The largest that was seen.
+    pub size: u64,
+    /// The same, in a sentence.
+    pub text: String,
+    /// What to do about it.
+    pub help: &'static str,
+}
+
+/// What grew, and what helps; nothing if nothing did.
+pub fn render_growth(growth: &[Growth]) -> String {
+    let mut out = String::new();
+    if growth.is_empty() {
+        return out;
+    }
+    out.push_str("still growing at the end, so there may be no end:\n");
+    for growth in growth {
+        let _ = writeln!(out, "  {}", growth.text);
+    }
+    let mut told: Vec<&str> = Vec::new();
+    for growth in growth {
+        if !told.contains(&growth.help) {
+            told.push(growth.help);
+            let _ = writeln!(out, "help: {}", growth.help);
+        }
+    }
+    out
 }
 
 /// What was looked at by a search that ended early.
@@ -112,6 +171,9 @@ pub fn render_statistics(report: &ProveReport) -> String {
             "..... {} floods {} with {}: {} messages waited there",
             flood.sender, flood.receiver, flood.event, flood.n_waiting
         );
+    }
+    if report.may_be_shorter {
+        out.push_str("..... a shorter counterexample may exist; looking for it would have taken too much\n");
     }
     let _ = writeln!(
         out,

@@ -7,7 +7,8 @@ use allways_driver::{Compilation, select};
 use allways_explore::Fairness;
 use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, FloodRule, Rules};
 use allways_explore::search::{
-    self, Covered, Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind,
+    self, Covered, Growth, GrowthKind, Order, ProveOptions, ProveReport, Reductions, SearchBounds,
+    SeenViolation, StoreKind,
 };
 use allways_machine::{Executable, Simplify};
 use allways_report::{check as check_report, json, prove as prove_report};
@@ -293,6 +294,11 @@ fn report_of(
         explanation.push_str("; ");
         explanation.push_str(&covered.text);
     }
+    let seen_violation = found.remarks.seen.map(|seen| seen_violation(seen, found.stopped.as_ref()));
+    if let Some(seen) = &seen_violation {
+        explanation.push_str("; ");
+        explanation.push_str(&seen.text);
+    }
     prove_report::ProveReport {
         version: json::VERSION,
         command: "prove",
@@ -346,8 +352,60 @@ fn report_of(
             }
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
         },
+        may_be_shorter: found.remarks.may_be_shorter,
+        seen_violation,
+        growth: found.remarks.growth.iter().map(growth_of).collect(),
     }
 }
+
+/// A violation that cannot be shown must not be passed over.
+fn seen_violation(seen: SeenViolation, stopped: Option<&StopReason>) -> prove_report::SeenViolation {
+    let advice = match stopped {
+        Some(StopReason::Memory { .. }) => ": give it more memory by `--memory`",
+        Some(StopReason::Time(_)) => ": give it more time by `--timeout`",
+        _ => "",
+    };
+    let place = seen.n_steps.map_or_else(String::new, |n| format!(" within {n} steps"));
+    let text = format!("a violation exists{place}, but no run that shows it was found{advice}");
+    prove_report::SeenViolation { n_steps: seen.n_steps, text }
+}
+
+fn growth_of(growth: &Growth) -> prove_report::Growth {
+    let Growth { kind, owner, name, size } = growth;
+    let name_text = name.as_deref().unwrap_or("?");
+    let (kind, text, help) = match kind {
+        GrowthKind::Inbox => (
+            "inbox",
+            format!("the inbox of `{owner}`: {size} messages `{name_text}` wait"),
+            "bound inboxes by `--max-inbox N`, or try `--engine asi`, which needs no bound",
+        ),
+        GrowthKind::Network => (
+            "network",
+            format!("the network: {size} messages are on their way to `{owner}`"),
+            "let senders wait for answers, or bound the steps by `--max-depth N`",
+        ),
+        GrowthKind::Machines => (
+            "machines",
+            format!("the number of machines `{owner}`: {size} were made"),
+            "make a fixed number of machines, or bound the steps by `--max-depth N`",
+        ),
+        GrowthKind::Collection => {
+            ("collection", format!("`{name_text}` of `{owner}`: {size} elements"), BOUND_VARIABLES)
+        }
+        GrowthKind::Number => {
+            ("number", format!("`{name_text}` of `{owner}`: up to {size}"), BOUND_VARIABLES)
+        }
+        GrowthKind::Payload => (
+            "payload",
+            format!("the payload of `{owner}`: up to {size}"),
+            "bound what the event carries, or the steps by `--max-depth N`",
+        ),
+    };
+    prove_report::Growth { kind, owner: owner.clone(), name: name.clone(), size: *size, text, help }
+}
+
+const BOUND_VARIABLES: &str =
+    "bound the variable in the program or its test, or the steps by `--max-depth N`";
 
 /// What a search that ended early looked at.
 fn covered(covered: Covered) -> Option<prove_report::Covered> {
@@ -396,7 +454,10 @@ fn show(
                 printer::out(&format!("{note}\n"));
             }
         }
-        Verdict::Holds(_) | Verdict::Unknown(_) => printer::out(&format!("{}\n", report.explanation)),
+        Verdict::Holds(_) | Verdict::Unknown(_) => {
+            printer::out(&format!("{}\n", report.explanation));
+            printer::out(&prove_report::render_growth(&report.growth));
+        }
     }
     printer::out(&prove_report::render_statistics(report));
     // These depend on the number of threads and on the clock.

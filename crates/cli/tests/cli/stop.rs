@@ -70,6 +70,78 @@ fn time_limit_ends_with_what_was_seen() {
     assert_says(report["explanation"].as_str().unwrap(), &[&text]);
 }
 
+#[test]
+fn what_grew_is_told() {
+    let folder = folder("stop-growth");
+    let program = "
+event eItem: int;
+machine Main { start state S { entry { new Producer(new Sink()); } } }
+machine Sink { start state S { defer eItem; } }
+machine Producer { start state S { entry (sink: Sink) { while (true) { send sink, eItem, choose(2); } } } }
+";
+    fs::write(folder.join("flood.p"), program).unwrap();
+    let output = allways(&folder, &["prove", "--memory", "0.02"]);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_says(
+        &text,
+        &[
+            "still growing at the end",
+            "the inbox of `Sink`: ",
+            " messages `eItem` wait",
+            "help: ",
+            "--max-inbox N",
+        ],
+    );
+    let output = allways(&folder, &["prove", "--memory", "0.02", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let growth = &report["reports"][0]["growth"][0];
+    assert_eq!(
+        (&growth["kind"], &growth["owner"], &growth["name"]),
+        (&"inbox".into(), &"Sink".into(), &"eItem".into())
+    );
+    assert!(growth["size"].as_u64().unwrap() > 8, "{growth}");
+    // With the bound that it advises there is an end, and nothing to tell.
+    let output = allways(&folder, &["prove", "--max-inbox", "4"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("growing"));
+}
+
+/// Neither of the two makes too many choices; together they have more outcomes than can be looked at.
+#[test]
+fn too_many_choices_are_told() {
+    let folder = folder("stop-choices");
+    let program = "
+event eDone: int;
+machine Main {
+    start state Begin {
+        entry {
+            new Other();
+            send this, eDone, Some();
+        }
+        on eDone do (n: int) { assert n >= 0; }
+    }
+}
+machine Other {
+    start state Begin { entry { send this, eDone, Some(); } on eDone do (n: int) { assert n >= 0; } }
+}
+fun Some(): int {
+    var i: int;
+    var n: int;
+    while (i < 9) { n = n * 2; if ($) { n = n + 1; } i = i + 1; }
+    return n;
+}
+";
+    fs::write(folder.join("choices.p"), program).unwrap();
+    let output = allways(&folder, &["prove"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert_says(
+        &text,
+        &["`Main` has more than 100000 ways to answer the choices of one step", "`allways check`"],
+    );
+}
+
 /// The limit that was set, whoever of the race used up its share of it.
 #[test]
 fn memory_limit_of_a_race_is_the_one_that_was_set() {

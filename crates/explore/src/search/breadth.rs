@@ -30,6 +30,7 @@ use insert::{Batch, Inserter, Keys, Seconds};
 use super::barrier::Barrier;
 use super::cells::{CellId, Cells, Cut};
 use super::expand::{Expander, fingerprint};
+use super::growth::Clock;
 use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
@@ -142,6 +143,7 @@ pub(super) struct Explored {
     pub n_misses: u64,
     pub store_bytes: u64,
     pub peak_bytes: u64,
+    pub clock: Clock,
 }
 
 /// Figures that add up.
@@ -318,8 +320,9 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
                 })
             })
             .collect();
+        let worker = Worker::new(cx, &shared);
         let mut leader =
-            Leader { cx, shared: &shared, barrier: &barrier, worker: Worker::new(cx, &shared), peak: 0 };
+            Leader { cx, shared: &shared, barrier: &barrier, worker, peak: 0, clock: Clock::default() };
         let mut explored = leader.search();
         shared.done.store(true, Ordering::Release);
         if n_threads > 1 {
@@ -347,6 +350,7 @@ fn stopped(reason: StopReason) -> Explored {
         n_misses: 0,
         store_bytes: 0,
         peak_bytes: 0,
+        clock: Clock::default(),
     }
 }
 
@@ -357,6 +361,8 @@ struct Leader<'a, 's> {
     barrier: &'s Barrier,
     worker: Worker<'a, 's>,
     peak: u64,
+    /// Ticks with every layer.
+    clock: Clock,
 }
 
 impl Leader<'_, '_> {
@@ -416,6 +422,7 @@ impl Leader<'_, '_> {
             n_misses: memo.n_misses,
             store_bytes,
             peak_bytes: self.peak,
+            clock: std::mem::take(&mut self.clock),
         }
     }
 
@@ -431,6 +438,7 @@ impl Leader<'_, '_> {
         let mut layer = first;
         while !layer.is_empty() {
             *depth += 1;
+            self.clock.tick(&lock(self.cx.cells));
             let is_last = self.cx.options.bounds.depth == Some(*depth);
             self.shared.is_last_layer.store(is_last, Ordering::Release);
             let frontier: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
@@ -454,15 +462,16 @@ impl Leader<'_, '_> {
                     bytes: Some(self.peak),
                     ..Progress::default()
                 });
+                // What was seen counts more than that there is no more time or memory.
                 let reason = lock(&self.shared.reason).take();
-                if let Some(reason) = reason {
-                    tally.add(&in_layer);
-                    return SearchEnd::Stopped(reason);
-                }
                 if in_layer.breaks || in_layer.ends_badly {
                     tally.add(&in_layer);
                     let depth = if in_layer.ends_badly { *depth } else { *depth + 1 };
                     return SearchEnd::Broken { depth };
+                }
+                if let Some(reason) = reason {
+                    tally.add(&in_layer);
+                    return SearchEnd::Stopped(reason);
                 }
             }
             tally.add(&in_layer);

@@ -295,6 +295,17 @@ impl<'c> Cells<'c> {
         }
     }
 
+    /// The slot of an instance that was met.
+    pub fn known_slot(&self, instance: usize) -> Option<usize> {
+        self.slot_of.get(instance).and_then(|slot| slot.checked_sub(1)).map(|slot| slot as usize)
+    }
+
+    /// What an instance that was met is.
+    pub fn machine_of(&self, instance: usize) -> Option<u32> {
+        let is_it = |cell: &&Cell| matches!(cell.owner, Owner::Machine(owner) if owner.index() == instance);
+        self.cells.iter().skip(1).find(is_it).map(|cell| cell.local.machine)
+    }
+
     pub fn is_halted(&self, cell: CellId) -> bool {
         self.cells[cell as usize].local.status == Status::Halted
     }

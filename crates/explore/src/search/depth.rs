@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::breadth::{Context, Explored, SearchEnd, Tally};
 use super::cells::{CellId, Cut};
 use super::expand::Move;
+use super::growth::Clock;
 use super::reduce::persistent::PersistentSets;
 use super::reduce::symmetry::Symmetry;
 use super::tree::ExactKeys;
@@ -83,6 +84,7 @@ struct Search<'a> {
     deepest: u64,
     peak_bytes: u64,
     n_rounds: u64,
+    clock: Clock,
 }
 
 impl<'a> Search<'a> {
@@ -100,6 +102,7 @@ impl<'a> Search<'a> {
             deepest: 0,
             peak_bytes: 0,
             n_rounds: 0,
+            clock: Clock::default(),
         }
     }
 
@@ -146,6 +149,7 @@ impl<'a> Search<'a> {
             n_misses: memo.n_misses,
             store_bytes: self.store_bytes(),
             peak_bytes: self.peak_bytes,
+            clock: self.clock,
         };
         Ok(DepthFirst { explored, way })
     }
@@ -264,6 +268,7 @@ impl<'a> Search<'a> {
             + self.ordered.expander.memo.n_bytes() as u64;
         self.peak_bytes = self.peak_bytes.max(bytes);
         if self.n_rounds.is_multiple_of(4096) {
+            self.clock.tick(&super::lock(self.cx.cells));
             self.cx.observer.progress(&Progress {
                 n_steps: self.tally.n_transitions,
                 n_configurations: Some(self.tally.n_configurations),

@@ -10,7 +10,7 @@
 //! its way, likewise), `memo` (what each thread
 //! remembers of them, in a `pair_table`), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
 //! search proper, on all cores, which meet at a `barrier`), `reduce` (what need not be looked at), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
-//! violation" to a schedule that replays), `graph` (liveness).
+//! violation" to a schedule that replays), `graph` (liveness), `growth` (why a search came to no end).
 //!
 //! Deterministic: numbers of cells depend on the order of interning, and so on threads, but neither keys of the
 //! fingerprint store nor counts do; and the counterexample is looked for again, in a fixed order, once it is known
@@ -24,6 +24,7 @@ mod component;
 mod depth;
 mod expand;
 mod graph;
+mod growth;
 mod hash;
 mod huge;
 mod memo;
@@ -42,9 +43,10 @@ mod witness;
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+pub use growth::{Growth, GrowthKind};
 pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
-pub use report::{Covered, ProveReport, ProveStatistics, Saved};
+pub use report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation};
 pub use survey::{Survey, survey};
 
 /// Looks at a lock that are made before the thread goes to sleep.

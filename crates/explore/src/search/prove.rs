@@ -1,20 +1,21 @@
 //! The entry: chooses the search, and says in the end what it is worth.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use allways_machine::{Executable, Simplify};
-use allways_run::{Bound, Counterexample, Guarantee, Observer, Verdict};
+use allways_run::{Bound, Counterexample, Guarantee, Observer, StopReason, Verdict};
 
 use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::cells::{Cells, Cut};
 use super::depth;
 use super::graph;
+use super::growth;
 use super::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
-use super::report::{Covered, ProveReport, ProveStatistics, Saved};
+use super::report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation};
 use super::survey::{Notes, Survey};
-use super::witness::{self, Found};
+use super::witness::{self, Allowance, Found};
 use crate::options::{Cancel, Fairness};
 use crate::report::InternalError;
 
@@ -59,11 +60,12 @@ pub(super) fn search(
             && !(has_graph || keep_answers || has_network)
             && exe.usage().company().is_some(),
     };
-    let new_cells = |is_shared, simplify| {
+    let until_interrupted = UntilInterrupted(cancel);
+    let new_cells = |is_shared, simplify, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
         Mutex::new(Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel))
     };
-    let probed = new_cells(false, simplify);
+    let probed = new_cells(false, simplify, cancel);
     let is_reduced = reductions.persistent_sets && options.bounds == SearchBounds::default();
     let reach = if is_reduced && options.order != Order::Deepening { Reach::new(exe) } else { None };
     let look = Context {
@@ -85,11 +87,12 @@ pub(super) fn search(
         let reductions = Reductions { broadcasts: false, ..reductions };
         return search(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
     }
-    let cells = new_cells(options.n_threads > 1, simplify);
+    let cells = new_cells(options.n_threads > 1, simplify, cancel);
     let cx = Context { cells: &cells, is_symmetric, reach, notes: notes.as_ref(), ..look };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
             let explored = breadth::search(cx);
+            let has_broadcasts = simplify.broadcasts;
             if super::lock(&cells).has_company() {
                 let reductions = Reductions { broadcasts: false, ..reductions };
                 let options = ProveOptions { reductions, ..options.clone() };
@@ -98,11 +101,16 @@ pub(super) fn search(
             if let SearchEnd::Broken { depth } = explored.end {
                 // How far threads came before they stopped is chance; what is told is of the second look alone.
                 // A way that tells all in another order is no way of the program.
-                let cells = new_cells(false, Simplify { broadcasts: false, ..simplify });
+                let simplify = Simplify { broadcasts: false, ..simplify };
+                // It needs the memory that the search had.
+                *super::lock(&cells) = unlocked(new_cells(false, simplify, cancel));
+                let cells = new_cells(false, simplify, &until_interrupted);
                 let cx = Context { cells: &cells, ..cx };
-                let depth = if simplify.broadcasts || cx.folds() { u64::MAX } else { depth };
-                let (explored, counterexample) = witness(cx, exe, explored, depth)?;
-                return Ok((report(exe, options, &cells, explored, counterexample), Survey::default()));
+                let depth = if has_broadcasts || cx.folds() { u64::MAX } else { depth };
+                let (explored, counterexample, remarks) = witness(cx, exe, explored, depth)?;
+                let mut report = report(exe, options, &cells, explored, counterexample);
+                report.remarks = Remarks { growth: Vec::new(), ..remarks };
+                return Ok((report, Survey::default()));
             }
             (explored, None)
         }
@@ -134,6 +142,24 @@ pub(super) fn search(
     Ok((report, survey))
 }
 
+/// Limits of time and memory do not apply to a handler on the way to a violation that was seen: the search for it has its own.
+struct UntilInterrupted<'a>(&'a dyn Cancel);
+
+impl Cancel for UntilInterrupted<'_> {
+    fn reason(&self) -> Option<StopReason> {
+        self.0.reason().filter(|reason| *reason == StopReason::Interrupted)
+    }
+}
+
+fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the way to a violation may cost beyond the limit of time, in transitions: many times what the search has cost.
+fn allowed_transitions(explored: &Explored) -> u64 {
+    16 * explored.tally.n_transitions + 50_000_000
+}
+
 /// The way to a violation that is so deep; of any depth, where the search has counted otherwise: with steps folded, a way has
 /// more steps than the search has layers.
 fn witness(
@@ -141,32 +167,36 @@ fn witness(
     exe: &Arc<Executable>,
     mut explored: Explored,
     depth: u64,
-) -> Result<(Explored, Option<Counterexample>), InternalError> {
+) -> Result<(Explored, Option<Counterexample>, Remarks), InternalError> {
+    let allowance = Allowance { depth, most: None, transitions: allowed_transitions(&explored) };
     // Where steps were put off, the shortest way may be behind many more configurations: so many, and no more.
-    let found = match cx.reach {
-        None => witness::shortest(cx, depth, None)?,
-        Some(_) => match witness::shortest(cx, depth, None)? {
-            Found::Way { steps, tally, depth } => {
-                let most = 4 * tally.n_configurations + 100_000;
-                match witness::shortest(Context { reach: None, ..cx }, depth, Some(most))? {
-                    found @ Found::Way { .. } => found,
-                    Found::Stopped(_) | Found::TooMany | Found::Nothing => Found::Way { steps, tally, depth },
+    let found = match (cx.reach, witness::shortest(cx, allowance)?) {
+        (Some(_), Found::Way { steps, tally, depth, is_shortest }) => {
+            let most = if is_shortest { 4 * tally.n_configurations + 100_000 } else { 0 };
+            let allowance = Allowance { depth, most: Some(most), ..allowance };
+            match witness::shortest(Context { reach: None, ..cx }, allowance)? {
+                found @ Found::Way { .. } => found,
+                Found::Stopped(_) | Found::TooMany | Found::Nothing => {
+                    Found::Way { steps, tally, depth, is_shortest: false }
                 }
             }
-            other => other,
-        },
+        }
+        (_, found) => found,
     };
     match found {
-        Found::Way { steps, tally, depth } => {
+        Found::Way { steps, tally, depth, is_shortest } => {
             // Its figures do not depend on threads.
             explored.tally = tally;
             explored.depth = depth;
             let found = witness::counterexample(exe, cx.options.limits, &steps)?;
-            Ok((explored, Some(found)))
+            let remarks = Remarks { may_be_shorter: !is_shortest, ..Remarks::default() };
+            Ok((explored, Some(found), remarks))
         }
         Found::Stopped(reason) => {
             explored.end = SearchEnd::Stopped(reason);
-            Ok((explored, None))
+            let n_steps = (depth != u64::MAX).then_some(depth);
+            let remarks = Remarks { seen: Some(SeenViolation { n_steps }), ..Remarks::default() };
+            Ok((explored, None, remarks))
         }
         Found::TooMany | Found::Nothing => Err(InternalError::OtherOutcome {
             index: 0,
@@ -249,7 +279,13 @@ fn report(
         (None, None, Some(reason)) => Verdict::Unknown(reason),
         (None, None, None) => Verdict::Holds(guarantee(options, tally.cuts, omission)),
     };
-    ProveReport { verdict, statistics, coverage, dead_handlers, stopped }
+    let growth = if matches!(verdict, Verdict::Unknown(_)) && stopped.is_some() {
+        growth::growth(&cells, &explored.clock)
+    } else {
+        Vec::new()
+    };
+    let remarks = Remarks { growth, ..Remarks::default() };
+    ProveReport { verdict, statistics, coverage, dead_handlers, stopped, remarks }
 }
 
 fn guarantee(options: &ProveOptions, cuts: Cuts, omission: f64) -> Guarantee {

@@ -2,6 +2,7 @@
 
 use allways_run::{StopReason, Verdict};
 
+use super::growth::Growth;
 use super::options::StoreKind;
 use crate::coverage::{Coverage, UnusedHandler};
 
@@ -14,6 +15,25 @@ pub struct ProveReport {
     pub dead_handlers: Option<Vec<UnusedHandler>>,
     /// Why the search ended early, if it did.
     pub stopped: Option<StopReason>,
+    pub remarks: Remarks,
+}
+
+/// What is worth telling beside the verdict.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Remarks {
+    /// The counterexample is good, but there was no room to look whether it is a shortest one.
+    pub may_be_shorter: bool,
+    /// A violation exists, but a limit was met before there was a run to show it.
+    pub seen: Option<SeenViolation>,
+    /// What was still growing when a limit ended the search.
+    pub growth: Vec<Growth>,
+}
+
+/// A violation without a counterexample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SeenViolation {
+    /// Of some way to it, if steps were counted.
+    pub n_steps: Option<u64>,
 }
 
 /// Figures of a search. All but bytes and memo figures are the same for any number of threads, except when it was

@@ -5,16 +5,21 @@
 //! more room; except that steps which the search put off may lead to a shorter way. So where it did that, a way is looked for
 //! as the search went, and then a shortest one, unless that takes many more configurations.
 //!
+//! It keeps exact keys, and where everybody came from, so it may still run out of memory. A violation that was seen must not be lost for
+//! that: from the last layer that is complete, `frugal` goes on depth first, in memory that is fixed beforehand.
+//!
 //! The way found goes by configurations that stand for others: what is never looked at is left out of them, and
 //! machines may have changed places. So it is *walked*: the kernel makes whole steps from the beginning, and at each the
 //! machine and the answers are those that lead to the next configuration of the way, renamed as the ones before were.
 //! What comes out is choices, which the kernel replays.
 
+mod frugal;
+
 use std::sync::Arc;
 
 use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
 use allways_p::hir::Temperature;
-use allways_run::{Choice, Counterexample, InstanceId, Limits, Schedule, StopReason, Violation};
+use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, Schedule, StopReason, Violation};
 
 use super::breadth::{Context, Tally};
 use super::cells::{Act, CellId, Cells, Cut, Given, Owner, Walked};
@@ -45,6 +50,8 @@ pub(super) enum Found {
         steps: Vec<StepName>,
         tally: Tally,
         depth: u64,
+        /// Of the ways that were asked for.
+        is_shortest: bool,
     },
     Stopped(StopReason),
     /// There are more configurations than were allowed.
@@ -53,6 +60,29 @@ pub(super) enum Found {
     Nothing,
 }
 
+/// What the search for a way may do.
+#[derive(Clone, Copy)]
+pub(super) struct Allowance {
+    /// The way has no more steps.
+    pub depth: u64,
+    /// Where a way is known already: configurations that a shorter one may cost.
+    pub most: Option<u64>,
+    /// Transitions after which the limit of time counts. That there is a way is known, so it may take longer than the search
+    /// was allowed to, but not for ever.
+    pub transitions: u64,
+}
+
+impl Allowance {
+    /// Why to stop now, after so many transitions.
+    fn stop_reason(self, cx: Context<'_>, n_transitions: u64) -> Option<StopReason> {
+        let may_go_on = self.most.is_none() && n_transitions < self.transitions;
+        cx.stop_reason().filter(|reason| !(may_go_on && matches!(reason, StopReason::Time(_))))
+    }
+}
+
+/// Transitions after which clock and memory are looked at: a single configuration may have very many.
+const LOOK_AFTER: u64 = 1 << 16;
+
 /// Where a configuration was found.
 #[derive(Clone, Copy)]
 struct Origin {
@@ -60,55 +90,98 @@ struct Origin {
     by: Move,
 }
 
-/// Finds a shortest way to a violation, of at most `depth` steps, among those that the search looks at. That there is one
-/// is known, so it may take longer than the search was allowed to; unless `most` configurations are allowed, since then a way
-/// is known too.
-pub(super) fn shortest(cx: Context<'_>, depth: u64, most: Option<u64>) -> Result<Found, InternalError> {
+/// A layer, all of it, and how to come there.
+struct Reached {
+    beginnings: Vec<(Vec<u32>, Vec<CellId>)>,
+    origins: Vec<Origin>,
+    layer: Layer,
+    /// The number of the first in the layer.
+    first: u32,
+    /// Steps to it.
+    depth: u64,
+}
+
+impl Reached {
+    /// The steps to a configuration of the layer, and some more, of which the last one `breaks` a property.
+    fn way(
+        &self,
+        cx: Context<'_>,
+        at: usize,
+        more: &[Move],
+        breaks: bool,
+    ) -> Result<Vec<StepName>, InternalError> {
+        way(cx, &self.beginnings, &self.origins, self.first + at as u32, more, breaks)
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.origins.capacity() * size_of::<Origin>() + self.layer.n_bytes()
+    }
+}
+
+/// Tells how far the search for a way has come.
+fn tell(cx: Context<'_>, tally: &Tally, depth: u64) {
+    cx.observer.progress(&Progress {
+        phase: Some("counterexample"),
+        n_steps: tally.n_transitions,
+        n_configurations: Some(tally.n_configurations),
+        depth,
+        ..Progress::default()
+    });
+}
+
+/// Finds a shortest way to a violation among those that the search looks at; that there is one is known.
+pub(super) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, InternalError> {
+    let Allowance { depth, most, .. } = allowance;
     let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
     let beginning = super::lock(cx.cells).begin();
     tally.n_transitions += beginning.n_transitions;
     if let Some(answers) = beginning.violations.into_iter().next() {
         let steps = vec![StepName::first(answers)];
-        return Ok(Found::Way { steps, tally, depth: 1 });
+        return Ok(Found::Way { steps, tally, depth: 1, is_shortest: true });
     }
-    let no_memory =
-        || Found::Stopped(StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) });
+    let no_memory = || StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
     let (Some(mut keys), Some(mut table)) = (ExactKeys::new(), Table::new(12)) else {
-        return Ok(no_memory());
+        return Ok(Found::Stopped(no_memory()));
     };
     let mut ordered = Ordered::new(cx);
     let mut symmetry = cx.symmetry();
     let mut sets = cx.persistent_sets();
-    let mut origins: Vec<Origin> = Vec::new();
-    let mut layer = Layer::default();
-    for (number, (_, vector)) in beginning.vectors.iter().enumerate() {
-        origins.push(Origin { parent: u32::MAX, by: Move { own: number as u32, ..Move::default() } });
-        layer.push(vector);
-        let Some(key) = keys.key(vector) else { return Ok(no_memory()) };
+    let mut reached = Reached {
+        beginnings: beginning.vectors,
+        origins: Vec::new(),
+        layer: Layer::default(),
+        first: 0,
+        depth: 1,
+    };
+    for (number, (_, vector)) in reached.beginnings.iter().enumerate() {
+        reached.origins.push(Origin { parent: u32::MAX, by: Move { own: number as u32, ..Move::default() } });
+        reached.layer.push(vector);
+        let Some(key) = keys.key(vector) else { return Ok(Found::Stopped(no_memory())) };
         let _ = table.insert(key);
     }
-    tally.n_configurations += origins.len() as u64;
-    let mut first_of_layer = 0u32;
-    for at_depth in 1..=depth {
-        if layer.len() == 0 {
-            break;
+    tally.n_configurations += reached.origins.len() as u64;
+    let mut broken: Option<(usize, Move)> = None;
+    let mut look_at = LOOK_AFTER;
+    let stopped = 'layers: loop {
+        if reached.layer.len() == 0 || reached.depth > depth {
+            return Ok(Found::Nothing);
         }
         let mut next = Layer::default();
-        let mut broken: Option<(u32, Move)> = None;
-        for at in 0..layer.len() {
-            if at % 256 == 0 {
-                let bytes =
-                    (table.n_bytes() + keys.n_bytes() + origins.capacity() * 16 + next.n_bytes()) as u64;
-                let is_over = |reason: &StopReason| most.is_some() || !matches!(reason, StopReason::Time(_));
-                if let Some(reason) = cx.stop_reason().filter(is_over).or_else(|| cx.is_over(bytes)) {
-                    return Ok(Found::Stopped(reason));
+        for at in 0..reached.layer.len() {
+            if at % 256 == 0 || tally.n_transitions >= look_at {
+                look_at = tally.n_transitions + LOOK_AFTER;
+                let others = super::lock(cx.cells).n_bytes() + ordered.expander.memo.n_bytes();
+                let bytes = table.n_bytes() + keys.n_bytes() + reached.n_bytes() + next.n_bytes() + others;
+                let reason = allowance.stop_reason(cx, tally.n_transitions);
+                if let Some(reason) = reason.or_else(|| cx.is_over(bytes as u64)) {
+                    break 'layers reason;
                 }
                 if most.is_some_and(|most| tally.n_configurations > most) {
                     return Ok(Found::TooMany);
                 }
+                tell(cx, &tally, reached.depth);
             }
-            let number = first_of_layer + at as u32;
-            let vector = layer.get(at).to_vec();
+            let vector = reached.layer.get(at).to_vec();
             let mut sink = Collect::default();
             let chosen = sets
                 .as_mut()
@@ -121,14 +194,14 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64, most: Option<u64>) -> Result
             if standing.n_enabled == 0 {
                 tally.n_ends += 1;
                 if is_bad_end(&super::lock(cx.cells), &vector, standing) {
-                    let steps = way(cx, &beginning.vectors, &origins, number, None)?;
-                    return Ok(Found::Way { steps, tally, depth: at_depth });
+                    let steps = reached.way(cx, at, &[], false)?;
+                    return Ok(Found::Way { steps, tally, depth: reached.depth, is_shortest: true });
                 }
             }
             if broken.is_none() {
-                broken = sink.broken.map(|by| (number, by));
+                broken = sink.broken.map(|by| (at, by));
             }
-            if broken.is_some() || at_depth == depth {
+            if broken.is_some() || reached.depth == depth {
                 // Only an end in this layer can be shorter; there is no next one.
                 continue;
             }
@@ -141,26 +214,37 @@ pub(super) fn shortest(cx: Context<'_>, depth: u64, most: Option<u64>) -> Result
                     }
                     None => sink.vectors.get(i),
                 };
-                if origins.len() > table.room() && table.grow().is_none() {
-                    return Ok(no_memory());
+                if reached.origins.len() > table.room() && table.grow().is_none() {
+                    break 'layers no_memory();
                 }
-                let Some(key) = keys.key(successor) else { return Ok(no_memory()) };
-                let Some(is_new) = table.insert_growing(key) else { return Ok(no_memory()) };
+                let Some(key) = keys.key(successor) else { break 'layers no_memory() };
+                let Some(is_new) = table.insert_growing(key) else { break 'layers no_memory() };
                 if is_new {
-                    origins.push(Origin { parent: number, by: *by });
+                    reached.origins.push(Origin { parent: reached.first + at as u32, by: *by });
                     next.push(successor);
                     tally.n_configurations += 1;
                 }
             }
         }
-        if let Some((number, by)) = broken {
-            let steps = way(cx, &beginning.vectors, &origins, number, Some(by))?;
-            return Ok(Found::Way { steps, tally, depth: at_depth + 1 });
+        if let Some((at, by)) = broken {
+            let steps = reached.way(cx, at, &[by], true)?;
+            return Ok(Found::Way { steps, tally, depth: reached.depth + 1, is_shortest: true });
         }
-        first_of_layer += layer.len() as u32;
-        layer = next;
+        reached.first += reached.layer.len() as u32;
+        reached.layer = next;
+        reached.depth += 1;
+    };
+    if let Some((at, by)) = broken {
+        let steps = reached.way(cx, at, &[by], true)?;
+        return Ok(Found::Way { steps, tally, depth: reached.depth + 1, is_shortest: false });
     }
-    Ok(Found::Nothing)
+    if most.is_some() || !matches!(stopped, StopReason::Memory { .. }) {
+        return Ok(Found::Stopped(stopped));
+    }
+    drop((table, keys, ordered, symmetry, sets));
+    reached.origins.truncate(reached.first as usize + reached.layer.len());
+    reached.origins.shrink_to_fit();
+    frugal::search(cx, &reached, allowance, tally)
 }
 
 /// Nobody can step, and that breaks a property.
@@ -169,15 +253,16 @@ pub(super) fn is_bad_end(cells: &Cells, vector: &[CellId], standing: Standing) -
         || vector[..cells.n_monitors()].iter().any(|&cell| cells.temperature(cell) == Temperature::Hot)
 }
 
-/// The steps to a configuration, and one more.
+/// The steps to a configuration, and some more.
 fn way(
     cx: Context<'_>,
     beginnings: &[(Vec<u32>, Vec<CellId>)],
     origins: &[Origin],
     number: u32,
-    last: Option<Move>,
+    more: &[Move],
+    breaks: bool,
 ) -> Result<Vec<StepName>, InternalError> {
-    let mut moves: Vec<Move> = last.into_iter().collect();
+    let mut moves: Vec<Move> = more.iter().rev().copied().collect();
     let mut at = origins[number as usize];
     while at.parent != u32::MAX {
         moves.push(at.by);
@@ -191,7 +276,7 @@ fn way(
         steps.extend(names(cx, start, &moves));
         return Ok(steps);
     }
-    walk(cx, start, &moves, last.is_some())
+    walk(cx, start, &moves, breaks)
 }
 
 /// Makes the moves of a way from its first configuration on, on the kernel. The last move `breaks` a property, or

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::super::cells::{CellId, Cells, Given, Owner};
 use super::super::options::{SearchBounds, StoreKind};
-use super::super::report::{ProveReport, ProveStatistics};
+use super::super::report::{ProveReport, ProveStatistics, Remarks};
 use super::super::witness::{self, StepName};
 use super::certificate::{Heir, Subject, Writer, hex};
 use super::destination::{Chooser, Mover, NO_MOVER, Scene};
@@ -875,7 +875,8 @@ impl<'a> Search<'a> {
         };
         let is_proved = matches!(verdict, Verdict::Holds(_));
         let certificate = if is_proved { self.take_certificate() } else { None };
-        let report = ProveReport { verdict, statistics, coverage, dead_handlers, stopped };
+        let remarks = Remarks::default();
+        let report = ProveReport { verdict, statistics, coverage, dead_handlers, stopped, remarks };
         Ok(AlmostSyncReport { report, flood: self.flood.take(), certificate, n_blocked: self.n_blocked })
     }
 }

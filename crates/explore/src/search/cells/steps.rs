@@ -125,7 +125,10 @@ impl Cells<'_> {
             let op = self.network_op(NetworkOp::Create { creator: machine, created: child });
             (self.network_slot(child), op)
         });
-        let mut outcomes = Vec::new();
+        if own.len().saturating_mul(births.len()) > MAX_RESOLUTIONS {
+            return Act::Unknown(self.too_many(machine));
+        }
+        let mut outcomes = Vec::with_capacity(own.len() * births.len());
         for way in own {
             // After a fault of the creator nothing happens any more.
             if !matches!(way.end, Ending::Stands(_)) {
@@ -242,9 +245,10 @@ impl Cells<'_> {
             }
             n_runs += 1;
             if n_runs > MAX_RESOLUTIONS {
-                return Err(too_many());
+                return Err(self.too_many(machine));
             }
-            if n_runs % 64 == 0
+            // A run may take milliseconds.
+            if n_runs % 8 == 0
                 && let Some(reason) = self.cancel.reason()
             {
                 return Err(reason);
@@ -255,6 +259,18 @@ impl Cells<'_> {
             answers.push(Answer { point: fork.paused.point, answer });
             let alone = self.kernel.resume_alone(&fork.local, &fork.paused, answer, &mut self.recorder);
             now = Some((alone, fork.observed.clone(), answers));
+        }
+    }
+
+    /// The machine stands where its choices are made, or a little further.
+    fn too_many(&self, machine: InstanceId) -> StopReason {
+        let local = self.kernel.configuration().local(machine);
+        let (name, state) = (self.exe.machine_name(local.machine), self.exe.state_name(local.control));
+        StopReason::Unsupported {
+            what: format!(
+                "`{name}` has more than {MAX_RESOLUTIONS} ways to answer the choices of one step (in state \
+                 `{state}`); let it choose among fewer, or in several handlers; `allways check` tests it as it is"
+            ),
         }
     }
 
@@ -415,11 +431,5 @@ impl Cells<'_> {
                 return None;
             }
         }
-    }
-}
-
-fn too_many() -> StopReason {
-    StopReason::Unsupported {
-        what: format!("a handler with more than {MAX_RESOLUTIONS} answers to its choices"),
     }
 }

@@ -16,6 +16,8 @@ use super::symmetry::Symmetry;
 /// Configurations that are looked at.
 const LIMIT: usize = 10_000;
 const LIMIT_OF_SETS: usize = 5_000;
+/// Steps after which it asks whether to go on.
+const LOOK_AFTER: usize = 1 << 16;
 /// So many machines have enough orders for symmetry to pay.
 const MANY_ALIKE: usize = 5;
 
@@ -70,12 +72,15 @@ fn look<'a>(
     for (_, vector) in &beginning.vectors {
         layer.push(vector);
     }
+    let mut n_steps = 0;
     while layer.len() > 0 && seen.len() < limit {
         let mut next = Layer::default();
         for at in 0..layer.len() {
-            if at % 256 == 0 && cx.stop_reason().is_some() {
+            // A single configuration may have very many steps.
+            if (at % 256 == 0 || n_steps > LOOK_AFTER) && cx.stop_reason().is_some() {
                 return None;
             }
+            n_steps %= LOOK_AFTER;
             let vector = layer.get(at).to_vec();
             let mut sink = Collect::default();
             expand(&mut ordered, &vector, &mut sink);
@@ -83,6 +88,7 @@ fn look<'a>(
                 // The search will come here soon, and its way is shortest without them.
                 return None;
             }
+            n_steps += sink.moves.len();
             for place in 0..sink.moves.len() {
                 let successor = sink.vectors.get(place);
                 if seen.insert(keys.key(successor)?) {

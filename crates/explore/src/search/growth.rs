@@ -1,0 +1,276 @@
+//! What grew when a search came to no end: for people who wonder why.
+//!
+//! A program whose variables, inboxes or machines grow for ever has no end of configurations. Cells and messages are numbered in the
+//! order in which the search met them, so all of this is read from them afterwards; the search only notes how many there were
+//! at each layer. What is measured sets *records*: a value, length or number that is larger than all before. Whatever has set many,
+//! and some of them in the last layers, is still growing.
+
+use allways_base::Idx;
+use allways_machine::value::{Kind, View};
+use allways_machine::{Store, Value};
+use rustc_hash::FxHashMap;
+
+use super::cells::{Cell, Cells, Owner};
+
+/// Cells and messages that are looked at, at most.
+const LOOKS: usize = 200_000;
+/// Fewer records are nothing special.
+const MIN_RECORDS: u32 = 8;
+/// What is told: more would hide the cause.
+const MOST: usize = 3;
+
+/// Something that was still growing when the search ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Growth {
+    pub kind: GrowthKind,
+    /// The machine or monitor; of payloads, the event.
+    pub owner: String,
+    /// The variable, or the event that waits; of machines and payloads there is none.
+    pub name: Option<String>,
+    /// The largest.
+    pub size: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum GrowthKind {
+    /// Messages of one event that wait in an inbox.
+    Inbox,
+    /// Messages that are on their way to a machine.
+    Network,
+    /// How many of them were made.
+    Machines,
+    /// The length of a sequence, set or map, also inside of a variable.
+    Collection,
+    /// A number, without its sign, also inside of a variable.
+    Number,
+    /// A number in the payload of an event.
+    Payload,
+}
+
+/// How many cells and messages there were at each layer, or at each of as many moments.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Clock {
+    cells: Vec<usize>,
+    messages: Vec<usize>,
+}
+
+impl Clock {
+    pub fn tick(&mut self, cells: &Cells<'_>) {
+        self.cells.push(cells.cells.len());
+        self.messages.push(cells.messages.len());
+    }
+
+    /// The first cell and the first message of the last quarter, and there must be some layers in it. They are none if all of
+    /// them are older.
+    fn late(&self) -> Option<(usize, usize)> {
+        let n = self.cells.len();
+        let at = n.checked_sub((n / 4).max(2))?;
+        Some((self.cells[at], self.messages[at]))
+    }
+}
+
+/// What is measured: of which machine (or event), and which of its variables (or events).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Measured {
+    kind: GrowthKind,
+    owner: u32,
+    place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Place {
+    Whole,
+    Event(u32),
+    Field(u32),
+    Local { fun: u32, at: u32 },
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Records {
+    most: u64,
+    n: u32,
+    /// The number of the cell or message that set the last one.
+    last: usize,
+}
+
+#[derive(Default)]
+struct Table {
+    records: FxHashMap<Measured, Records>,
+    known: FxHashMap<u64, Size>,
+}
+
+/// Of a value with all that is in it.
+#[derive(Clone, Copy, Default, Debug)]
+struct Size {
+    number: u64,
+    length: u64,
+}
+
+impl Size {
+    fn join(&mut self, other: Size) {
+        self.number = self.number.max(other.number);
+        self.length = self.length.max(other.length);
+    }
+}
+
+/// What still grew, the fastest first.
+pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
+    let Some((late_cell, late_message)) = clock.late() else { return Vec::new() };
+    let mut table = Table::default();
+    let mut made: FxHashMap<u32, u64> = FxHashMap::default();
+    let mut seen_slots = vec![false; cells.owners.len()];
+    let stride = cells.cells.len() / LOOKS + 1;
+    for (number, cell) in cells.cells.iter().enumerate().skip(1) {
+        let machine = cell.local.machine;
+        if let Owner::Machine(instance) = cell.owner {
+            let slot = cells.known_slot(instance.index());
+            if let Some(is_seen) = slot.and_then(|slot| seen_slots.get_mut(slot))
+                && !*is_seen
+            {
+                *is_seen = true;
+                let n = made.entry(machine).or_default();
+                *n += 1;
+                let measured = Measured { kind: GrowthKind::Machines, owner: machine, place: Place::Whole };
+                table.note(measured, *n, number);
+            }
+        }
+        if number % stride == 0 {
+            table.note_cell(cells, number, cell);
+        }
+    }
+    let stride = cells.messages.len() / LOOKS + 1;
+    for (number, message) in cells.messages.iter().enumerate().step_by(stride) {
+        let size = table.size(cells.kernel.store(), message.payload);
+        let measured = Measured { kind: GrowthKind::Payload, owner: message.event, place: Place::Whole };
+        table.note(measured, size.number, number);
+    }
+    let is_late = |measured: &Measured, records: &Records| match measured.kind {
+        GrowthKind::Payload => records.last >= late_message,
+        _ => records.last >= late_cell,
+    };
+    let mut growing: Vec<(Measured, Records)> = table
+        .records
+        .iter()
+        .filter(|(measured, records)| records.n >= MIN_RECORDS && is_late(measured, records))
+        .map(|(&measured, &records)| (measured, records))
+        .collect();
+    // What waits somewhere explains more than numbers do: these may be but the means to tell messages apart.
+    growing.sort_by_key(|&(measured, records)| (measured.kind, std::cmp::Reverse(records.n), measured));
+    // A payload that grows comes from a variable, or goes to one; those say more.
+    if growing.iter().any(|(measured, _)| measured.kind < GrowthKind::Payload) {
+        growing.retain(|(measured, _)| measured.kind < GrowthKind::Payload);
+    }
+    growing.truncate(MOST);
+    growing.into_iter().map(|(measured, records)| told(cells, measured, records)).collect()
+}
+
+impl Table {
+    /// Inbox and variables of a machine or monitor; what is on its way in a network.
+    fn note_cell(&mut self, cells: &Cells<'_>, number: usize, cell: &Cell) {
+        let local = &cell.local;
+        if let Some(flight) = &cell.flight {
+            if let Owner::Network(target) = cell.owner {
+                let kind = GrowthKind::Network;
+                let measured = Measured { kind, owner: target.as_u32(), place: Place::Whole };
+                self.note(measured, flight.n_messages() as u64, number);
+            }
+            return;
+        }
+        let owner = local.machine;
+        let mut waiting: Vec<(u32, u64)> = Vec::new();
+        for message in &local.inbox {
+            match waiting.iter_mut().find(|(event, _)| *event == message.event) {
+                Some((_, n)) => *n += 1,
+                None => waiting.push((message.event, 1)),
+            }
+        }
+        for (event, n) in waiting {
+            self.note(Measured { kind: GrowthKind::Inbox, owner, place: Place::Event(event) }, n, number);
+        }
+        let store = cells.kernel.store();
+        let n_fields = local.frames.first().map_or(local.registers.len(), |frame| frame.base as usize);
+        for (field, &value) in local.registers.iter().take(n_fields).enumerate() {
+            self.note_value(store, owner, Place::Field(field as u32), value, number);
+        }
+        for frame in &local.frames {
+            let n_locals = cells.exe.funs[frame.fun as usize].locals.len();
+            let registers = local.registers.iter().skip(frame.base as usize);
+            for (register, &value) in registers.take(n_locals).enumerate() {
+                let place = Place::Local { fun: frame.fun, at: register as u32 };
+                self.note_value(store, owner, place, value, number);
+            }
+        }
+    }
+
+    fn note(&mut self, measured: Measured, size: u64, at: usize) {
+        let records = self.records.entry(measured).or_default();
+        if size > records.most {
+            *records = Records { most: size, n: records.n + 1, last: at };
+        }
+    }
+
+    fn note_value(&mut self, store: &Store, owner: u32, place: Place, value: Value, at: usize) {
+        let Size { number, length } = self.size(store, value);
+        self.note(Measured { kind: GrowthKind::Number, owner, place }, number, at);
+        self.note(Measured { kind: GrowthKind::Collection, owner, place }, length, at);
+    }
+
+    /// Values are no deeper than the store allows.
+    fn size(&mut self, store: &Store, value: Value) -> Size {
+        let (kind, id) = match value.view() {
+            View::Int(n) => return Size { number: n.unsigned_abs(), length: 0 },
+            View::Node(kind, id) => (kind, id),
+            View::Null | View::Bool(_) | View::Event(_) | View::Ref(..) | View::Hole(_) => {
+                return Size::default();
+            }
+        };
+        if let Some(&size) = self.known.get(&value.bits()) {
+            return size;
+        }
+        let mut size = Size::default();
+        match kind {
+            Kind::Int => size.number = store.as_int(value).map_or(0, i64::unsigned_abs),
+            Kind::Float | Kind::String => {}
+            Kind::Tuple => store.parts(id).iter().for_each(|&part| size.join(self.size(store, part))),
+            Kind::Named => store.named_parts(id).1.iter().for_each(|&part| size.join(self.size(store, part))),
+            Kind::Seq => store.parts(id).iter().for_each(|&part| size.join(self.size(store, part))),
+            Kind::Set => store.set_elements(id).for_each(|part| size.join(self.size(store, part))),
+            Kind::Map => store.map_entries(id).for_each(|(key, part)| {
+                size.join(self.size(store, key));
+                size.join(self.size(store, part));
+            }),
+        }
+        if let Kind::Seq | Kind::Set | Kind::Map = kind {
+            size.length = size.length.max(store.size_of(value).unwrap_or(0) as u64);
+        }
+        self.known.insert(value.bits(), size);
+        size
+    }
+}
+
+fn told(cells: &Cells<'_>, measured: Measured, records: Records) -> Growth {
+    let exe = &cells.exe;
+    let Measured { kind, owner, place } = measured;
+    let symbol = |symbol| exe.symbols.text(symbol).to_owned();
+    let (owner, name) = match (kind, place) {
+        (GrowthKind::Payload, _) => (exe.event_name(owner).to_owned(), None),
+        (GrowthKind::Network, _) => {
+            let machine = cells.machine_of(owner as usize);
+            (machine.map_or_else(String::new, |machine| exe.machine_name(machine).to_owned()), None)
+        }
+        (_, place) => {
+            let name = match place {
+                Place::Whole => None,
+                Place::Event(event) => Some(exe.event_name(event).to_owned()),
+                Place::Field(field) => {
+                    exe.machines[owner as usize].fields.get(field as usize).map(|&(name, _)| symbol(name))
+                }
+                Place::Local { fun, at } => {
+                    exe.funs[fun as usize].locals.get(at as usize).map(|&name| symbol(name))
+                }
+            };
+            (exe.machine_name(owner).to_owned(), name)
+        }
+    };
+    Growth { kind, owner, name, size: records.most }
+}

@@ -1,0 +1,235 @@
+//! Limits that are met late: a violation that was seen is told, with a run that replays, or at least as seen. And what is told of
+//! searches that come to no end.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use allways_explore::search::{
+    GrowthKind, ProveOptions, ProveReport, Reductions, SearchBounds, SeenViolation, prove,
+};
+use allways_explore::{Cancel, Never};
+use allways_machine::{Executable, Outcome, Silent, replay};
+use allways_run::{Limits, Observer, Progress, Quiet, StopReason, Verdict};
+use support::compare::safety;
+use support::compile;
+
+/// Clients that count by themselves, and a server that may hear more than it likes.
+const BUSY: &str = "
+event eWork: int;
+event eGo;
+machine Main {
+    start state S {
+        entry {
+            var server: Server;
+            var i: int;
+            server = new Server(choose(100));
+            while (i < 4) { send new Client(server), eGo; i = i + 1; }
+        }
+    }
+}
+machine Client {
+    var server: Server;
+    var n: int;
+    start state S {
+        entry (it: Server) { server = it; }
+        on eGo do {
+            n = n + 1;
+            if ($) { send server, eWork, n; }
+            if (n < 5) { send this, eGo; }
+        }
+    }
+}
+machine Server {
+    var sum: int;
+    start state S {
+        entry (first: int) { if (first == 99) { sum = 1; } }
+        on eWork do (k: int) {
+            sum = sum + k;
+            assert sum < 40;
+        }
+    }
+}
+";
+
+fn executable(text: &str) -> Arc<Executable> {
+    let program = compile("limits.p", text).unwrap_or_else(|error| panic!("{error}"));
+    Arc::new(Executable::new(&program, 0))
+}
+
+fn run(exe: &Arc<Executable>, options: &ProveOptions, memory_bytes: Option<u64>) -> ProveReport {
+    let limits = Limits { memory_bytes, ..options.limits };
+    let options = ProveOptions { limits, ..options.clone() };
+    prove(exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+fn assert_replays(exe: &Arc<Executable>, report: &ProveReport) -> usize {
+    let Verdict::Violated(found) = &report.verdict else { panic!("{:?}", report.verdict) };
+    let kernel = replay(exe, Limits::default(), &found.schedule, &mut Silent).unwrap();
+    assert!(matches!(kernel.outcome(), Outcome::Violated(_)), "{:?}", kernel.outcome());
+    found.schedule.n_steps()
+}
+
+/// The search itself has just enough memory. To find its way again it would need more.
+#[test]
+fn violations_that_were_seen_are_told_without_memory_for_a_shortest_way() {
+    let exe = executable(BUSY);
+    let mut n_frugal = 0;
+    for reductions in [Reductions::NONE, Reductions::default(), Reductions::ALL] {
+        let options = ProveOptions { reductions, probes: false, ..safety() };
+        let whole = run(&exe, &options, None);
+        let length = assert_replays(&exe, &whole);
+        // Chunks of the layer that breaks come on top of the peak, which is told as of the beginning of rounds.
+        let scarce = run(&exe, &options, Some(whole.statistics.peak_bytes / 4 * 5));
+        let longer = assert_replays(&exe, &scarce);
+        assert!(longer >= length, "{longer} steps, {length} at least");
+        assert!(longer <= 2 * length, "{longer} steps, {length} would do");
+        n_frugal += u32::from(scarce.remarks.may_be_shorter && !whole.remarks.may_be_shorter);
+        // With less, nothing may have been seen; but what was found is told, and nothing else.
+        for share in [2, 4] {
+            let less = run(&exe, &options, Some(whole.statistics.peak_bytes / share));
+            match &less.verdict {
+                Verdict::Violated(_) => assert!(assert_replays(&exe, &less) >= length),
+                Verdict::Unknown(StopReason::Memory { .. }) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(n_frugal > 0, "there was always enough memory");
+}
+
+/// Tells when the search for the way has begun.
+#[derive(Default)]
+struct Watch(AtomicBool);
+
+impl Observer for Watch {
+    fn progress(&self, progress: &Progress) {
+        if progress.phase == Some("counterexample") {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+struct Then<'a>(&'a Watch, StopReason);
+
+impl Cancel for Then<'_> {
+    fn reason(&self) -> Option<StopReason> {
+        self.0.0.load(Ordering::Relaxed).then(|| self.1.clone())
+    }
+}
+
+#[test]
+fn violations_that_were_seen_are_told_after_the_time_limit() {
+    let exe = executable(BUSY);
+    for reductions in [Reductions::NONE, Reductions::default()] {
+        let options = ProveOptions { reductions, ..safety() };
+        let watch = Watch::default();
+        let reason = StopReason::Time(Duration::from_secs(1));
+        let report = prove(&exe, &options, &watch, &Then(&watch, reason)).unwrap();
+        assert_replays(&exe, &report);
+        assert!(watch.0.load(Ordering::Relaxed), "the limit was met");
+    }
+}
+
+#[test]
+fn violations_that_were_seen_are_told_without_a_run_if_need_be() {
+    let exe = executable(BUSY);
+    let bounds = SearchBounds { depth: Some(1000), ..SearchBounds::default() };
+    for (reductions, is_counted) in [(Reductions::NONE, true), (Reductions::ALL, false)] {
+        let bounds = if is_counted { bounds } else { SearchBounds::default() };
+        let options = ProveOptions { reductions, bounds, probes: false, ..safety() };
+        let watch = Watch::default();
+        let report = prove(&exe, &options, &watch, &Then(&watch, StopReason::Interrupted)).unwrap();
+        assert_eq!(report.verdict, Verdict::Unknown(StopReason::Interrupted));
+        let Some(SeenViolation { n_steps }) = report.remarks.seen else { panic!("{:?}", report.remarks) };
+        assert_eq!(n_steps.is_some(), is_counted);
+    }
+}
+
+/// What is told of an endless program, by kind, owner and name.
+fn growth(text: &str) -> Vec<(GrowthKind, String, Option<String>)> {
+    let report = run(&executable(text), &safety(), Some(4 << 20));
+    assert!(matches!(report.verdict, Verdict::Unknown(StopReason::Memory { .. })), "{:?}", report.verdict);
+    report.remarks.growth.into_iter().map(|growth| (growth.kind, growth.owner, growth.name)).collect()
+}
+
+fn grows(kind: GrowthKind, owner: &str, name: &str) -> (GrowthKind, String, Option<String>) {
+    (kind, owner.to_owned(), (!name.is_empty()).then(|| name.to_owned()))
+}
+
+#[test]
+fn what_grows_is_told() {
+    let inbox = "
+event eItem: int;
+machine Main { start state S { entry { new Producer(new Sink()); } } }
+machine Sink { start state S { defer eItem; } }
+machine Producer { start state S { entry (sink: Sink) { while (true) { send sink, eItem, choose(2); } } } }
+";
+    assert_eq!(growth(inbox)[0], grows(GrowthKind::Inbox, "Sink", "eItem"));
+    let number = "
+event eTick;
+machine Main {
+    var n: int;
+    var is_odd: bool;
+    start state S {
+        entry { send this, eTick; }
+        on eTick do { n = n + 1; is_odd = !is_odd; assert n != 0; send this, eTick; }
+    }
+}
+";
+    assert_eq!(growth(number), [grows(GrowthKind::Number, "Main", "n")]);
+    let collection = "
+event eTick;
+machine Main {
+    var log: seq[bool];
+    start state S {
+        entry { send this, eTick; }
+        on eTick do { log += (sizeof(log), $); send this, eTick; assert sizeof(log) == 0 || log[0] || true; }
+    }
+}
+";
+    assert_eq!(growth(collection), [grows(GrowthKind::Collection, "Main", "log")]);
+    let machines = "
+event eTick;
+machine Main {
+    start state S {
+        entry { send this, eTick; }
+        on eTick do { new Child(); send this, eTick; }
+    }
+}
+machine Child { start state S { on eTick do { } } }
+";
+    assert_eq!(growth(machines)[0], grows(GrowthKind::Machines, "Child", ""));
+    let payload = "
+event eTick: int;
+machine Main {
+    start state S {
+        entry { send this, eTick, 1; }
+        on eTick do (n: int) { if ($) { send this, eTick, n + 1; } else { send this, eTick, n + 2; } }
+    }
+}
+";
+    assert_eq!(growth(payload).len(), 1, "{:?}", growth(payload));
+}
+
+/// Large, not endless: every variable has had its values long before the end.
+#[test]
+fn nothing_is_told_where_nothing_grows() {
+    let text = "
+event eGo;
+machine Main { start state S { entry { var i: int; while (i < 6) { send new Client(), eGo; i = i + 1; } } } }
+machine Client {
+    var n: int;
+    start state S {
+        on eGo do { n = (n + 1) % 10; assert n < 10; send this, eGo; }
+    }
+}
+";
+    let options = ProveOptions { reductions: Reductions::NONE, ..safety() };
+    let report = run(&executable(text), &options, Some(8 << 20));
+    assert!(matches!(report.verdict, Verdict::Unknown(StopReason::Memory { .. })), "{:?}", report.verdict);
+    assert_eq!(report.remarks.growth, []);
+}
