@@ -140,6 +140,54 @@ pub struct CheckArgs {
     /// Accepted for compatibility: everything is shown on request
     #[arg(short, long, hide = true)]
     pub verbose: bool,
+
+    #[command(flatten)]
+    pub habits: HabitArgs,
+}
+
+/// Options of `p` for which there is something else here. They are understood, and a note says what is done.
+#[derive(clap::Args)]
+pub struct HabitArgs {
+    #[arg(long, hide = true, value_name = "MODE")]
+    pub mode: Option<String>,
+    #[arg(long, hide = true)]
+    pub xml_trace: bool,
+    #[arg(long, hide = true)]
+    pub graph: bool,
+    #[arg(long, hide = true)]
+    pub graph_bug: bool,
+}
+
+impl HabitArgs {
+    /// What to say before `check` begins.
+    ///
+    /// # Errors
+    /// When something else is meant than testing.
+    pub fn notes(&self) -> Result<Vec<&'static str>, String> {
+        match self.mode.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            None | Some("bugfinding" | "pchecker") => {}
+            Some("pex") => {
+                return Err("`--mode pex` looks at all runs: that is `allways prove` here".to_owned());
+            }
+            Some("verification" | "pverifier") => {
+                return Err("`--mode verification` proves by invariants, which is not done here; `allways prove` looks at all runs"
+                    .to_owned());
+            }
+            Some(other) => {
+                return Err(format!(
+                    "there is no `--mode {other}` here; `allways check` tests, `allways prove` proves"
+                ));
+            }
+        }
+        let mut notes = Vec::new();
+        if self.xml_trace {
+            notes.push("`--xml-trace`: traces are written as text and as JSON, not as XML");
+        }
+        if self.graph || self.graph_bug {
+            notes.push("`--graph`: no graph is drawn by `check`; `allways graph` draws small programs");
+        }
+        Ok(notes)
+    }
 }
 
 /// What may happen to messages and machines. All of it is part of the schedule, so that runs replay.
@@ -288,6 +336,15 @@ pub struct StrategyArgs {
     /// All schedules, depth first
     #[arg(long, help_heading = "Strategies")]
     pub sch_dfs: bool,
+    // Those of `p` that are not here; see `note`.
+    #[arg(long, hide = true)]
+    pub sch_feedback: bool,
+    #[arg(long, hide = true, value_name = "N")]
+    pub sch_feedbackpct: Option<u32>,
+    #[arg(long, hide = true)]
+    pub sch_feedbackpos: bool,
+    #[arg(long, hide = true)]
+    pub sch_rl: bool,
 }
 
 impl StrategyArgs {
@@ -299,18 +356,37 @@ impl StrategyArgs {
             || self.sch_pct.is_some()
             || self.sch_fairpct.is_some()
             || self.sch_delay.is_some()
+            || self.sch_feedback
+            || self.sch_feedbackpct.is_some()
+            || self.sch_feedbackpos
+            || self.sch_rl
+    }
+
+    /// What is done instead of a strategy that is not here.
+    pub fn note(&self) -> Option<&'static str> {
+        if self.sch_feedback {
+            Some("there is no `--sch-feedback`: a portfolio of all strategies runs instead")
+        } else if self.sch_rl {
+            Some("there is no `--sch-rl`: a portfolio of all strategies runs instead")
+        } else if self.sch_feedbackpct.is_some() {
+            Some("there is no `--sch-feedbackpct`: `--sch-pct` runs instead")
+        } else if self.sch_feedbackpos {
+            Some("there is no `--sch-feedbackpos`: `--sch-pos` runs instead")
+        } else {
+            None
+        }
     }
 
     pub fn kind(&self) -> Result<StrategyKind, String> {
         Ok(if self.sch_random {
             StrategyKind::Random
-        } else if self.sch_pos {
+        } else if self.sch_pos || self.sch_feedbackpos {
             StrategyKind::Pos
         } else if self.sch_dfs {
             StrategyKind::DepthFirst
         } else if let Some(n) = self.sch_probabilistic {
             StrategyKind::Probabilistic(n)
-        } else if let Some(n) = self.sch_pct {
+        } else if let Some(n) = self.sch_pct.or(self.sch_feedbackpct) {
             StrategyKind::Pct(n)
         } else if let Some(n) = self.sch_fairpct {
             StrategyKind::FairPct(n)
@@ -637,6 +713,10 @@ pub struct CompileArgs {
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+
+    /// Accepted for compatibility: for which of its checkers `p` makes code, which is not made here
+    #[arg(long, hide = true, value_name = "MODE")]
+    pub mode: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -659,6 +739,7 @@ const SHORT_WORDS: &[(&str, &str)] = &[
     ("-pf", "--pfiles"),
     ("-tc", "--testcase"),
     ("-ms", "--max-steps"),
+    ("-md", "--mode"),
     ("-sp", "--sch-probabilistic"),
 ];
 

@@ -44,9 +44,25 @@ pub fn load(request: &Request) -> (Project, Vec<Diagnostic>) {
     let mut loader = Loader::default();
     loader.request(request);
     if loader.project.name.is_empty() {
-        loader.project.name = "generatedOutput".to_owned();
+        loader.project.name = name_of(request).unwrap_or_else(|| "generatedOutput".to_owned());
     }
     (loader.project, loader.diagnostics)
+}
+
+/// Without a project file: the name of the folder, or of the only file. It becomes part of file names, so it must be a plain word.
+fn name_of(request: &Request) -> Option<String> {
+    let path = match request.paths.as_slice() {
+        [] => Path::new("."),
+        [path] => path,
+        _ => return None,
+    };
+    let name = if path.is_dir() {
+        fs::canonicalize(path).ok()?.file_name()?.to_str()?.to_owned()
+    } else {
+        path.file_stem()?.to_str()?.to_owned()
+    };
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (name.chars().all(is_plain) && !name.starts_with('.')).then_some(name)
 }
 
 #[derive(Default)]

@@ -24,6 +24,7 @@ mod watch;
 
 pub use check::check;
 pub use coverage::Coverage;
+pub use liveness::potential as potential_liveness;
 pub use options::{Cancel, CheckOptions, Fairness, LivenessOptions, Never, TemperatureRule};
 pub use report::{Finding, InternalError, Report, Statistics};
 pub use strategy::{Strategy, StrategyKind};

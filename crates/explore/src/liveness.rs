@@ -71,7 +71,7 @@ fn certain(exe: &Executable, monitor: usize, fairness: Fairness) -> Violation {
 }
 
 /// The violation of the temperature rule, for a monitor that is hot where the kernel stands.
-pub(crate) fn potential(kernel: &Kernel, monitor: usize) -> Violation {
+pub fn potential(kernel: &Kernel, monitor: usize) -> Violation {
     let exe = kernel.executable();
     let state = kernel.configuration().monitors[monitor].control;
     Violation {

@@ -20,6 +20,8 @@ pub struct ScheduleFile {
     pub choices: Vec<FileChoice>,
     /// Where the loop begins, for a run that repeats.
     pub loop_start: Option<usize>,
+    /// The monitor that was hot for too long, which is all that is wrong with the run.
+    pub potential: Option<String>,
     /// What carries messages, and what can go wrong.
     pub network: NetworkOptions,
 }
@@ -56,6 +58,9 @@ pub fn write(file: &ScheduleFile) -> String {
     let _ = writeln!(out, "--choices:{}", file.choices.len());
     if let Some(start) = file.loop_start {
         let _ = writeln!(out, "--loop:{start}");
+    }
+    if let Some(monitor) = &file.potential {
+        let _ = writeln!(out, "--potential:{monitor}");
     }
     let network = &file.network;
     if network.model != NetworkModel::Inbox {
@@ -112,6 +117,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
         program: String::new(),
         choices: Vec::new(),
         loop_start: None,
+        potential: None,
         network: NetworkOptions::default(),
     };
     let mut n_choices = None;
@@ -132,6 +138,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
                 "lossy" => file.network.lossy.push(value.to_owned()),
                 "duplicating" => file.network.duplicating.push(value.to_owned()),
                 "crash" => file.network.crash.push(value.to_owned()),
+                "potential" => file.potential = Some(value.to_owned()),
                 "loop" => file.loop_start = value.parse().ok(),
                 _ => return Err(format!("line {number} has an unknown header: `--{key}`")),
             }
@@ -186,6 +193,7 @@ mod tests {
                 FileChoice::Machine("0.2".into()),
             ],
             loop_start: Some(2),
+            potential: Some("Progress".into()),
             network: NetworkOptions {
                 model: NetworkModel::Bag,
                 lossy: vec!["eA".into(), "eB".into()],

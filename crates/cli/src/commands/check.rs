@@ -42,6 +42,17 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
     if let Some(file) = &args.replay {
         return super::replay::replay_file(&args.input, file, args.format, args.full_trace, &args.network);
     }
+    match args.habits.notes() {
+        Ok(notes) => {
+            for note in notes.into_iter().chain(args.strategies.note()) {
+                printer::err(&format!("{note}\n"));
+            }
+        }
+        Err(problem) => {
+            printer::err(&format!("{problem}\n"));
+            return ExitStatus::Rejected;
+        }
+    }
     let compilation = match compile_project(args) {
         Ok(compilation) => compilation,
         Err(status) => return status,

@@ -8,7 +8,7 @@ use allways_machine::Executable;
 use allways_report::check::CheckReport;
 use allways_report::schedule_file::{self, FileChoice, ScheduleFile};
 use allways_report::{check as check_report, json, p_log};
-use allways_run::{Choice, Counterexample};
+use allways_run::{Certainty, Choice, Counterexample, ViolationKind};
 
 use super::check::Checked;
 use crate::args::Format;
@@ -158,6 +158,12 @@ fn schedule(
             })
             .collect(),
         loop_start: counterexample.loop_start,
+        potential: match counterexample.violation.kind {
+            ViolationKind::Liveness(Certainty::Potential) => {
+                counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor).to_owned())
+            }
+            _ => None,
+        },
         network: exe.network.options().clone(),
     }
 }

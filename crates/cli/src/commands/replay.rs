@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use allways_driver::select;
+use allways_explore::potential_liveness;
 use allways_machine::{Executable, Kernel, Outcome, Tracer};
 use allways_p::hir::Temperature;
 use allways_report::check as check_report;
@@ -76,7 +77,10 @@ pub fn replay_file(
     let (verdict, violation) = match (kernel.outcome(), file.loop_start) {
         (Outcome::Violated(violation), _) => ("violated", Some((**violation).clone())),
         (_, Some(_)) => ("repeats", None),
-        (_, None) => ("holds", None),
+        (_, None) => match potential(&kernel, file.potential.as_deref()) {
+            Some(violation) => ("violated", Some(violation)),
+            None => ("holds", None),
+        },
     };
     let trace = tracer.finish(kernel.outcome());
     let monitor = violation.as_ref().and_then(|violation| violation.monitor);
@@ -139,6 +143,14 @@ pub fn replay_file(
         "holds" => ExitStatus::Success,
         _ => ExitStatus::Violated,
     }
+}
+
+/// The violation of a run that was written for a monitor which was hot for too long, if it is hot again.
+fn potential(kernel: &Kernel, monitor: Option<&str>) -> Option<Violation> {
+    let exe = kernel.executable();
+    let name = monitor.filter(|name| hot_monitors(kernel).iter().any(|hot| hot == name))?;
+    let monitor = (0..exe.monitors.len()).find(|&monitor| exe.monitor_name(monitor) == name)?;
+    Some(potential_liveness(kernel, monitor))
 }
 
 /// Monitors that stand in a hot state.

@@ -74,7 +74,7 @@ fn a_violation_is_shown_and_replays() {
         &text,
         &["tcTwo: violated", "lost update: value is 1", "race.p:12:7", "step", "Found 1 bug."],
     );
-    let schedule = "PCheckerOutput/tcTwo/BugFinding/generatedOutput_0_0.schedule";
+    let schedule = "PCheckerOutput/tcTwo/BugFinding/violation_0_0.schedule";
     let (again, status) = stdout(&dir, &["replay", schedule]);
     assert_eq!(status, 1);
     assert_says(&again, &["tcTwo: violated", "lost update: value is 1"]);
@@ -94,10 +94,7 @@ fn earlier_files_are_kept_aside() {
         allways(&dir, &["check", "-tc", "tcTwo"]);
     }
     for name in ["BugFinding", "BugFinding0", "BugFinding1"] {
-        assert!(
-            dir.join("PCheckerOutput/tcTwo").join(name).join("generatedOutput_0_0.txt").exists(),
-            "{name}"
-        );
+        assert!(dir.join("PCheckerOutput/tcTwo").join(name).join("rotation_0_0.txt").exists(), "{name}");
     }
 }
 
@@ -109,7 +106,7 @@ fn nothing_broken_leaves_no_files() {
     assert_says(&text, &["tcOne: holds", "50 schedules", "no proof", "Found 0 bugs."]);
     assert!(!dir.join("PCheckerOutput").exists());
     allways(&dir, &["check", "-tc", "tcOne", "-s", "50", "-o", "out"]);
-    assert!(dir.join("out/tcOne/BugFinding/generatedOutput.coverage.txt").exists());
+    assert!(dir.join("out/tcOne/BugFinding/holds.coverage.txt").exists());
 }
 
 #[test]
@@ -207,7 +204,7 @@ fn suites_compare_with_expectations() {
 fn wrong_schedules_are_refused() {
     let dir = race("wrong_schedules");
     allways(&dir, &["check", "-tc", "tcTwo"]);
-    let schedule = dir.join("PCheckerOutput/tcTwo/BugFinding/generatedOutput_0_0.schedule");
+    let schedule = dir.join("PCheckerOutput/tcTwo/BugFinding/wrong_schedules_0_0.schedule");
     let text = fs::read_to_string(&schedule).unwrap();
     let refused = |text: &str| {
         fs::write(dir.join("x.schedule"), text).unwrap();
@@ -223,6 +220,88 @@ fn wrong_schedules_are_refused() {
     fs::write(dir.join("race.p"), RACE.replace("value == 2", "value == 2 || true")).unwrap();
     let output = allways(&dir, &["replay", schedule.to_str().unwrap()]);
     assert_says(&String::from_utf8_lossy(&output.stderr), &["has changed"]);
+}
+
+/// A schedule that shows no more than that a monitor was hot for too long says so again.
+#[test]
+fn a_potential_liveness_violation_replays() {
+    let dir = folder("potential");
+    let program = "
+event eBegin;
+event eEnd;
+event eTick: int;
+machine Main {
+    start state S {
+        entry { announce eBegin; send this, eTick, 0; }
+        on eTick do (n: int) { if (n == -1) { announce eEnd; } send this, eTick, n + 1; }
+    }
+}
+spec Progress observes eBegin, eEnd {
+    start cold state Idle { on eBegin goto Busy; }
+    hot state Busy { on eEnd goto Idle; }
+}
+test tcMain [main=Main]: assert Progress in { Main };
+";
+    fs::write(dir.join("potential.p"), program).unwrap();
+    let (text, status) = stdout(&dir, &["check", "-tc", "tcMain", "-s", "1", "-ms", "100", "1000"]);
+    assert_eq!(status, 1, "{text}");
+    assert_says(&text, &["potential liveness"]);
+    let schedule = "PCheckerOutput/tcMain/BugFinding/potential_0_0.schedule";
+    assert_says(&fs::read_to_string(dir.join(schedule)).unwrap(), &["--potential:Progress"]);
+    let (again, status) = stdout(&dir, &["replay", schedule]);
+    assert_eq!(status, 1, "{again}");
+    assert_says(
+        &again,
+        &["tcMain: violated", "'Progress' detected potential liveness bug in hot state 'Busy'"],
+    );
+    // Where the monitor is not hot in the end, nothing is wrong.
+    fs::write(dir.join("potential.p"), program.replace("n == -1", "n == 3")).unwrap();
+    let (again, status) = stdout(&dir, &["replay", schedule]);
+    assert_eq!(status, 0, "{again}");
+}
+
+#[test]
+fn habits_of_p_are_understood() {
+    let dir = race("habits");
+    let said = |args: &[&str]| {
+        let args: Vec<&str> = ["check", "-tc", "tcOne", "-s", "20"].iter().chain(args).copied().collect();
+        let output = allways(&dir, &args);
+        (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code().unwrap())
+    };
+    for (args, words) in [
+        (&["--sch-feedback"][..], &["--sch-feedback", "portfolio"][..]),
+        (&["--sch-rl"], &["--sch-rl", "portfolio"]),
+        (&["--sch-feedbackpct", "3"], &["--sch-pct"]),
+        (&["--sch-feedbackpos"], &["--sch-pos"]),
+        (&["--xml-trace"], &["JSON"]),
+        (&["--graph"], &["allways graph"]),
+        (&["--mode", "bugfinding"], &[]),
+    ] {
+        let (text, status) = said(args);
+        assert_eq!(status, 0, "{args:?}: {text}");
+        assert_says(&text, words);
+    }
+    for (mode, word) in [("pex", "allways prove"), ("verification", "invariants"), ("other", "there is no")] {
+        let (text, status) = said(&["-md", mode]);
+        assert_eq!(status, 2, "{mode}: {text}");
+        assert_says(&text, &[word]);
+    }
+    assert_eq!(said(&["--sch-rl", "--sch-pos"]).1, 2, "one strategy at a time");
+}
+
+#[test]
+fn a_folder_names_its_project() {
+    let dir = race("plain-folder");
+    let project = |args: &[&str]| {
+        let output = allways(&dir, &[&["compile", "--format", "json"], args].concat());
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["project"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(project(&[]), "plain-folder");
+    assert_eq!(project(&["."]), "plain-folder");
+    assert_eq!(project(&["race.p"]), "race");
+    fs::write(dir.join("more.p"), "event eMore;").unwrap();
+    assert_eq!(project(&["race.p", "more.p"]), "generatedOutput");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn output_is_as_recorded() {
 
 /// Runs the commands of a case in a copy of its folder.
 fn run(case: &Path, name: &str) -> String {
-    let copy = folder(&format!("snapshot_{name}"));
+    let copy = folder(&format!("snapshots/{name}"));
     let mut commands = String::new();
     for entry in std::fs::read_dir(case).unwrap() {
         let path = entry.unwrap().path();
