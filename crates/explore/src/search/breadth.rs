@@ -29,7 +29,7 @@ use insert::{Batch, Inserter, Keys, Seconds};
 
 use super::barrier::Barrier;
 use super::cells::{CellId, Cells, Cut};
-use super::expand::{Expander, fingerprint};
+use super::expand::{Expander, Standing, fingerprint};
 use super::growth::Clock;
 use super::lock;
 use super::memo::Memo;
@@ -215,7 +215,15 @@ struct Task {
     chunk: Chunk,
     from: usize,
     /// Vectors before that one which have to be looked at again, in order.
-    others: Vec<u32>,
+    others: Vec<Again>,
+}
+
+/// A vector of a chunk that has to be looked at again.
+#[derive(Clone, Copy)]
+struct Again {
+    place: u32,
+    /// The slots whose steps are missing, as bits; zero if all of it has to be looked at.
+    slots: u64,
 }
 
 impl Task {
@@ -648,9 +656,9 @@ impl<'a, 's> Worker<'a, 's> {
                     self.work(task, room, &pairs, &mut output.tally, &mut writer);
                 }
             }
-            if let Ok(mut cells) = self.cx.cells.try_lock() {
+            if let Ok(cells) = self.cx.cells.try_lock() {
                 shared.cell_bytes.store(cells.n_bytes() as u64, Ordering::Relaxed);
-                self.expander.memo.catch_up(&mut cells);
+                self.expander.memo.catch_up(&cells);
             }
             shared.next_bytes.fetch_add(writer.take_new_bytes(), Ordering::Relaxed);
             if shared.must_stop(&self.cx, 0) {
@@ -676,8 +684,8 @@ impl<'a, 's> Worker<'a, 's> {
         let mut again = Vec::new();
         match self.expand_task(&task, room, pairs, tally, writer, &mut again) {
             Some(from) => {
-                again.retain(|&other| (other as usize) < from);
-                again.extend(task.others.iter().filter(|&&other| other as usize >= from));
+                again.retain(|other| (other.place as usize) < from);
+                again.extend(task.others.iter().filter(|other| other.place as usize >= from));
                 let from = from.max(task.from);
                 lock(&self.shared.left).push(Task { chunk: task.chunk, from, others: again });
             }
@@ -703,7 +711,7 @@ impl<'a, 's> Worker<'a, 's> {
         pairs: &Pairs,
         tally: &mut Tally,
         writer: &mut Writer<'_>,
-        again: &mut Vec<u32>,
+        again: &mut Vec<Again>,
     ) -> Option<usize> {
         let chunk = &task.chunk;
         let puts_off = self.cx.options.n_threads > 1;
@@ -731,7 +739,8 @@ impl<'a, 's> Worker<'a, 's> {
         let before = &mut self.before;
         before.clear();
         let mut look_at = sink.tally.n_transitions + LOOK_AFTER;
-        for from in task.others.iter().map(|&other| other as usize).chain(task.from..chunk.len()) {
+        let others = task.others.iter().map(|other| (other.place as usize, other.slots));
+        for (from, slots) in others.chain((task.from..chunk.len()).map(|from| (from, 0))) {
             let seen = self.shared.n_seen.load(Ordering::Relaxed) + sink.n_new;
             let is_full = seen > room || pairs.len() > pairs.room();
             if is_full || sink.full_from.is_some() {
@@ -814,6 +823,11 @@ impl<'a, 's> Worker<'a, 's> {
                         }
                         _ => self.expander.expand_some(vector, chosen.movers, &mut sink),
                     },
+                    (None, None) if slots != 0 => {
+                        let standing = self.expander.expand_some(vector, slots, &mut sink);
+                        // Others can step.
+                        Standing { n_enabled: standing.n_enabled + 1, ..standing }
+                    }
                     (None, None) => self.expander.expand(vector, &mut sink),
                     (None, Some(hand_overs)) => {
                         let (expander, raw) = (&mut self.expander, &mut self.raw);
@@ -835,11 +849,15 @@ impl<'a, 's> Worker<'a, 's> {
                     }
                 };
                 self.expander.memo.puts_off = false;
-                if self.expander.memo.take_missed() {
-                    if let Some((_, known)) = before.last() {
-                        sink.tally.go_back(known);
+                if let Some(missed) = self.expander.take_missed() {
+                    // Of a vector in which nobody else can step, it is told what it is when all is known.
+                    let is_plain = chosen.is_none() && self.hand_overs.is_none() && standing.n_enabled > 0;
+                    let is_part = is_plain && missed != 0;
+                    match before.last() {
+                        Some((_, known)) if !is_part => sink.tally.go_back(known),
+                        _ => sink.tally.n_stuttering += u64::from(standing.n_stuttering),
                     }
-                    again.push(from as u32);
+                    again.push(Again { place: from as u32, slots: if is_part { missed } else { slots } });
                     continue;
                 }
                 standing

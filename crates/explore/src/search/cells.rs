@@ -29,6 +29,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use super::hash::{hash_bytes, hash_bytes_from, hash_words};
+use super::memo::Log;
 use super::network::{Arrival, NetworkOp};
 use super::options::SearchBounds;
 use super::part_watch::{PartWatch, temperatures};
@@ -132,14 +133,6 @@ pub(super) struct Heard {
     pub cold: bool,
 }
 
-/// What one thread worked out for all.
-#[derive(Clone)]
-pub(super) enum WorkedOut {
-    Act(CellId, Arc<Act>),
-    Delivered(CellId, u32, Arc<Vec<Delivered>>),
-    Heard(CellId, u32, Arc<Heard>),
-}
-
 /// A data choice and its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Answer {
@@ -186,12 +179,11 @@ pub(super) struct Cells<'c> {
     pub(super) network_slot_of: Vec<u32>,
     pub(super) network_ops: Vec<NetworkOp>,
     pub(super) network_op_index: FxHashMap<NetworkOp, u32>,
-    /// What was worked out, if more than one thread asks.
-    is_shared: bool,
+    /// What was worked out for memos, if more than one asks.
+    pub(super) log: Option<Log>,
+    /// What was asked for to be named.
     acts: FxHashMap<CellId, Arc<Act>>,
     deliveries: FxHashMap<(CellId, u32), Arc<Vec<Delivered>>>,
-    /// The same in the order in which it was worked out, for threads that catch up.
-    pub(super) log: Vec<WorkedOut>,
     recorder: PartWatch,
     /// Asked in handlers with many choices, which may take long.
     cancel: &'c dyn Cancel,
@@ -252,10 +244,9 @@ impl<'c> Cells<'c> {
                 hot: false,
                 cold: false,
             },
-            is_shared,
+            log: is_shared.then(Log::default),
             acts: FxHashMap::default(),
             deliveries: FxHashMap::default(),
-            log: Vec::new(),
             cancel,
             largest_inbox: 0,
             local_bytes: 0,
@@ -377,7 +368,7 @@ impl<'c> Cells<'c> {
             + self.messages.capacity() * 40
             + self.acts.capacity() * 200
             + self.deliveries.capacity() * 100
-            + self.log.capacity() * size_of::<WorkedOut>()
+            + self.log.as_ref().map_or(0, Log::n_bytes)
             + self.kernel.store().n_bytes()
     }
 
@@ -584,7 +575,7 @@ impl<'c> Cells<'c> {
 
     /// Who moves when the owner of a cell does: a machine, or the channels of a network.
     pub fn movers(&mut self, cell: CellId) -> Vec<Choice> {
-        match (self.cells[cell as usize].owner, &*self.act(cell)) {
+        match (self.cells[cell as usize].owner, &*self.known_act(cell)) {
             (Owner::Network(_), Act::Network(arrivals)) => {
                 let mut movers: Vec<Choice> = arrivals.iter().map(|arrival| arrival.choice.mover()).collect();
                 movers.dedup();

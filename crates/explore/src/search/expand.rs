@@ -56,6 +56,8 @@ pub(super) struct Expander<'a> {
     has_crashes: bool,
     /// Steps that change nothing are not told.
     pub skips_stutter: bool,
+    /// Slots of which nothing was told, since what they do was put off; as bits, if there are not too many slots.
+    missed: u64,
     /// By slot, as far as it was asked for.
     is_machine: Vec<bool>,
     changes: Vec<(u32, CellId)>,
@@ -72,6 +74,7 @@ impl<'a> Expander<'a> {
             max_machines,
             has_crashes,
             skips_stutter: false,
+            missed: 0,
             is_machine: Vec::new(),
             changes: Vec::new(),
         }
@@ -85,6 +88,7 @@ impl<'a> Expander<'a> {
     #[inline]
     pub fn expand<S: Sink>(&mut self, vector: &[CellId], sink: &mut S) -> Standing {
         let mut standing = Standing::default();
+        self.missed = 0;
         for (slot, &cell) in vector.iter().enumerate().skip(self.n_monitors) {
             self.step(vector, slot as u32, cell, sink, &mut standing);
         }
@@ -107,6 +111,7 @@ impl<'a> Expander<'a> {
     /// The same for some machines, which can step; bits are slots.
     pub fn expand_some<S: Sink>(&mut self, vector: &[CellId], movers: u64, sink: &mut S) -> Standing {
         let mut standing = Standing::default();
+        self.missed = 0;
         let mut left = movers;
         while left != 0 {
             let slot = left.trailing_zeros();
@@ -216,7 +221,8 @@ impl<'a> Expander<'a> {
         standing.n_machines += 1;
         let act = self.memo.act(cell);
         match act.kind {
-            ActKind::Unasked | ActKind::Rest => return,
+            ActKind::Rest => return,
+            ActKind::Unasked => return self.miss(slot),
             ActKind::Blocked => {
                 standing.is_blocked = true;
                 return;
@@ -241,6 +247,9 @@ impl<'a> Expander<'a> {
                     let changes = &[(target, only.next), (slot, act.next)];
                     let by = Move { slot, delivered: 0, own: 0 };
                     return sink.successor(vector, Successor { delta, changes, by, hot: 0, cold: 0 });
+                }
+                if n == 0 {
+                    return self.miss(slot);
                 }
                 for delivered in 0..n {
                     let reaction = self.memo.outs[(first + delivered) as usize];
@@ -302,6 +311,24 @@ impl<'a> Expander<'a> {
         standing.n_enabled += 1;
     }
 
+    #[cold]
+    fn miss(&mut self, slot: u32) {
+        self.missed |= 1u64.checked_shl(slot).unwrap_or(0);
+    }
+
+    /// Whether steps were put off since the last call, and of which slots, as bits, if nothing was told of these and everything
+    /// of all others; else none.
+    #[inline]
+    pub fn take_missed(&mut self) -> Option<u64> {
+        match self.memo.take_missed() {
+            0 => None,
+            n => {
+                let slots = std::mem::take(&mut self.missed);
+                Some(if n == slots.count_ones() && !self.has_crashes { slots } else { 0 })
+            }
+        }
+    }
+
     /// A network brings one of its messages.
     #[inline]
     fn arrive<S: Sink>(&mut self, vector: &[CellId], slot: u32, act: ActEntry, own: u32, sink: &mut S) {
@@ -327,9 +354,8 @@ impl<'a> Expander<'a> {
     fn finish<S: Sink>(&mut self, vector: &[CellId], out: Out, delta: u64, by: Move, sink: &mut S) {
         let mut delta = delta;
         let (mut hot, mut cold) = (0, 0);
-        let n_observed = self.memo.extras[out.extra as usize].observed.len();
-        for i in 0..n_observed {
-            let (monitor, message) = self.memo.extras[out.extra as usize].observed[i];
+        for place in self.memo.extras[out.extra as usize].observed() {
+            let (monitor, message) = self.memo.observed[place];
             let known = self.changes.iter().position(|&(slot, _)| slot == monitor);
             let before = known.map_or_else(|| vector[monitor as usize], |at| self.changes[at].1);
             let heard = self.memo.hear(before, message);

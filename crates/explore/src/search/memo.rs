@@ -1,15 +1,16 @@
 //! What one thread remembers of local steps, laid out for reading.
 //!
 //! Hits touch nothing that another thread writes. A miss asks the shared [`Cells`] under its lock, and takes over whatever
-//! others have worked out meanwhile, so that it hardly ever has to ask for what is known. Where several threads search, and the
+//! others have worked out meanwhile ([`Log`]), so that nothing is worked out twice. Where several threads search, and the
 //! lock is not free, a miss is put off: the configuration is looked at again when the lock was free for all such questions together. Every outcome carries
 //! the difference that it makes to the fingerprint, so that the global step is additions.
 
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
 use allways_run::StopReason;
 
-use super::cells::{Act, CellId, Cells, Cut, Delivered, Ending, Heard, WorkedOut};
+use super::cells::{Act, CellId, Cells, Cut, Delivered, Ending, Heard};
 use super::lock;
 use super::pair_table::PairTable;
 
@@ -75,14 +76,28 @@ pub(super) struct Reaction {
 const SEVERAL: u32 = u32::MAX;
 
 /// What few outcomes have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Extra {
     pub end: End,
-    pub observed: Box<[(u32, u32)]>,
+    /// What monitors hear, in `observed`: the first, and how many.
+    heard: (u32, u32),
     /// Slot, cell and what it adds to the fingerprint.
     pub created: Option<(u32, CellId, u64)>,
     /// What the creation does to the network: its slot and the operation.
     pub birth: Option<(u32, u32)>,
+}
+
+impl Extra {
+    fn new(end: End) -> Self {
+        Extra { end, heard: (0, 0), created: None, birth: None }
+    }
+
+    /// Places in `observed`.
+    #[inline]
+    pub fn observed(&self) -> Range<usize> {
+        let (first, n) = self.heard;
+        first as usize..(first + n) as usize
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,11 +125,85 @@ enum Question {
 /// Questions that are answered under one lock.
 const ANSWERS: usize = 32;
 
+/// What memos have worked out, in order, as they lay it out: outcomes have the same places in all of them, so who catches up
+/// only copies.
+#[derive(Default)]
+pub(super) struct Log {
+    acts: Vec<(CellId, ActEntry)>,
+    delivered: Vec<(CellId, u32, Reaction)>,
+    heard: Vec<(CellId, u32, Reaction)>,
+    outs: Vec<Out>,
+    extras: Vec<Extra>,
+    observed: Vec<(u32, u32)>,
+    deliveries: Vec<(u32, u32)>,
+    unknown: Option<StopReason>,
+}
+
+impl Log {
+    pub fn n_bytes(&self) -> usize {
+        self.acts.capacity() * size_of::<(CellId, ActEntry)>()
+            + (self.delivered.capacity() + self.heard.capacity()) * size_of::<(CellId, u32, Reaction)>()
+            + self.outs.capacity() * size_of::<Out>()
+            + self.extras.capacity() * size_of::<Extra>()
+            + (self.observed.capacity() + self.deliveries.capacity()) * 8
+    }
+
+    /// Takes what a memo added, which had caught up before.
+    fn add(&mut self, memo: &mut Memo<'_>, known: Known) {
+        append(&mut self.outs, &memo.outs);
+        append(&mut self.extras, &memo.extras);
+        append(&mut self.observed, &memo.observed);
+        append(&mut self.deliveries, &memo.deliveries);
+        if self.unknown.is_none() {
+            self.unknown = memo.unknown.clone();
+        }
+        match known {
+            Known::Act(cell, entry) => {
+                self.acts.push((cell, entry));
+                memo.n_caught_up.acts += 1;
+            }
+            Known::Delivered(cell, message, reaction) => {
+                self.delivered.push((cell, message, reaction));
+                memo.n_caught_up.delivered += 1;
+            }
+            Known::Heard(cell, message, reaction) => {
+                self.heard.push((cell, message, reaction));
+                memo.n_caught_up.heard += 1;
+            }
+        }
+    }
+}
+
+/// Makes the one equal to the other, which it is the beginning of.
+fn append<T: Copy>(to: &mut Vec<T>, from: &[T]) {
+    if let Some(new) = from.get(to.len()..) {
+        to.extend_from_slice(new);
+    }
+}
+
+/// An answer, laid out.
+#[derive(Clone, Copy)]
+enum Known {
+    Act(CellId, ActEntry),
+    Delivered(CellId, u32, Reaction),
+    Heard(CellId, u32, Reaction),
+}
+
+/// Places in the log.
+#[derive(Clone, Copy, Default)]
+struct Places {
+    acts: usize,
+    delivered: usize,
+    heard: usize,
+}
+
 pub(super) struct Memo<'a> {
     cells: &'a Mutex<Cells<'a>>,
     acts: Vec<ActEntry>,
     pub outs: Vec<Out>,
     pub extras: Vec<Extra>,
+    /// What monitors hear: slot and message.
+    pub observed: Vec<(u32, u32)>,
     /// What a network brings: slot and message.
     pub deliveries: Vec<(u32, u32)>,
     delivered: PairTable<Reaction>,
@@ -125,35 +214,35 @@ pub(super) struct Memo<'a> {
     pub unknown: Option<StopReason>,
     /// Misses are put off unless the lock is free: what is not known does nothing, and `take_missed` says so.
     pub puts_off: bool,
-    has_missed: bool,
+    n_missed: u32,
     /// What was put off.
     open: Vec<Question>,
     pub n_lookups: u64,
     /// What this thread worked out.
     pub n_misses: u64,
     /// How much of the log of the cells is in here.
-    n_caught_up: usize,
+    n_caught_up: Places,
 }
 
 impl<'a> Memo<'a> {
     pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
-        let nothing = Extra { end: End::Stands, observed: Box::default(), created: None, birth: None };
         Memo {
             cells,
             acts: Vec::new(),
             outs: Vec::new(),
-            extras: vec![nothing],
+            extras: vec![Extra::new(End::Stands)],
+            observed: Vec::new(),
             deliveries: vec![(0, 0)],
             delivered: PairTable::default(),
             heard: PairTable::default(),
             empty: Vec::new(),
             unknown: None,
             puts_off: false,
-            has_missed: false,
+            n_missed: 0,
             open: Vec::new(),
             n_lookups: 0,
             n_misses: 0,
-            n_caught_up: 0,
+            n_caught_up: Places::default(),
         }
     }
 
@@ -164,7 +253,8 @@ impl<'a> Memo<'a> {
     pub fn n_bytes(&self) -> usize {
         self.acts.capacity() * size_of::<ActEntry>()
             + self.outs.capacity() * size_of::<Out>()
-            + self.extras.capacity() * 2 * size_of::<Extra>()
+            + self.extras.capacity() * size_of::<Extra>()
+            + (self.observed.capacity() + self.deliveries.capacity()) * 8
             + self.delivered.n_bytes()
             + self.heard.n_bytes()
     }
@@ -218,43 +308,50 @@ impl<'a> Memo<'a> {
     }
 
     /// Takes over what other threads have worked out.
-    pub fn catch_up(&mut self, cells: &mut Cells<'_>) {
-        let log = std::mem::take(&mut cells.log);
-        for known in &log[self.n_caught_up..] {
-            match known {
-                WorkedOut::Act(cell, act) => self.add_act(cells, *cell, act),
-                WorkedOut::Delivered(cell, message, delivered) => {
-                    self.add_delivered(cells, *cell, *message, delivered);
-                }
-                WorkedOut::Heard(cell, message, heard) => self.add_heard(cells, *cell, *message, heard),
-            }
+    pub fn catch_up(&mut self, cells: &Cells<'_>) {
+        let Some(log) = &cells.log else { return };
+        append(&mut self.outs, &log.outs);
+        append(&mut self.extras, &log.extras);
+        append(&mut self.observed, &log.observed);
+        append(&mut self.deliveries, &log.deliveries);
+        let known = self.n_caught_up;
+        for &(cell, entry) in &log.acts[known.acts..] {
+            self.set_act(cells, cell, entry);
         }
-        self.n_caught_up = log.len();
-        // What is taken over makes no steps, so nothing was added meanwhile.
-        cells.log = log;
+        for &(cell, message, reaction) in &log.delivered[known.delivered..] {
+            self.delivered.insert(cell, message, reaction);
+        }
+        for &(cell, message, reaction) in &log.heard[known.heard..] {
+            self.heard.insert(cell, message, reaction);
+        }
+        self.n_caught_up =
+            Places { acts: log.acts.len(), delivered: log.delivered.len(), heard: log.heard.len() };
+        if self.unknown.is_none() {
+            self.unknown = log.unknown.clone();
+        }
     }
 
     /// Has it answered now, if the lock is free; else later.
     #[cold]
     fn put_off(&mut self, question: Question) {
         if let Ok(mut cells) = self.cells.try_lock() {
-            self.catch_up(&mut cells);
+            self.catch_up(&cells);
             self.answer(&mut cells, question);
             return;
         }
-        self.has_missed = true;
+        self.n_missed += 1;
         self.open.push(question);
     }
 
-    /// Whether something was put off since the last call.
+    /// How much was put off since the last call.
     #[inline]
-    pub fn take_missed(&mut self) -> bool {
-        std::mem::take(&mut self.has_missed)
+    pub fn take_missed(&mut self) -> u32 {
+        std::mem::take(&mut self.n_missed)
     }
 
     #[inline]
     pub fn has_missed(&self) -> bool {
-        self.has_missed
+        self.n_missed > 0
     }
 
     /// Whether something that was put off has no answer yet.
@@ -277,7 +374,7 @@ impl<'a> Memo<'a> {
                 self.open = open;
                 return false;
             };
-            self.catch_up(&mut cells);
+            self.catch_up(&cells);
             for question in open.drain(open.len().saturating_sub(ANSWERS)..).rev() {
                 self.answer(&mut cells, question);
             }
@@ -286,41 +383,40 @@ impl<'a> Memo<'a> {
         true
     }
 
-    /// Has the kernel answer, unless the answer is known.
+    /// Has the kernel answer, unless the answer is known. It has caught up.
     fn answer(&mut self, cells: &mut Cells<'_>, question: Question) {
-        match question {
+        let known = match question {
             Question::Act(cell) => {
-                let is_known =
-                    self.acts.get(cell as usize).is_some_and(|entry| entry.kind != ActKind::Unasked);
-                if !is_known {
-                    self.n_misses += 1;
-                    let act = cells.act(cell);
-                    self.n_caught_up = cells.log.len();
-                    self.add_act(cells, cell, &act);
+                if self.acts.get(cell as usize).is_some_and(|entry| entry.kind != ActKind::Unasked) {
+                    return;
                 }
+                let act = cells.act(cell);
+                Known::Act(cell, self.add_act(cells, cell, &act))
             }
             Question::Delivered(cell, message) => {
-                if self.delivered.get(cell, message).is_none() {
-                    self.n_misses += 1;
-                    let delivered = cells.deliver(cell, message);
-                    self.n_caught_up = cells.log.len();
-                    self.add_delivered(cells, cell, message, &delivered);
+                if self.delivered.get(cell, message).is_some() {
+                    return;
                 }
+                let delivered = cells.deliver(cell, message);
+                Known::Delivered(cell, message, self.add_delivered(cells, cell, message, &delivered))
             }
             Question::Heard(cell, message) => {
-                if self.heard.get(cell, message).is_none() {
-                    self.n_misses += 1;
-                    let heard = cells.hear(cell, message);
-                    self.n_caught_up = cells.log.len();
-                    self.add_heard(cells, cell, message, &heard);
+                if self.heard.get(cell, message).is_some() {
+                    return;
                 }
+                let heard = cells.observe(cell, message);
+                Known::Heard(cell, message, self.add_heard(cells, cell, message, &heard))
             }
+        };
+        self.n_misses += 1;
+        if let Some(log) = &mut cells.log {
+            log.add(self, known);
         }
     }
 
     fn ask(&mut self, question: Question) {
         let mut cells = self.cells();
-        self.catch_up(&mut cells);
+        self.catch_up(&cells);
         self.answer(&mut cells, question);
     }
 
@@ -334,7 +430,7 @@ impl<'a> Memo<'a> {
         self.acts[cell as usize]
     }
 
-    fn add_act(&mut self, cells: &mut Cells<'_>, cell: CellId, act: &Act) {
+    fn add_act(&mut self, cells: &mut Cells<'_>, cell: CellId, act: &Act) -> ActEntry {
         let here = cells.hash(cell);
         let first = self.outs.len() as u32;
         let mut entry = match act {
@@ -369,8 +465,9 @@ impl<'a> Memo<'a> {
                     let extra = if end == End::Stands && outcome.observed.is_empty() && created.is_none() {
                         0
                     } else {
-                        let observed = outcome.observed.as_slice().into();
-                        self.extras.push(Extra { end, observed, created, birth: outcome.birth });
+                        let heard = (self.observed.len() as u32, outcome.observed.len() as u32);
+                        self.observed.extend_from_slice(&outcome.observed);
+                        self.extras.push(Extra { end, heard, created, birth: outcome.birth });
                         self.extras.len() as u32 - 1
                     };
                     self.outs.push(Out { delta, next, extra });
@@ -392,6 +489,11 @@ impl<'a> Memo<'a> {
             entry.first = first;
             self.outs.push(Out { delta, next, extra: 0 });
         }
+        self.set_act(cells, cell, entry);
+        entry
+    }
+
+    fn set_act(&mut self, cells: &Cells<'_>, cell: CellId, entry: ActEntry) {
         if self.acts.len() <= cell as usize {
             self.acts.resize(cells.n_cells() + 1, ActEntry::default());
         }
@@ -417,7 +519,13 @@ impl<'a> Memo<'a> {
         self.delivered.get(cell, message).unwrap_or_default()
     }
 
-    fn add_delivered(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, outcomes: &[Delivered]) {
+    fn add_delivered(
+        &mut self,
+        cells: &Cells<'_>,
+        cell: CellId,
+        message: u32,
+        outcomes: &[Delivered],
+    ) -> Reaction {
         let first = self.outs.len() as u32;
         let here = cells.hash(cell);
         for outcome in outcomes {
@@ -427,13 +535,14 @@ impl<'a> Memo<'a> {
             let extra = if end == End::Stands {
                 0
             } else {
-                self.extras.push(Extra { end, observed: Box::default(), created: None, birth: None });
+                self.extras.push(Extra::new(end));
                 self.extras.len() as u32 - 1
             };
             self.outs.push(Out { delta, next, extra });
         }
         let reaction = Reaction { only: self.only(first), first, n: outcomes.len() as u32 };
         self.delivered.insert(cell, message, reaction);
+        reaction
     }
 
     #[cold]
@@ -447,7 +556,7 @@ impl<'a> Memo<'a> {
         self.heard.get(cell, message).unwrap_or_default().only
     }
 
-    fn add_heard(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, heard: &Heard) {
+    fn add_heard(&mut self, cells: &Cells<'_>, cell: CellId, message: u32, heard: &Heard) -> Reaction {
         let (end, next) = self.end(&heard.end);
         let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(cells.hash(cell)) };
         let mut extra = 0;
@@ -463,7 +572,9 @@ impl<'a> Memo<'a> {
             End::Unknown | End::Cut(_) => extra |= HEARD_UNKNOWN,
             End::Stands => {}
         }
-        self.heard.insert(cell, message, Reaction { only: Out { delta, next, extra }, first: 0, n: 1 });
+        let reaction = Reaction { only: Out { delta, next, extra }, first: 0, n: 1 };
+        self.heard.insert(cell, message, reaction);
+        reaction
     }
 
     fn end(&mut self, end: &Ending) -> (End, CellId) {

@@ -413,7 +413,7 @@ pub(super) fn name(cells: &mut Cells, vector: &[CellId], by: Move) -> StepName {
 
 /// Who moves.
 pub(super) fn choice(cells: &mut Cells, vector: &[CellId], by: Move) -> Choice {
-    match (cells.owner(by.slot), &*cells.act(vector[by.slot as usize])) {
+    match (cells.owner(by.slot), &*cells.known_act(vector[by.slot as usize])) {
         (Owner::Machine(machine), _) if by.delivered == CRASH => Choice::Crash(machine),
         (Owner::Machine(machine), _) => Choice::Machine(machine),
         (Owner::Network(_), Act::Network(arrivals)) => arrivals[by.own as usize].choice,
@@ -428,7 +428,7 @@ pub(super) fn moves_answers(cells: &mut Cells, vector: &[CellId], by: Move) -> V
     if by.delivered == CRASH {
         return answers;
     }
-    match &*cells.act(vector[by.slot as usize]) {
+    match &*cells.known_act(vector[by.slot as usize]) {
         Act::Step { deliver, outcomes, .. } => {
             let own = &outcomes[by.own as usize].answers;
             match *deliver {
@@ -439,7 +439,7 @@ pub(super) fn moves_answers(cells: &mut Cells, vector: &[CellId], by: Move) -> V
                         0 => cells.empty_network(target),
                         cell => cell,
                     };
-                    let reactions = cells.deliver(receiver, message);
+                    let reactions = cells.known_delivery(receiver, message);
                     let (fate, rest) =
                         reactions[by.delivered as usize].answers.split_at(usize::from(has_fate));
                     answers.extend_from_slice(fate);
@@ -450,7 +450,7 @@ pub(super) fn moves_answers(cells: &mut Cells, vector: &[CellId], by: Move) -> V
         }
         Act::Network(arrivals) => {
             let (target, message) = arrivals[by.own as usize].delivery;
-            let reactions = cells.deliver(vector[target as usize], message);
+            let reactions = cells.known_delivery(vector[target as usize], message);
             answers.extend_from_slice(&reactions[by.delivered as usize].answers);
         }
         Act::Rest { .. } | Act::Fault | Act::Unknown(_) => {}

@@ -254,7 +254,7 @@ impl<'c> Places<'c> {
             head.waits_itself = true;
             return head;
         }
-        match &*self.cells.act(cell) {
+        match &self.cells.act(cell) {
             // Networks other than inboxes are refused beforehand.
             Act::Rest { .. } | Act::Network(_) => {}
             Act::Fault => head.kind = HeadKind::Fault,

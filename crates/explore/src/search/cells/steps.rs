@@ -8,9 +8,7 @@ use allways_machine::{Alone, Local, Outcome, Paused, Pending, Script, Silent, Sn
 use allways_run::{InstanceId, NetworkModel, StopReason};
 
 use super::super::network::{NetworkOp, fate_answer};
-use super::{
-    Act, Answer, Beginning, Cell, CellId, Cells, Delivered, Ending, Heard, Outcome1, Owner, WorkedOut,
-};
+use super::{Act, Answer, Beginning, Cell, CellId, Cells, Delivered, Ending, Heard, Outcome1, Owner};
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 100_000;
@@ -46,20 +44,18 @@ struct Fork {
 }
 
 impl Cells<'_> {
-    /// What a machine can do where it stands; worked out once for all threads.
-    pub fn act(&mut self, cell: CellId) -> Arc<Act> {
+    /// What a machine can do where it stands, kept for who asks again.
+    pub fn known_act(&mut self, cell: CellId) -> Arc<Act> {
         if let Some(act) = self.acts.get(&cell) {
             return act.clone();
         }
-        let act = Arc::new(self.work_out_act(cell));
-        if self.is_shared {
-            self.acts.insert(cell, act.clone());
-            self.log.push(WorkedOut::Act(cell, act.clone()));
-        }
+        let act = Arc::new(self.act(cell));
+        self.acts.insert(cell, act.clone());
         act
     }
 
-    fn work_out_act(&mut self, cell: CellId) -> Act {
+    /// What a machine can do where it stands.
+    pub fn act(&mut self, cell: CellId) -> Act {
         let Cell { local, owner, .. } = &self.cells[cell as usize];
         let machine = match *owner {
             Owner::Machine(machine) => machine,
@@ -152,20 +148,18 @@ impl Cells<'_> {
         Ok(own.into_iter().map(|way| way.outcome(None)).collect())
     }
 
-    /// What a machine does when a message reaches it; worked out once for all threads.
-    pub fn deliver(&mut self, cell: CellId, message: u32) -> Arc<Vec<Delivered>> {
+    /// What a machine does when a message reaches it, kept for who asks again.
+    pub fn known_delivery(&mut self, cell: CellId, message: u32) -> Arc<Vec<Delivered>> {
         if let Some(delivered) = self.deliveries.get(&(cell, message)) {
             return delivered.clone();
         }
-        let delivered = Arc::new(self.work_out_delivery(cell, message));
-        if self.is_shared {
-            self.deliveries.insert((cell, message), delivered.clone());
-            self.log.push(WorkedOut::Delivered(cell, message, delivered.clone()));
-        }
+        let delivered = Arc::new(self.deliver(cell, message));
+        self.deliveries.insert((cell, message), delivered.clone());
         delivered
     }
 
-    fn work_out_delivery(&mut self, cell: CellId, message: u32) -> Vec<Delivered> {
+    /// What a machine does when a message reaches it.
+    pub fn deliver(&mut self, cell: CellId, message: u32) -> Vec<Delivered> {
         let machine = match self.cells[cell as usize].owner {
             Owner::Machine(machine) => machine,
             Owner::Network(_) => return self.work_out_network_op(cell, message),
@@ -286,15 +280,6 @@ impl Cells<'_> {
             false => words(local, &mut key),
         }
         key.into()
-    }
-
-    /// The same, told to all threads.
-    pub fn hear(&mut self, cell: CellId, message: u32) -> Heard {
-        let heard = self.observe(cell, message);
-        if self.is_shared {
-            self.log.push(WorkedOut::Heard(cell, message, Arc::new(heard.clone())));
-        }
-        heard
     }
 
     /// What a monitor does with a message that it watches.

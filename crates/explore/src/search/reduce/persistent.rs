@@ -33,7 +33,7 @@ use allways_machine::topology::{Target, Topology};
 
 use super::super::cells::{CellId, Cells};
 use super::super::lock;
-use super::super::memo::{ActKind, End, Extra, HEARD_FAULT, HEARD_UNKNOWN, Memo};
+use super::super::memo::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN, Memo};
 use super::symmetry::Symmetry;
 
 /// Machines and interfaces are bits of a word; of larger configurations and programs nothing is left out.
@@ -438,14 +438,13 @@ impl<'a> PersistentSets<'a> {
                 }
                 for own in 0..act.n {
                     let out = memo.outs[(act.first + own) as usize];
-                    let Extra { end, observed, created, .. } = &memo.extras[out.extra as usize];
+                    let extra = memo.extras[out.extra as usize];
                     let is_same = target.is_none_or(|target| reaction.next == vector[target as usize]);
-                    if *end != End::Stands || is_same && out.next == cell && created.is_none() {
+                    if extra.end != End::Stands || is_same && out.next == cell && extra.created.is_none() {
                         continue;
                     }
-                    let (created, n_observed) = (*created, observed.len());
-                    for place in 0..n_observed {
-                        let (monitor, message) = memo.extras[out.extra as usize].observed[place];
+                    for place in extra.observed() {
+                        let (monitor, message) = memo.observed[place];
                         let heard = memo.hear(vector[monitor as usize], message);
                         if heard.extra & (HEARD_FAULT | HEARD_UNKNOWN) != 0 {
                             return false;
@@ -456,7 +455,7 @@ impl<'a> PersistentSets<'a> {
                         vector[target as usize] = reaction.next;
                     }
                     vector[slot as usize] = out.next;
-                    if let Some((slot, cell, _)) = created {
+                    if let Some((slot, cell, _)) = extra.created {
                         if vector.len() <= slot as usize {
                             vector.resize(slot as usize + 1, 0);
                         }
