@@ -198,7 +198,7 @@ pub(super) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
                     return Ok(Found::Way { steps, tally, depth: reached.depth, is_shortest: true });
                 }
             }
-            if broken.is_none() {
+            if broken.is_none() && reached.depth < depth {
                 broken = sink.broken.map(|by| (at, by));
             }
             if broken.is_some() || reached.depth == depth {

@@ -223,7 +223,96 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use allways_base::Sources;
+    use allways_machine::{Executable, Simplify};
+    use allways_p::{Dialect, FileRole, Input};
+    use allways_run::{Limits, Quiet};
+    use allways_testkit::generate::generate_any;
+    use allways_testkit::generate::teller::teller;
+
+    use super::super::super::cells::Cells;
+    use super::super::super::options::{ProveOptions, SearchBounds};
+    use super::super::super::reduce::persistent::Reach;
+    use super::super::{counterexample, shortest};
     use super::*;
+    use crate::options::Never;
+
+    fn executable(text: &str) -> Arc<Executable> {
+        let mut sources = Sources::default();
+        let file = sources.add("random.p".to_owned(), text.to_owned());
+        let compiled =
+            allways_p::compile(&sources, &[Input { file, role: FileRole::Source }], Dialect::default());
+        let program = compiled.program.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
+        Arc::new(Executable::new(&program, 0))
+    }
+
+    /// A way of at most so many steps, its length as it was counted; all on the kernel.
+    fn find(exe: &Arc<Executable>, memory_bytes: Option<u64>, depth: u64, is_reduced: bool) -> Option<u64> {
+        let limits = Limits { memory_bytes, ..Limits::default() };
+        let options = ProveOptions { limits, ..ProveOptions::default() };
+        let simplify = Simplify { dead_variables: is_reduced, ..Simplify::default() };
+        let bounds = SearchBounds::default();
+        let cells = Mutex::new(Cells::new(exe, limits, bounds, false, simplify, false, &Never));
+        let reach = is_reduced.then(|| Reach::new(exe)).flatten();
+        let cx = Context {
+            options: &options,
+            cells: &cells,
+            is_symmetric: is_reduced && !exe.usage().names_in_texts(),
+            reach: reach.as_ref(),
+            notes: None,
+            observer: &Quiet,
+            cancel: &Never,
+        };
+        let allowance = Allowance { depth, most: None, transitions: u64::MAX };
+        match shortest(cx, allowance).unwrap_or_else(|error| panic!("{error}")) {
+            Found::Way { steps, depth, is_shortest, .. } => {
+                assert_eq!(is_shortest, memory_bytes.is_none() || depth == 1);
+                assert_eq!(steps.len() as u64, depth);
+                counterexample(exe, limits, &steps).unwrap_or_else(|error| panic!("{error}"));
+                Some(depth)
+            }
+            Found::Stopped(reason) => panic!("{reason:?}"),
+            Found::TooMany => panic!("there was no limit"),
+            Found::Nothing => None,
+        }
+    }
+
+    /// Without any memory for a shortest way, there is one all the same, on random programs: of a known depth, and of any.
+    #[test]
+    fn a_way_is_found_in_fixed_memory_if_there_is_one() {
+        let (mut n_found, mut n_none) = (0, 0);
+        for seed in 0..150 {
+            for text in [generate_any(seed).0, teller(seed)] {
+                let exe = executable(&text);
+                for is_reduced in [false, true] {
+                    const DEPTH: u64 = 12;
+                    let Some(length) = find(&exe, None, DEPTH, is_reduced) else {
+                        assert_eq!(find(&exe, Some(0), DEPTH, is_reduced), None, "seed {seed}\n{text}");
+                        n_none += 1;
+                        continue;
+                    };
+                    n_found += 1;
+                    for depth in [length, DEPTH, u64::MAX] {
+                        let found = find(&exe, Some(0), depth, is_reduced);
+                        let found = found.unwrap_or_else(|| {
+                            panic!("seed {seed}, depth {depth}, length {length}, {is_reduced}\n{text}")
+                        });
+                        assert!(
+                            (length..=depth).contains(&found),
+                            "seed {seed}: {found}, not {length}\n{text}"
+                        );
+                    }
+                    if length > 1 {
+                        let less = find(&exe, Some(0), length - 1, is_reduced);
+                        assert_eq!(less, None, "seed {seed}: there is no shorter one\n{text}");
+                    }
+                }
+            }
+        }
+        assert!(n_found > 50 && n_none > 20, "{n_found} ways, none in {n_none}");
+    }
 
     #[test]
     fn seen_with_fewer_steps_left_is_looked_at_again() {
