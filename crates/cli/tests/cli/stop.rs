@@ -107,7 +107,6 @@ machine Producer { start state S { entry (sink: Sink) { while (true) { send sink
     assert!(!String::from_utf8_lossy(&output.stdout).contains("growing"));
 }
 
-/// Neither of the two makes too many choices; together they have more outcomes than can be looked at.
 #[test]
 fn too_many_choices_are_told() {
     let folder = folder("stop-choices");
@@ -128,7 +127,7 @@ machine Other {
 fun Some(): int {
     var i: int;
     var n: int;
-    while (i < 9) { n = n * 2; if ($) { n = n + 1; } i = i + 1; }
+    while (i < 17) { n = n * 2; if ($) { n = n + 1; } i = i + 1; }
     return n;
 }
 ";

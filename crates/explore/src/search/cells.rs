@@ -10,7 +10,7 @@
 
 mod steps;
 
-pub(super) use steps::Walked;
+pub(super) use steps::{LOOK_AFTER, Walked};
 
 use std::collections::HashSet;
 use std::sync::Arc;

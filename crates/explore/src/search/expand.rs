@@ -1,6 +1,6 @@
 //! The successors of a configuration vector: arithmetic on numbers of cells.
 
-use super::cells::{CellId, Cut, Owner};
+use super::cells::{CellId, Cut, LOOK_AFTER, Owner};
 use super::memo::{
     ActEntry, ActKind, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out, Reaction,
 };
@@ -251,7 +251,11 @@ impl<'a> Expander<'a> {
                 if n == 0 {
                     return self.miss(slot);
                 }
+                let mut n_left = LOOK_AFTER;
                 for delivered in 0..n {
+                    if self.must_stop(act.n as usize, &mut n_left) {
+                        return;
+                    }
                     let reaction = self.memo.outs[(first + delivered) as usize];
                     if reaction.extra != 0 {
                         if let End::Cut(cut) = self.memo.extras[reaction.extra as usize].end {
@@ -291,7 +295,11 @@ impl<'a> Expander<'a> {
                 sink.cut(Cut::Machines);
             }
             ActKind::Alone | ActKind::Create => {
+                let mut n_left = LOOK_AFTER;
                 for own in 0..act.n {
+                    if self.must_stop(1, &mut n_left) {
+                        break;
+                    }
                     let out = self.memo.outs[(act.first + own) as usize];
                     let by = Move { slot, delivered: 0, own };
                     if out.extra == 0 {
@@ -327,6 +335,23 @@ impl<'a> Expander<'a> {
                 Some(if n == slots.count_ones() && !self.has_crashes { slots } else { 0 })
             }
         }
+    }
+
+    /// Before so many of the outcomes of one step, which may have millions: whether to leave the rest out, since the search will
+    /// end. Asked where many are left.
+    #[inline]
+    fn must_stop(&mut self, n: usize, n_left: &mut usize) -> bool {
+        if let Some(left) = n_left.checked_sub(n) {
+            *n_left = left;
+            return false;
+        }
+        *n_left = LOOK_AFTER;
+        let reason = self.memo.cells().stop_reason();
+        let must_stop = reason.is_some();
+        if let Some(reason) = reason {
+            self.memo.unknown.get_or_insert(reason);
+        }
+        must_stop
     }
 
     /// A network brings one of its messages.

@@ -12,6 +12,8 @@ use super::{Act, Answer, Beginning, Cell, CellId, Cells, Delivered, Ending, Hear
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 100_000;
+/// Outcomes of one step after which it is asked whether to stop.
+pub(in super::super) const LOOK_AFTER: usize = 1 << 14;
 
 /// One way through a part, before it is known what becomes of a machine that was made.
 #[derive(Clone)]
@@ -121,11 +123,16 @@ impl Cells<'_> {
             let op = self.network_op(NetworkOp::Create { creator: machine, created: child });
             (self.network_slot(child), op)
         });
-        if own.len().saturating_mul(births.len()) > MAX_RESOLUTIONS {
-            return Act::Unknown(self.too_many(machine));
-        }
-        let mut outcomes = Vec::with_capacity(own.len() * births.len());
+        let mut outcomes = Vec::new();
+        let mut look_at = LOOK_AFTER;
         for way in own {
+            // Together they may have millions.
+            if outcomes.len() >= look_at {
+                look_at = outcomes.len() + LOOK_AFTER;
+                if let Some(reason) = self.cancel.reason() {
+                    return Act::Unknown(reason);
+                }
+            }
             // After a fault of the creator nothing happens any more.
             if !matches!(way.end, Ending::Stands(_)) {
                 outcomes.push(way.outcome(None));
