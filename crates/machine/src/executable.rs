@@ -14,7 +14,7 @@ use crate::ir::{
 use crate::liveness::Liveness;
 use crate::network::{Network, UnknownName};
 use crate::usage::Usage;
-use crate::value::{PermissionId, Shapes, Store, Value};
+use crate::value::{Notation, PermissionId, Shapes, Store, Value};
 
 /// Code and tables of one test. It never changes, except that new instance names are added, and is shared by
 /// all kernels that run the test.
@@ -25,6 +25,8 @@ pub struct Executable {
     pub test_name: String,
     pub symbols: Interner,
     pub events: Vec<Symbol>,
+    /// How payloads of events are shown.
+    pub payloads: Vec<Notation>,
     pub interfaces: Vec<InterfaceDef>,
     pub machines: Vec<MachineDef>,
     pub states: Vec<StateDef>,

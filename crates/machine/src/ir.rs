@@ -14,7 +14,7 @@
 use allways_base::{Span, Symbol};
 use allways_p::hir::{BinaryOp, Temperature};
 
-use crate::value::{PermissionId, ShapeId, Value};
+use crate::value::{Notation, PermissionId, ShapeId, Value};
 
 /// What an op reads or writes: a register, a field, or (reading only) a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -387,6 +387,8 @@ pub struct InterfaceDef {
     pub receives: PermissionId,
     /// The machine that the test binds to it.
     pub machine: Option<u32>,
+    /// How payloads of its constructor are shown.
+    pub payload: Notation,
 }
 
 #[derive(Clone, Debug)]

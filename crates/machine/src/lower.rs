@@ -14,7 +14,7 @@ use crate::executable::{Executable, number};
 use crate::instances::InstanceTable;
 use crate::ir::{Action, Class, EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, StateDef};
 use crate::liveness::Liveness;
-use crate::value::{Kind, PermissionId, ShapeId, Shapes, Store, Value};
+use crate::value::{Kind, Notation, PermissionId, ShapeId, Shapes, Store, Value};
 
 pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable {
     let test = &program.tests[test_idx];
@@ -29,6 +29,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             test_name: test.name.clone(),
             symbols: program.symbols.clone(),
             events: program.events.iter().map(|event| event.name).collect(),
+            payloads: program.events.iter().map(|event| Notation::of(program, event.payload)).collect(),
             interfaces: Vec::new(),
             machines: Vec::new(),
             states: Vec::new(),
@@ -82,7 +83,8 @@ impl Lowering<'_> {
         for (id, interface) in program.interfaces.iter_ids() {
             let receives = self.permission(&interface.receives);
             let machine = system.machine_of(id).map(number);
-            self.exe.interfaces.push(InterfaceDef { name: interface.name, receives, machine });
+            let payload = Notation::of(program, interface.constructor);
+            self.exe.interfaces.push(InterfaceDef { name: interface.name, receives, machine, payload });
         }
         for creator in program.interfaces.ids() {
             for created in program.interfaces.ids() {

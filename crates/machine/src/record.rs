@@ -7,7 +7,9 @@ use allways_run::{Choice, InstanceId};
 
 use crate::Executable;
 use crate::configuration::{Message, Roster};
-use crate::value::{Form, InstanceNames, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value};
+use crate::value::{
+    Form, InstanceNames, Notation, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value, write_value_as,
+};
 
 /// Who does something.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -157,6 +159,13 @@ impl Scene<'_> {
     pub fn text(&self, form: Form, value: Value) -> String {
         let mut out = String::new();
         write_value(self.store, self, form, value, &mut out);
+        self.reveal(&out)
+    }
+
+    /// The same of a payload, with the names of enums.
+    pub fn text_as(&self, notation: &Notation, value: Value) -> String {
+        let mut out = String::new();
+        write_value_as(self.store, self, Form::Log, notation, value, &mut out);
         self.reveal(&out)
     }
 

@@ -6,6 +6,7 @@ use allways_p::hir::Temperature;
 use allways_run::{Choice, Entry, Limits, Schedule, Trace, TraceStep};
 
 use crate::Executable;
+use crate::configuration::Message;
 use crate::kernel::Outcome;
 use crate::record::{Actor, Note, Recorder, Scene};
 use crate::replay::{ReplayError, replay};
@@ -54,7 +55,8 @@ impl Recorder for Tracer {
         let name = |instance| scene.name(instance);
         let state_name = |state: u32| exe.state_name(state).to_owned();
         let event_name = |event: u32| exe.event_name(event).to_owned();
-        let payload = |value: Value| (!value.is_null()).then(|| scene.text(Form::Log, value));
+        let text = |notation, value: Value| (!value.is_null()).then(|| scene.text_as(notation, value));
+        let payload = |message: Message| text(&exe.payloads[message.event as usize], message.payload);
         let entry = match note {
             Note::Chosen(choice) => {
                 let mover = match choice {
@@ -74,14 +76,14 @@ impl Recorder for Tracer {
                 machine: name(created),
                 creator: creator.map(name),
                 interface: exe.interface_name(scene.roster.interface(created)).to_owned(),
-                payload: payload(value),
+                payload: text(&exe.interfaces[scene.roster.interface(created) as usize].payload, value),
             },
             Note::Send { machine, state, target, message, span } => Entry::Send {
                 machine: name(machine),
                 state: state_name(state),
                 target: name(target),
                 event: event_name(message.event),
-                payload: payload(message.payload),
+                payload: payload(message),
                 span,
                 is_delayed: exe.network.is_delayed() && machine != target,
             },
@@ -97,7 +99,7 @@ impl Recorder for Tracer {
                 machine: name(target),
                 source: name(source),
                 event: event_name(message.event),
-                payload: payload(message.payload),
+                payload: payload(message),
             },
             Note::Crash { machine, state, n_discarded } => {
                 Entry::Crash { machine: name(machine), state: state_name(state), n_discarded }
@@ -109,13 +111,13 @@ impl Recorder for Tracer {
                 machine: name(machine),
                 state: state_name(state),
                 event: event_name(message.event),
-                payload: payload(message.payload),
+                payload: payload(message),
             },
             Note::Receive { machine, state, message } => Entry::Receive {
                 machine: name(machine),
                 state: state_name(state),
                 event: event_name(message.event),
-                payload: payload(message.payload),
+                payload: payload(message),
             },
             Note::Wait { machine, state, table } => {
                 let cases = exe.receives[table as usize].cases.iter().enumerate();
@@ -130,7 +132,7 @@ impl Recorder for Tracer {
                 machine: scene.actor_name(actor),
                 state: state_name(state),
                 event: event_name(message.event),
-                payload: payload(message.payload),
+                payload: payload(message),
                 span,
             },
             Note::Goto { actor, state, target } => Entry::Goto {
@@ -160,7 +162,7 @@ impl Recorder for Tracer {
                 machine: name(machine),
                 state: state_name(state),
                 event: event_name(message.event),
-                payload: payload(message.payload),
+                payload: payload(message),
                 span,
             },
             Note::Observe { monitor, state, machine, message } => Entry::Observe {
@@ -168,7 +170,7 @@ impl Recorder for Tracer {
                 state: state_name(state),
                 machine: name(machine),
                 event: event_name(message.event),
-                payload: payload(message.payload),
+                payload: payload(message),
             },
             Note::Answer { machine, answer, n_answers, span } => {
                 Entry::Choice { machine: name(machine), answer, n_answers, span }

@@ -12,12 +12,14 @@
 //! Integers are 64 bits and wrap around. Those that do not fit 60 bits are boxed.
 
 mod collections;
+mod notation;
 mod store;
 mod text;
 
 pub use collections::CollectionFault;
+pub use notation::Notation;
 pub use store::{Mark, Shapes, Store};
-pub use text::{Form, InstanceNames, write_float, write_value};
+pub use text::{Form, InstanceNames, write_float, write_value, write_value_as};
 pub(crate) use text::{REF_CLOSE, REF_OPEN};
 
 use allways_base::newtype_ids;

@@ -289,6 +289,50 @@ fn habits_of_p_are_understood() {
     assert_eq!(said(&["--sch-rl", "--sch-pos"]).1, 2, "one strategy at a time");
 }
 
+/// At run time they are numbers. A trace knows better, wherever they are in a payload; `format` does as P does.
+#[test]
+fn enums_are_shown_by_name() {
+    let dir = folder("enums");
+    let program = "
+enum Color { Red = 3, Green = 5 }
+event ePaint: (color: Color, n: int);
+event eAll: (seq[Color], map[int, Color], set[Color], (Color, int));
+machine Main {
+    start state S {
+        entry {
+            var colors: seq[Color];
+            var by_number: map[int, Color];
+            var both: set[Color];
+            new Other(Green);
+            send this, ePaint, (color = Green, n = 5);
+            colors += (0, Red);
+            colors += (1, Green);
+            by_number[5] = Red;
+            both += (Green);
+            send this, eAll, (colors, by_number, both, (Red, 3));
+        }
+        on ePaint do (p: (color: Color, n: int)) { }
+        on eAll do { assert false, format(\"{0}\", Green); }
+    }
+}
+machine Other { start state S { entry (color: Color) { } } }
+";
+    fs::write(dir.join("enums.p"), program).unwrap();
+    let (text, status) = stdout(&dir, &["prove", "--full-trace"]);
+    assert_eq!(status, 1, "{text}");
+    assert_says(
+        &text,
+        &[
+            "creates Other(2): Green",
+            "<color:Green, n:5, >",
+            "<(Red, Green),(<5->Red>),(<Green>),<Red,3,>,>",
+            "error[assertion]: 5",
+        ],
+    );
+    let log = fs::read_to_string(dir.join("PCheckerOutput/DefaultImpl/BugFinding/enums_0_0.txt")).unwrap();
+    assert_says(&log, &["<color:Green, n:5, >"]);
+}
+
 #[test]
 fn a_folder_names_its_project() {
     let dir = race("plain-folder");

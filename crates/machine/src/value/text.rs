@@ -8,7 +8,7 @@
 use allways_base::Interner;
 use allways_run::InstanceId;
 
-use super::{Kind, Shapes, Store, Value, View};
+use super::{Kind, Notation, Shapes, Store, Value, View};
 
 /// Marks around the path of a machine in a string, from the private-use area.
 pub(crate) const REF_OPEN: char = '\u{f5a00}';
@@ -39,7 +39,24 @@ pub fn write_value(
     value: Value,
     out: &mut String,
 ) {
-    let write = |value: Value, out: &mut String| write_value(store, names, form, value, out);
+    write_value_as(store, names, form, &Notation::Plain, value, out);
+}
+
+/// The same, with the names of enums where the notation has them.
+pub fn write_value_as(
+    store: &Store,
+    names: &(impl InstanceNames + ?Sized),
+    form: Form,
+    notation: &Notation,
+    value: Value,
+    out: &mut String,
+) {
+    let write = |notation: &Notation, value: Value, out: &mut String| {
+        write_value_as(store, names, form, notation, value, out);
+    };
+    if let Some(element) = store.as_int(value).and_then(|n| notation.element(n)) {
+        return out.push_str(names.symbols().text(element));
+    }
     match value.view() {
         View::Null => out.push_str(if form == Form::Log { "null" } else { "" }),
         View::Bool(b) => out.push_str(if b { "True" } else { "False" }),
@@ -62,8 +79,8 @@ pub fn write_value(
             }
             Kind::Tuple => {
                 out.push('<');
-                for &part in store.parts(id) {
-                    write(part, out);
+                for (at, &part) in store.parts(id).iter().enumerate() {
+                    write(notation.part(at), part, out);
                     out.push(',');
                 }
                 out.push('>');
@@ -74,7 +91,7 @@ pub fn write_value(
                 for (&name, &part) in names.shapes()[shape].iter().zip(parts) {
                     out.push_str(names.symbols().text(name));
                     out.push(':');
-                    write(part, out);
+                    write(notation.field(name), part, out);
                     out.push_str(", ");
                 }
                 out.push('>');
@@ -85,19 +102,25 @@ pub fn write_value(
                     if i > 0 {
                         out.push_str(", ");
                     }
-                    write(part, out);
+                    write(notation.elements(), part, out);
                 }
                 out.push(')');
             }
             Kind::Set | Kind::Map => {
-                let show = |value: Value| {
+                let show = |notation: &Notation, value: Value| {
                     let mut text = String::new();
-                    write(value, &mut text);
+                    write(notation, value, &mut text);
                     text
                 };
+                let [of_key, of_value] = notation.entries();
                 let mut entries: Vec<(String, Option<String>)> = match kind {
-                    Kind::Set => store.set_elements(id).map(|v| (show(v), None)).collect(),
-                    _ => store.map_entries(id).map(|(k, v)| (show(k), Some(show(v)))).collect(),
+                    Kind::Set => {
+                        store.set_elements(id).map(|v| (show(notation.elements(), v), None)).collect()
+                    }
+                    _ => store
+                        .map_entries(id)
+                        .map(|(k, v)| (show(of_key, k), Some(show(of_value, v))))
+                        .collect(),
                 };
                 if form == Form::Plain {
                     entries.sort_by(|a, b| a.0.cmp(&b.0));
