@@ -51,8 +51,6 @@ const FIRST_BITS: u32 = 16;
 const GROWS_ALONE: u32 = 17;
 /// Chunks of which some vectors wait for answers, before a thread waits for these.
 const MAX_WAITING: usize = 64;
-/// Chunks that are kept for reuse.
-const MAX_SPARE: usize = 1024;
 /// Transitions after which a task looks at clock and memory.
 const LOOK_AFTER: u64 = 1 << 17;
 
@@ -641,7 +639,7 @@ impl<'a, 's> Worker<'a, 's> {
         }
         let room = self.table.room() as u64;
         let mut output = Output { tally: Tally::default(), chunks: Vec::new() };
-        let mut writer = Writer { spare: &shared.spare, done: Vec::new(), open: [None, None], new_bytes: 0 };
+        let mut writer = Writer::new(&shared.spare);
         while !shared.pause.load(Ordering::Relaxed) {
             let task = lock(&shared.tasks).pop();
             if task.is_none() && self.waiting.is_empty() {
@@ -689,12 +687,7 @@ impl<'a, 's> Worker<'a, 's> {
                 let from = from.max(task.from);
                 lock(&self.shared.left).push(Task { chunk: task.chunk, from, others: again });
             }
-            None if again.is_empty() => {
-                let mut spare = lock(&self.shared.spare);
-                if spare.len() < MAX_SPARE {
-                    spare.push(task.chunk);
-                }
-            }
+            None if again.is_empty() => writer.reuse(task.chunk),
             None => {
                 (task.from, task.others) = (task.chunk.len(), again);
                 self.waiting.push(task);

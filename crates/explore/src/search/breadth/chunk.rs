@@ -55,16 +55,36 @@ impl Chunk {
     }
 }
 
+/// Chunks that are kept for reuse by all threads; by the one that has read them, whose cache has them.
+const MAX_SPARE: usize = 1024;
+const MAX_OWN: usize = 8;
+
 /// Fills chunks for the next layer.
 pub(super) struct Writer<'s> {
-    pub(super) spare: &'s Mutex<Vec<Chunk>>,
-    pub(super) done: Vec<Chunk>,
+    spare: &'s Mutex<Vec<Chunk>>,
+    own: Vec<Chunk>,
+    done: Vec<Chunk>,
     /// For vectors that are not settled, and for those that are.
-    pub(super) open: [Option<Chunk>; 2],
+    open: [Option<Chunk>; 2],
     pub(super) new_bytes: u64,
 }
 
-impl Writer<'_> {
+impl<'s> Writer<'s> {
+    pub(super) fn new(spare: &'s Mutex<Vec<Chunk>>) -> Self {
+        Writer { spare, own: Vec::with_capacity(MAX_OWN), done: Vec::new(), open: [None, None], new_bytes: 0 }
+    }
+
+    /// Takes a chunk that was read, for reuse.
+    pub(super) fn reuse(&mut self, chunk: Chunk) {
+        if self.own.len() < MAX_OWN {
+            return self.own.push(chunk);
+        }
+        let mut spare = lock(self.spare);
+        if spare.len() < MAX_SPARE {
+            spare.push(chunk);
+        }
+    }
+
     /// A chunk with room for a vector of so many slots.
     #[inline]
     pub(super) fn chunk(&mut self, stride: usize, is_settled: bool) -> &mut Chunk {
@@ -72,8 +92,8 @@ impl Writer<'_> {
         let fits = |chunk: &Chunk| chunk.stride >= stride && chunk.len() < CHUNK;
         if !self.open[which].as_ref().is_some_and(fits) {
             self.close(which);
-            let spare = lock(self.spare).pop().unwrap_or_default();
-            self.open[which] = Some(Chunk::new(spare, stride, is_settled));
+            let spare = self.own.pop().or_else(|| lock(self.spare).pop());
+            self.open[which] = Some(Chunk::new(spare.unwrap_or_default(), stride, is_settled));
         }
         self.open[which].get_or_insert_default()
     }
@@ -92,6 +112,7 @@ impl Writer<'_> {
     pub(super) fn finish(mut self) -> Vec<Chunk> {
         self.close(0);
         self.close(1);
+        lock(self.spare).append(&mut self.own);
         self.done
     }
 }
