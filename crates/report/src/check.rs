@@ -269,7 +269,12 @@ pub fn render_violation(
 ) -> String {
     let violation = &counterexample.violation;
     let code = Code::new(violation.kind.as_str());
-    let mut diagnostic = Diagnostic::new(Severity::Error, code, violation.message.clone());
+    // An assertion need not say anything.
+    let message = match violation.message.as_str() {
+        "" => "this does not hold".to_owned(),
+        message => message.to_owned(),
+    };
+    let mut diagnostic = Diagnostic::new(Severity::Error, code, message);
     if let Some(span) = violation.span {
         diagnostic = diagnostic.at(span, "");
     }

@@ -334,6 +334,17 @@ machine Other { start state S { entry (color: Color) { } } }
 }
 
 #[test]
+fn an_assertion_without_words_has_a_headline() {
+    let dir = folder("silent");
+    fs::write(dir.join("silent.p"), "machine Main { start state S { entry { assert false; } } }").unwrap();
+    for command in ["check", "prove"] {
+        let (text, status) = stdout(&dir, &[command]);
+        assert_eq!(status, 1, "{text}");
+        assert_says(&text, &["error[assertion]: this does not hold", "assert false"]);
+    }
+}
+
+#[test]
 fn a_folder_names_its_project() {
     let dir = race("plain-folder");
     let project = |args: &[&str]| {

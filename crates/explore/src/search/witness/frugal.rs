@@ -228,7 +228,7 @@ mod tests {
     use allways_base::Sources;
     use allways_machine::{Executable, Simplify};
     use allways_p::{Dialect, FileRole, Input};
-    use allways_run::{Limits, Quiet};
+    use allways_run::{Limits, NetworkModel, NetworkOptions, Quiet};
     use allways_testkit::generate::generate_any;
     use allways_testkit::generate::teller::teller;
 
@@ -239,13 +239,14 @@ mod tests {
     use super::*;
     use crate::options::Never;
 
-    fn executable(text: &str) -> Arc<Executable> {
+    fn executable(text: &str, network: &NetworkOptions) -> Arc<Executable> {
         let mut sources = Sources::default();
         let file = sources.add("random.p".to_owned(), text.to_owned());
         let compiled =
             allways_p::compile(&sources, &[Input { file, role: FileRole::Source }], Dialect::default());
         let program = compiled.program.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
-        Arc::new(Executable::new(&program, 0))
+        let exe = Executable::new(&program, 0).with_network(network);
+        Arc::new(exe.unwrap_or_else(|error| panic!("{error}")))
     }
 
     /// A way of at most so many steps, its length as it was counted; all on the kernel.
@@ -279,35 +280,51 @@ mod tests {
         }
     }
 
+    /// Over networks, where ways are named otherwise.
+    #[test]
+    fn so_it_is_over_networks() {
+        let (mut n_found, mut n_none) = (0, 0);
+        for seed in 0..60 {
+            let text = generate_any(seed).0;
+            for model in [NetworkModel::Causal, NetworkModel::Fifo, NetworkModel::Bag] {
+                let network = NetworkOptions { model, ..NetworkOptions::default() };
+                let exe = executable(&text, &network);
+                let is_found = compare(&exe, false, &format!("seed {seed}, {model:?}\n{text}"));
+                *(if is_found { &mut n_found } else { &mut n_none }) += 1;
+            }
+        }
+        assert!(n_found > 20 && n_none > 20, "{n_found} ways, none in {n_none}");
+    }
+
+    /// Whether there is a way of some steps; with no memory to look for a shortest one there is one, too.
+    fn compare(exe: &Arc<Executable>, is_reduced: bool, of: &str) -> bool {
+        const DEPTH: u64 = 12;
+        let Some(length) = find(exe, None, DEPTH, is_reduced) else {
+            assert_eq!(find(exe, Some(0), DEPTH, is_reduced), None, "{of}");
+            return false;
+        };
+        for depth in [length, DEPTH, u64::MAX] {
+            let found = find(exe, Some(0), depth, is_reduced);
+            let found = found.unwrap_or_else(|| panic!("none of {depth} steps: {of}"));
+            assert!((length..=depth).contains(&found), "{found} steps, not {length}: {of}");
+        }
+        if length > 1 {
+            assert_eq!(find(exe, Some(0), length - 1, is_reduced), None, "there is no shorter one: {of}");
+        }
+        true
+    }
+
     /// Without any memory for a shortest way, there is one all the same, on random programs: of a known depth, and of any.
     #[test]
     fn a_way_is_found_in_fixed_memory_if_there_is_one() {
+        let inbox = NetworkOptions::default();
         let (mut n_found, mut n_none) = (0, 0);
         for seed in 0..150 {
             for text in [generate_any(seed).0, teller(seed)] {
-                let exe = executable(&text);
+                let exe = executable(&text, &inbox);
                 for is_reduced in [false, true] {
-                    const DEPTH: u64 = 12;
-                    let Some(length) = find(&exe, None, DEPTH, is_reduced) else {
-                        assert_eq!(find(&exe, Some(0), DEPTH, is_reduced), None, "seed {seed}\n{text}");
-                        n_none += 1;
-                        continue;
-                    };
-                    n_found += 1;
-                    for depth in [length, DEPTH, u64::MAX] {
-                        let found = find(&exe, Some(0), depth, is_reduced);
-                        let found = found.unwrap_or_else(|| {
-                            panic!("seed {seed}, depth {depth}, length {length}, {is_reduced}\n{text}")
-                        });
-                        assert!(
-                            (length..=depth).contains(&found),
-                            "seed {seed}: {found}, not {length}\n{text}"
-                        );
-                    }
-                    if length > 1 {
-                        let less = find(&exe, Some(0), length - 1, is_reduced);
-                        assert_eq!(less, None, "seed {seed}: there is no shorter one\n{text}");
-                    }
+                    let is_found = compare(&exe, is_reduced, &format!("seed {seed}\n{text}"));
+                    *(if is_found { &mut n_found } else { &mut n_none }) += 1;
                 }
             }
         }
