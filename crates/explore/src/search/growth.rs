@@ -15,7 +15,7 @@ use super::cells::{Cell, Cells, Owner};
 /// Cells and messages that are looked at, at most.
 const LOOKS: usize = 200_000;
 /// Fewer records are nothing special.
-const MIN_RECORDS: u32 = 8;
+const MIN_RECORDS: u32 = 5;
 /// What is told: more would hide the cause.
 const MOST: usize = 3;
 
