@@ -592,7 +592,7 @@ impl<'c> Cells<'c> {
     }
 
     /// What a cell looks like with the names of machines left out, as a hash; its slot and interface. The slots of the
-    /// machines that it mentions are appended, each with a number for where.
+    /// machines that it mentions are appended, each with a number for where; the one that it is about to send to comes last.
     pub fn form(&mut self, cell: CellId, mentions: &mut Vec<(u32, u64)>) -> (u64, u32, u32) {
         let Cell { local, owner, .. } = &self.cells[cell as usize];
         let (owner, interface) = (*owner, local.interface);
@@ -604,6 +604,11 @@ impl<'c> Cells<'c> {
         };
         let (mut bytes, mut found) = (Vec::new(), Vec::new());
         encode_skeleton(&self.exe, self.kernel.store(), local, &unordered, &mut bytes, &mut found);
+        if let Status::Pending(Pending::Deliver { .. }) = local.status
+            && !found.is_empty()
+        {
+            found.rotate_left(1);
+        }
         for mention in found {
             let slot = self.slot(Owner::Machine(mention.instance));
             mentions.push((slot, mention.place));

@@ -12,10 +12,12 @@
 //! Preserves: verdicts, faults, lengths of runs, and local states, monitor states and ends up to renaming; liveness under
 //! weak fairness is decided without it.
 //!
-//! How: each machine gets a key of what it is and of how others mention it, from tables by cell, and siblings are sorted
-//! by key. Siblings with equal keys that no other such machine mentions are interchangeable. The rest is tried out, if
-//! there are few ways; else they stay in order, which is a renaming too, if not always the same. Cells are renamed by
-//! a table, by the kernel's code when it has no entry. Keys come from content, so nothing depends on threads.
+//! How: machines that stay are known by name. A machine that moves gets a key of what it is and of how others mention it, from
+//! tables by cell, and siblings are sorted: first by where a machine that stays mentions them, then by key. So the cells of a
+//! machine that keeps its peers in a row have them in one order only, however many orders there are, and steps
+//! through the row move nobody. Siblings with equal keys that no other such machine mentions are interchangeable. The rest is
+//! tried out, if there are few ways; else they stay in order, which is a renaming too, if not always the same. Cells are renamed by
+//! a table of bounded size, by the kernel's code when it has no entry. Keys come from content, so nothing depends on threads.
 
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -31,6 +33,12 @@ use super::super::lock;
 const MAX_ORDERS: usize = 24;
 /// Rounds in which keys learn of each other.
 const MAX_ROUNDS: usize = 3;
+/// Names after a renaming fit into a word, six bits each, if there are no more.
+const MAX_NAMES: u32 = 10;
+/// Renamings that are remembered, as a power of two: those that fit.
+const RENAMED_BITS: u32 = 17;
+/// Those that do not, before all are forgotten.
+const MAX_LONG: usize = 1 << 16;
 pub(in super::super) const NOBODY: u32 = u32::MAX;
 
 /// What a cell looks like with names left out.
@@ -38,12 +46,28 @@ pub(in super::super) const NOBODY: u32 = u32::MAX;
 struct Form {
     skeleton: u64,
     hash: u64,
+    /// The slots of its owner and of those that it mentions.
+    names: u64,
+    /// For a shape: what is known of it by the names that stay.
+    base: u64,
+    shape: u32,
+    /// For the shape: it mentions somebody else who moves, or was made by somebody who does.
+    is_linked: bool,
     owner: u32,
     /// The interface, plus one; zero is not asked yet.
     kind: u32,
     /// Of its mentions, in `Symmetry::mentions`.
     first: u32,
     n: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Mention {
+    slot: u32,
+    /// Of the first mention at that place.
+    at: u32,
+    /// Differs from place to place, but not within a collection without order.
+    place: u64,
 }
 
 /// Where a slot is in the tree of machines.
@@ -56,43 +80,80 @@ struct Family {
 
 /// Which machines exist, and who may change places with whom.
 struct Shape {
+    id: u32,
     /// Slots of machines, creators before those they made.
     order: Vec<u32>,
-    /// Siblings of one interface, two at least, by place.
-    groups: Vec<Vec<u32>>,
+    /// Siblings of one interface, two at least, by place; one group after the other.
+    siblings: Vec<u32>,
+    /// Where the groups are in `siblings`.
+    groups: Vec<(usize, usize)>,
     /// By slot: the outermost machine that moves it; `NOBODY` when none does.
     mover: Vec<u32>,
+    /// Who moves, with others or by itself.
+    moving: Vec<u32>,
+    /// Who stays, in an order that depends on paths alone; monitors last.
+    staying: Vec<u32>,
+    /// Nobody who moves has made anybody.
+    is_flat: bool,
 }
 
-/// A cell that was renamed: which, to what.
+impl Shape {
+    fn moves(&self, slot: u32) -> bool {
+        self.mover.get(slot as usize).is_some_and(|&mover| mover != NOBODY)
+    }
+}
+
+/// A cell that was renamed: which, by which names, to what.
+#[derive(Clone, Copy, Default)]
 struct Renamed {
+    names: u64,
+    cell: CellId,
+    to: CellId,
+}
+
+/// The same with more names, which are in `Symmetry::arena`.
+struct LongRenamed {
     hash: u64,
     cell: CellId,
-    /// The owner and the mentions after, in `Symmetry::arena`.
     first: u32,
     to: CellId,
+}
+
+/// What sibling comes first: by who stays, by key, by place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Key {
+    mentioned: u32,
+    key: u64,
 }
 
 pub(in super::super) struct Symmetry<'a> {
     cells: &'a Mutex<Cells<'a>>,
     n_monitors: usize,
     forms: Vec<Form>,
-    /// Slot and place.
-    mentions: Vec<(u32, u64)>,
+    mentions: Vec<Mention>,
+    found: Vec<(u32, u64)>,
     families: Vec<Family>,
     children: FxHashMap<(u32, u32), u32>,
     shapes: FxHashMap<Box<[u32]>, Rc<Shape>>,
     /// The kinds of the machines at hand, and their shape.
     kinds: Vec<u32>,
     shape: Rc<Shape>,
-    renamed: HashTable<Renamed>,
+    /// By hash; a newer one replaces an older one.
+    renamed: Box<[Renamed]>,
+    long_renamed: HashTable<LongRenamed>,
     arena: Vec<u32>,
-    keys: Vec<u64>,
+    /// By slot, of those who move.
+    keys: Vec<Key>,
     sums: Vec<u64>,
     /// By slot: somebody else who moves mentions it, or is mentioned by it.
     is_related: Vec<bool>,
-    /// By slot: where it goes.
+    /// The siblings of the shape in order, and where that leaves a choice.
+    sorted: Vec<u32>,
+    open: Vec<(usize, usize)>,
+    place_of: Vec<u32>,
+    /// By slot: where it goes; and who goes elsewhere.
     to: Vec<u32>,
+    moved: u64,
     names: Vec<u32>,
     out: Vec<CellId>,
     best: Vec<CellId>,
@@ -103,25 +164,48 @@ pub(in super::super) struct Symmetry<'a> {
     has_moved: bool,
 }
 
+/// Slots as bits; the last is all that have none of their own.
+fn bit(slot: u32) -> u64 {
+    1 << slot.min(63)
+}
+
+const BEYOND: u64 = 1 << 63;
+
 impl<'a> Symmetry<'a> {
     pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
         let n_monitors = lock(cells).n_monitors();
+        let nobody = Shape {
+            id: 0,
+            order: Vec::new(),
+            siblings: Vec::new(),
+            groups: Vec::new(),
+            mover: Vec::new(),
+            moving: Vec::new(),
+            staying: Vec::new(),
+            is_flat: true,
+        };
         Symmetry {
             cells,
             n_monitors,
             forms: Vec::new(),
             mentions: Vec::new(),
+            found: Vec::new(),
             families: Vec::new(),
             children: FxHashMap::default(),
             shapes: FxHashMap::default(),
             kinds: vec![NOBODY],
-            shape: Rc::new(Shape { order: Vec::new(), groups: Vec::new(), mover: Vec::new() }),
-            renamed: HashTable::new(),
+            shape: Rc::new(nobody),
+            renamed: vec![Renamed::default(); 1 << RENAMED_BITS].into(),
+            long_renamed: HashTable::new(),
             arena: Vec::new(),
             keys: Vec::new(),
             sums: Vec::new(),
             is_related: Vec::new(),
+            sorted: Vec::new(),
+            open: Vec::new(),
+            place_of: Vec::new(),
             to: Vec::new(),
+            moved: 0,
             names: Vec::new(),
             out: Vec::new(),
             best: Vec::new(),
@@ -134,67 +218,95 @@ impl<'a> Symmetry<'a> {
 
     pub fn n_bytes(&self) -> usize {
         self.forms.capacity() * size_of::<Form>()
-            + self.mentions.capacity() * 16
-            + self.renamed.capacity() * (size_of::<Renamed>() + 1)
+            + self.mentions.capacity() * size_of::<Mention>()
+            + size_of_val(&*self.renamed)
+            + self.long_renamed.capacity() * (size_of::<LongRenamed>() + 1)
             + self.arena.capacity() * 4
     }
 
     /// How many machines are alike at most, in the vector that was looked at last.
     pub fn largest_group(&self) -> usize {
-        self.shape.groups.iter().map(Vec::len).max().unwrap_or(0)
+        self.shape.groups.iter().map(|&(start, end)| end - start).max().unwrap_or(0)
     }
 
     /// What a configuration is replaced by.
     pub fn canonical(&mut self, vector: &[CellId]) -> &[CellId] {
-        self.learn_all(vector);
-        self.find_shape(vector);
-        self.has_moved = !self.shape.groups.is_empty();
-        if self.shape.groups.is_empty() {
-            self.out.clear();
-            self.out.extend_from_slice(vector);
-            self.has_renamed = false;
-            return &self.out;
+        self.look_at(vector);
+        self.has_moved = false;
+        self.has_renamed = false;
+        if !self.shape.groups.is_empty() {
+            let shape = self.shape.clone();
+            let has_links = self.find_keys(vector, &shape);
+            let n_orders = self.sort(&shape, has_links);
+            let is_open = !self.open.is_empty() && n_orders <= MAX_ORDERS;
+            if is_open || self.sorted != shape.siblings {
+                self.has_moved = true;
+                self.place(&shape);
+                let fingerprint = self.apply(vector);
+                if is_open {
+                    self.try_orders(vector, &shape, fingerprint);
+                }
+                self.has_renamed = self.out[..vector.len()] != *vector;
+                return &self.out;
+            }
         }
-        let shape = self.shape.clone();
-        self.find_keys(vector, &shape);
-        // Each group in order of keys; and where that leaves a choice: group, from, to.
-        let mut orders: Vec<Vec<u32>> = shape.groups.clone();
-        let mut open: Vec<(usize, usize, usize)> = Vec::new();
+        self.out.clear();
+        self.out.extend_from_slice(vector);
+        &self.out
+    }
+
+    /// Takes the order of those with equal keys that has the least fingerprint.
+    fn try_orders(&mut self, vector: &[CellId], shape: &Shape, first: u64) {
+        let mut least = first;
+        std::mem::swap(&mut self.best, &mut self.out);
+        std::mem::swap(&mut self.best_to, &mut self.to);
+        while self.next_order() {
+            self.place(shape);
+            let fingerprint = self.apply(vector);
+            if fingerprint < least {
+                least = fingerprint;
+                std::mem::swap(&mut self.best, &mut self.out);
+                std::mem::swap(&mut self.best_to, &mut self.to);
+            }
+        }
+        std::mem::swap(&mut self.best, &mut self.out);
+        std::mem::swap(&mut self.best_to, &mut self.to);
+    }
+
+    /// The siblings in order of their keys; in how many orders those come that have equal ones.
+    fn sort(&mut self, shape: &Shape, has_links: bool) -> usize {
+        self.sorted.clear();
+        self.sorted.extend_from_slice(&shape.siblings);
+        self.open.clear();
         let mut n_orders = 1usize;
-        for (number, group) in orders.iter_mut().enumerate() {
-            group.sort_by_key(|&slot| (self.keys[slot as usize], self.families[slot as usize].place));
-            let mut start = 0;
-            while start < group.len() {
-                let key = self.keys[group[start] as usize];
-                let same = group[start..].iter().take_while(|&&slot| self.keys[slot as usize] == key).count();
-                let end = start + same;
-                if same > 1 && group[start..end].iter().any(|&slot| self.is_related[slot as usize]) {
-                    open.push((number, start, end));
+        for &(first, end) in &shape.groups {
+            // By insertion, since there are few, and mostly they are in order.
+            for at in first + 1..end {
+                let slot = self.sorted[at];
+                let key = self.keys[slot as usize];
+                let mut to = at;
+                while to > first && self.keys[self.sorted[to - 1] as usize] > key {
+                    self.sorted[to] = self.sorted[to - 1];
+                    to -= 1;
+                }
+                self.sorted[to] = slot;
+            }
+            if !has_links {
+                continue;
+            }
+            let mut start = first;
+            while start < end {
+                let group = &self.sorted[start..end];
+                let key = self.keys[group[0] as usize];
+                let same = group.iter().take_while(|&&slot| self.keys[slot as usize] == key).count();
+                if same > 1 && group[..same].iter().any(|&slot| self.is_related[slot as usize]) {
+                    self.open.push((start, start + same));
                     n_orders = (1..=same).fold(n_orders, usize::saturating_mul);
                 }
-                start = end;
+                start += same;
             }
         }
-        self.place(&shape, &orders);
-        let fingerprint = self.apply(vector);
-        if !open.is_empty() && n_orders <= MAX_ORDERS {
-            let mut least = fingerprint;
-            std::mem::swap(&mut self.best, &mut self.out);
-            std::mem::swap(&mut self.best_to, &mut self.to);
-            while self.next_order(&mut orders, &open) {
-                self.place(&shape, &orders);
-                let fingerprint = self.apply(vector);
-                if fingerprint < least {
-                    least = fingerprint;
-                    std::mem::swap(&mut self.best, &mut self.out);
-                    std::mem::swap(&mut self.best_to, &mut self.to);
-                }
-            }
-            std::mem::swap(&mut self.best, &mut self.out);
-            std::mem::swap(&mut self.best_to, &mut self.to);
-        }
-        self.has_renamed = self.out[..vector.len()] != *vector;
-        &self.out
+        n_orders
     }
 
     /// The same for the successor of a vector: tells what differs from the vector itself, and what that adds to the
@@ -226,9 +338,7 @@ impl<'a> Symmetry<'a> {
             differences.push((slot as u32, after));
             delta = delta.wrapping_add(self.hash(after));
             if before != 0 {
-                if self.forms.get(before as usize).is_none_or(|form| form.kind == 0) {
-                    self.learn(before);
-                }
+                self.know(before);
                 delta = delta.wrapping_sub(self.hash(before));
             }
         }
@@ -249,8 +359,7 @@ impl<'a> Symmetry<'a> {
     /// A configuration with the machines renamed as `to` says; `to` is completed for machines that have no name yet, which
     /// go by their creators.
     pub fn renamed(&mut self, vector: &[CellId], to: &mut Vec<u32>) -> Vec<CellId> {
-        self.learn_all(vector);
-        self.find_shape(vector);
+        self.look_at(vector);
         let shape = self.shape.clone();
         to.resize(self.families.len(), NOBODY);
         for &slot in &shape.order {
@@ -270,6 +379,7 @@ impl<'a> Symmetry<'a> {
         let names = to.iter().enumerate();
         self.to.extend(names.map(|(slot, &name)| if name == NOBODY { slot as u32 } else { name }));
         self.to.extend(self.to.len() as u32..self.families.len() as u32);
+        self.find_moved();
         self.apply(vector);
         self.out.clone()
     }
@@ -278,38 +388,71 @@ impl<'a> Symmetry<'a> {
         if cell == 0 { 0 } else { self.forms[cell as usize].hash }
     }
 
-    fn learn_all(&mut self, vector: &[CellId]) {
-        for &cell in vector {
-            let is_known = self.forms.get(cell as usize).is_some_and(|form| form.kind != 0);
-            if cell != 0 && !is_known {
-                self.learn(cell);
+    /// Learns of new cells, and finds the shape.
+    fn look_at(&mut self, vector: &[CellId]) {
+        let n_machines = vector.len() - self.n_monitors;
+        let mut is_same = self.kinds.len() == n_machines;
+        for (slot, &cell) in vector.iter().enumerate() {
+            let kind = if cell == 0 { 0 } else { self.know(cell).kind };
+            if let Some(at) = slot.checked_sub(self.n_monitors) {
+                is_same &= self.kinds.get(at) == Some(&kind);
             }
         }
+        if !is_same {
+            self.find_shape(vector);
+        }
+    }
+
+    #[inline]
+    fn know(&mut self, cell: CellId) -> &Form {
+        if self.forms.get(cell as usize).is_none_or(|form| form.kind == 0) {
+            self.learn(cell);
+        }
+        &self.forms[cell as usize]
     }
 
     #[cold]
     fn learn(&mut self, cell: CellId) {
         let mut cells = lock(self.cells);
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        let (skeleton, owner, interface) = cells.form(cell, &mut found);
         let first = self.mentions.len() as u32;
-        let (skeleton, owner, interface) = cells.form(cell, &mut self.mentions);
-        let n = self.mentions.len() as u32 - first;
-        let unasked = Form { skeleton: 0, hash: 0, owner: 0, kind: 0, first: 0, n: 0 };
+        let mut names = bit(owner);
+        for &(slot, place) in &found {
+            names |= bit(slot);
+            let place = place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let known = &self.mentions[first as usize..];
+            let at = known.iter().position(|other| other.place == place).unwrap_or(known.len()) as u32;
+            self.mentions.push(Mention { slot, at, place });
+        }
+        let n = found.len() as u32;
+        self.found = found;
+        let unasked = Form {
+            skeleton: 0,
+            hash: 0,
+            names: 0,
+            base: 0,
+            shape: 0,
+            is_linked: false,
+            owner: 0,
+            kind: 0,
+            first: 0,
+            n: 0,
+        };
         if self.forms.len() <= cell as usize {
             self.forms.resize(cells.n_cells() + 1, unasked);
         }
         let hash = cells.hash(cell);
-        self.forms[cell as usize] = Form { skeleton, hash, owner, kind: interface + 1, first, n };
+        let kind = interface + 1;
+        self.forms[cell as usize] = Form { skeleton, hash, names, owner, kind, first, n, ..unasked };
         self.meet(&mut cells);
     }
 
+    #[cold]
     fn find_shape(&mut self, vector: &[CellId]) {
         let kind = |cell: CellId| if cell == 0 { 0 } else { self.forms[cell as usize].kind };
         let machines = &vector[self.n_monitors..];
-        let is_same = self.kinds.len() == machines.len()
-            && self.kinds.iter().zip(machines).all(|(&known, &cell)| known == kind(cell));
-        if is_same {
-            return;
-        }
         self.kinds = machines.iter().map(|&cell| kind(cell)).collect();
         if let Some(shape) = self.shapes.get(&*self.kinds) {
             self.shape = shape.clone();
@@ -344,76 +487,156 @@ impl<'a> Symmetry<'a> {
                 by_origin.entry((parent, kind)).or_default().push(slot);
             }
         }
-        let mut groups: Vec<Vec<u32>> = by_origin.into_values().filter(|group| group.len() > 1).collect();
-        for group in &mut groups {
+        let mut sets: Vec<Vec<u32>> = by_origin.into_values().filter(|group| group.len() > 1).collect();
+        for group in &mut sets {
             group.sort_by_key(|&slot| self.families[slot as usize].place);
         }
-        groups.sort_by_key(|group| (depth(group[0]), self.families[group[0] as usize].rank));
+        sets.sort_by_key(|group| (depth(group[0]), self.families[group[0] as usize].rank));
+        let (mut siblings, mut groups) = (Vec::new(), Vec::new());
+        for set in sets {
+            groups.push((siblings.len(), siblings.len() + set.len()));
+            siblings.extend(set);
+        }
         let n_slots = self.families.len().max(first as usize + self.kinds.len());
         let mut mover = vec![NOBODY; n_slots];
+        let mut is_flat = true;
         for &slot in &order {
             let parent = self.families[slot as usize].parent;
             mover[slot as usize] = match parent {
                 NOBODY => NOBODY,
-                _ if mover[parent as usize] != NOBODY => mover[parent as usize],
-                _ if groups.iter().any(|group| group.contains(&slot)) => slot,
+                _ if mover[parent as usize] != NOBODY => {
+                    is_flat = false;
+                    mover[parent as usize]
+                }
+                _ if siblings.contains(&slot) => slot,
                 _ => NOBODY,
             };
         }
-        Shape { order, groups, mover }
+        let (moving, mut staying): (Vec<u32>, Vec<u32>) =
+            order.iter().partition(|&&slot| mover[slot as usize] != NOBODY);
+        staying.sort_by_key(|&slot| self.families[slot as usize].rank);
+        staying.extend(0..first);
+        let id = self.shapes.len() as u32 + 1;
+        Shape { id, order, siblings, groups, mover, moving, staying, is_flat }
     }
 
-    /// Keys of all machines: what they are, and how they and others mention each other.
-    fn find_keys(&mut self, vector: &[CellId], shape: &Shape) {
+    /// What a cell is for a shape, by the names that stay.
+    #[inline]
+    fn form(&mut self, cell: CellId, shape: &Shape) -> Form {
+        let form = self.forms[cell as usize];
+        if form.shape == shape.id { form } else { self.find_form(cell, shape) }
+    }
+
+    #[cold]
+    fn find_form(&mut self, cell: CellId, shape: &Shape) -> Form {
+        let mut form = self.forms[cell as usize];
+        let parent = self.families[form.owner as usize].parent;
+        form.shape = shape.id;
+        form.is_linked = parent != NOBODY && shape.moves(parent);
+        form.base = mix(form.skeleton);
+        for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
+            if mention.slot == form.owner {
+                form.base = form.base.wrapping_add(mix(mention.place ^ 1));
+            } else if shape.moves(mention.slot) {
+                form.is_linked = true;
+            } else {
+                let name = mix(self.families[mention.slot as usize].rank);
+                form.base = form.base.wrapping_add(mix(name ^ mention.place ^ 2));
+            }
+        }
+        self.forms[cell as usize] = form;
+        form
+    }
+
+    /// Keys of all machines that move: what they are, and how they and others mention each other. Whether any of them mentions
+    /// another.
+    fn find_keys(&mut self, vector: &[CellId], shape: &Shape) -> bool {
         let n = self.families.len();
-        self.keys.clear();
-        self.keys.resize(n, 0);
-        self.is_related.clear();
-        self.is_related.resize(n, false);
-        for (slot, &cell) in vector.iter().enumerate().filter(|(_, cell)| **cell != 0) {
-            let skeleton = self.forms[cell as usize].skeleton;
-            // Who does not move is known by name.
-            let is_fixed = shape.mover[slot] == NOBODY;
-            let name = if is_fixed { self.families[slot].rank } else { 0 };
-            self.keys[slot] = mix(skeleton ^ name);
+        if self.keys.len() < n {
+            self.keys.resize(n, Key::default());
+            self.sums.resize(n, 0);
+            self.is_related.resize(n, false);
+        }
+        let mut has_links = false;
+        for &slot in &shape.moving {
+            let form = self.form(vector[slot as usize], shape);
+            has_links |= form.is_linked;
+            self.keys[slot as usize].mentioned = u32::MAX;
+            self.sums[slot as usize] = form.base;
+        }
+        for (number, &owner) in shape.staying.iter().enumerate() {
+            let cell = vector[owner as usize];
+            if cell == 0 {
+                continue;
+            }
+            let form = self.form(cell, shape);
+            if !form.is_linked {
+                continue;
+            }
+            let name = mix(self.families[owner as usize].rank);
+            for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
+                let who = mention.slot as usize;
+                if shape.moves(mention.slot) {
+                    self.sums[who] = self.sums[who].wrapping_add(mix(name ^ mention.place));
+                    let mentioned = &mut self.keys[who].mentioned;
+                    *mentioned = (*mentioned).min((number as u32) << 16 | mention.at.min(0xffff));
+                }
+            }
+        }
+        for &slot in &shape.moving {
+            self.keys[slot as usize].key = mix(self.sums[slot as usize]);
+        }
+        if has_links {
+            self.refine(vector, shape);
+        }
+        has_links
+    }
+
+    /// Lets the keys of those who move learn of each other.
+    fn refine(&mut self, vector: &[CellId], shape: &Shape) {
+        for &slot in &shape.moving {
+            self.is_related[slot as usize] = false;
         }
         for round in 0..MAX_ROUNDS {
-            self.sums.clear();
-            self.sums.resize(n, 0);
-            for (owner, &cell) in vector.iter().enumerate().filter(|(_, cell)| **cell != 0) {
-                let form = self.forms[cell as usize];
-                for &(who, place) in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
-                    let who = who as usize;
-                    let place = place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                    if who == owner {
-                        self.sums[owner] = self.sums[owner].wrapping_add(mix(place ^ 1));
+            for &slot in &shape.moving {
+                self.sums[slot as usize] = 0;
+            }
+            for &owner in &shape.moving {
+                let form = self.forms[vector[owner as usize] as usize];
+                if !form.is_linked {
+                    continue;
+                }
+                let me = owner as usize;
+                for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
+                    if mention.slot == owner || !shape.moves(mention.slot) {
                         continue;
                     }
-                    let (by, of) = (mix(self.keys[owner] ^ place), mix(self.keys[who] ^ place ^ 2));
+                    let who = mention.slot as usize;
+                    let by = mix(self.keys[me].key ^ mention.place);
+                    let of = mix(self.keys[who].key ^ mention.place ^ 2);
                     self.sums[who] = self.sums[who].wrapping_add(by);
-                    self.sums[owner] = self.sums[owner].wrapping_add(of);
-                    let (a, b) = (shape.mover[owner], shape.mover.get(who).copied().unwrap_or(NOBODY));
-                    if round == 0 && a != NOBODY && b != NOBODY && a != b {
-                        for slot in [owner, who, a as usize, b as usize] {
+                    self.sums[me] = self.sums[me].wrapping_add(of);
+                    let (a, b) = (shape.mover[me], shape.mover[who]);
+                    if round == 0 && a != b {
+                        for slot in [me, who, a as usize, b as usize] {
                             self.is_related[slot] = true;
                         }
                     }
                 }
-                let parent = self.families[owner].parent;
-                if parent != NOBODY && shape.mover[parent as usize] != NOBODY {
+                let parent = self.families[me].parent;
+                if parent != NOBODY && shape.moves(parent) {
                     let parent = parent as usize;
-                    let (up, down) = (mix(self.keys[owner] ^ 3), mix(self.keys[parent] ^ 4));
+                    let (up, down) = (mix(self.keys[me].key ^ 3), mix(self.keys[parent].key ^ 4));
                     self.sums[parent] = self.sums[parent].wrapping_add(up);
-                    self.sums[owner] = self.sums[owner].wrapping_add(down);
+                    self.sums[me] = self.sums[me].wrapping_add(down);
                 }
             }
-            for &slot in &shape.order {
-                if shape.mover[slot as usize] != NOBODY {
-                    let key = &mut self.keys[slot as usize];
-                    *key = mix(key.wrapping_add(self.sums[slot as usize]));
-                }
+            for &slot in &shape.moving {
+                let key = &mut self.keys[slot as usize].key;
+                *key = mix(key.wrapping_add(self.sums[slot as usize]));
             }
-            let is_tied = |group: &Vec<u32>| {
+            let is_tied = |&(start, end): &(usize, usize)| {
+                let group = &shape.siblings[start..end];
                 group.iter().enumerate().any(|(at, &a)| {
                     self.is_related[a as usize]
                         && group[..at].iter().any(|&b| self.keys[a as usize] == self.keys[b as usize])
@@ -426,9 +649,9 @@ impl<'a> Symmetry<'a> {
     }
 
     /// The next order of those that have equal keys; the first again, and false, after the last.
-    fn next_order(&self, orders: &mut [Vec<u32>], open: &[(usize, usize, usize)]) -> bool {
-        for &(group, start, end) in open {
-            let part = &mut orders[group][start..end];
+    fn next_order(&mut self) -> bool {
+        for &(start, end) in &self.open {
+            let part = &mut self.sorted[start..end];
             let place = |slot: u32| self.families[slot as usize].place;
             match (1..part.len()).rev().find(|&at| place(part[at - 1]) < place(part[at])) {
                 Some(at) => {
@@ -444,28 +667,44 @@ impl<'a> Symmetry<'a> {
         false
     }
 
-    /// Says where everybody goes when the groups are in this order.
-    fn place(&mut self, shape: &Shape, orders: &[Vec<u32>]) {
-        let mut place_of: Vec<u32> = self.families.iter().map(|family| family.place).collect();
-        for (group, order) in shape.groups.iter().zip(orders) {
-            for (&here, &slot) in group.iter().zip(order) {
-                place_of[slot as usize] = self.families[here as usize].place;
-            }
-        }
+    /// Says where everybody goes when the siblings are in this order.
+    fn place(&mut self, shape: &Shape) {
         self.to.clear();
         self.to.extend(0..self.families.len() as u32);
+        if shape.is_flat {
+            for (&here, &slot) in shape.siblings.iter().zip(&self.sorted) {
+                self.to[slot as usize] = here;
+            }
+        } else {
+            self.place_families(shape);
+        }
+        self.find_moved();
+    }
+
+    /// The same where those who move have made others.
+    fn place_families(&mut self, shape: &Shape) {
+        self.place_of.clear();
+        self.place_of.extend(self.families.iter().map(|family| family.place));
+        for (&here, &slot) in shape.siblings.iter().zip(&self.sorted) {
+            self.place_of[slot as usize] = self.families[here as usize].place;
+        }
         for &slot in &shape.order {
             let family = self.families[slot as usize];
             if family.parent == NOBODY {
                 continue;
             }
-            let origin = (self.to[family.parent as usize], place_of[slot as usize]);
+            let origin = (self.to[family.parent as usize], self.place_of[slot as usize]);
             let to = match self.children.get(&origin) {
                 Some(&to) => to,
                 None => self.new_slot(origin),
             };
             self.to[slot as usize] = to;
         }
+    }
+
+    fn find_moved(&mut self) {
+        let goes = self.to.iter().enumerate().filter(|&(slot, &to)| slot as u32 != to);
+        self.moved = goes.fold(0, |moved, (slot, _)| moved | bit(slot as u32));
     }
 
     #[cold]
@@ -505,41 +744,76 @@ impl<'a> Symmetry<'a> {
         fingerprint
     }
 
+    #[inline]
     fn rename(&mut self, cell: CellId) -> CellId {
         let form = self.forms[cell as usize];
+        if form.names & self.moved == 0 {
+            return cell;
+        }
+        // Who stays now but may move at another time has its name noted, too: which bits there are depends on the cell alone.
+        if form.names & BEYOND != 0 || form.names.count_ones() > MAX_NAMES {
+            return self.rename_long(cell, form);
+        }
+        let (mut names, mut left) = (0u64, form.names);
+        while left != 0 {
+            let to = self.to[left.trailing_zeros() as usize];
+            if to >= 63 {
+                return self.rename_long(cell, form);
+            }
+            names = names << 6 | u64::from(to);
+            left &= left - 1;
+        }
+        let at = mix(names ^ u64::from(cell) << 32) >> (64 - RENAMED_BITS);
+        let known = self.renamed[at as usize];
+        if known.cell == cell && known.names == names {
+            return known.to;
+        }
+        let to = self.ask_rename(cell, form.owner);
+        self.renamed[at as usize] = Renamed { names, cell, to };
+        to
+    }
+
+    /// Renames a cell with many names.
+    fn rename_long(&mut self, cell: CellId, form: Form) -> CellId {
         let mentions = &self.mentions[form.first as usize..(form.first + form.n) as usize];
         let owner = self.to[form.owner as usize];
-        if owner == form.owner && mentions.iter().all(|&(slot, _)| self.to[slot as usize] == slot) {
+        if owner == form.owner
+            && mentions.iter().all(|mention| self.to[mention.slot as usize] == mention.slot)
+        {
             return cell;
         }
         self.names.clear();
         self.names.push(owner);
-        self.names.extend(mentions.iter().map(|&(slot, _)| self.to[slot as usize]));
+        self.names.extend(mentions.iter().map(|mention| self.to[mention.slot as usize]));
         let hash = self
             .names
             .iter()
             .fold(u64::from(cell), |hash, &name| mix(hash << 8 ^ hash >> 40 ^ u64::from(name)));
         let n = self.names.len();
-        let known = self.renamed.find(hash, |renamed| {
+        let known = self.long_renamed.find(hash, |renamed| {
             renamed.hash == hash
                 && renamed.cell == cell
                 && self.arena[renamed.first as usize..renamed.first as usize + n] == self.names[..]
         });
-        match known {
-            Some(renamed) => renamed.to,
-            None => self.ask_rename(cell, hash),
+        if let Some(renamed) = known {
+            return renamed.to;
         }
+        let to = self.ask_rename(cell, form.owner);
+        if self.long_renamed.len() >= MAX_LONG {
+            self.long_renamed.clear();
+            self.arena.clear();
+        }
+        let first = self.arena.len() as u32;
+        self.arena.extend_from_slice(&self.names);
+        let renamed = LongRenamed { hash, cell, first, to };
+        self.long_renamed.insert_unique(hash, renamed, |renamed| renamed.hash);
+        to
     }
 
     #[cold]
-    fn ask_rename(&mut self, cell: CellId, hash: u64) -> CellId {
-        let to = lock(self.cells).rename(cell, self.names[0], &self.to);
-        let first = self.arena.len() as u32;
-        self.arena.extend_from_slice(&self.names);
-        self.renamed.insert_unique(hash, Renamed { hash, cell, first, to }, |renamed| renamed.hash);
-        if self.forms.get(to as usize).is_none_or(|form| form.kind == 0) {
-            self.learn(to);
-        }
+    fn ask_rename(&mut self, cell: CellId, owner: u32) -> CellId {
+        let to = lock(self.cells).rename(cell, self.to[owner as usize], &self.to);
+        self.know(to);
         to
     }
 }
