@@ -51,8 +51,22 @@ impl Chains {
             let mut next = std::mem::take(&mut self.raw);
             let mut promise = Promise::None;
             if link.n_folded < MAX_FOLDED {
+                // The way that was followed to see that nobody is put off for ever is mostly this one.
+                let known = match (link.promise, sets.recall(&link.vector)) {
+                    (Promise::Kept, Some((vector, chosen))) => {
+                        link.vector.clear();
+                        link.vector.extend_from_slice(vector);
+                        Some(chosen)
+                    }
+                    (Promise::Kept | Promise::None, _) => None,
+                };
                 let alone = sink.with_symmetry(|mut symmetry| {
-                    if let Some(symmetry) = &mut symmetry {
+                    if let Some(Some(chosen)) = known {
+                        return chosen.alone();
+                    }
+                    if known.is_none()
+                        && let Some(symmetry) = &mut symmetry
+                    {
                         let canonical = symmetry.canonical(&link.vector);
                         link.vector.clear();
                         link.vector.extend_from_slice(canonical);

@@ -161,12 +161,84 @@ pub(in super::super) struct Chosen {
     pub n_put_off: u64,
 }
 
+impl Chosen {
+    /// The machine that steps alone, if one does; it goes the way that was followed.
+    pub fn alone(self) -> Option<(u32, Promise)> {
+        self.movers.is_power_of_two().then(|| (self.movers.trailing_zeros(), Promise::Kept))
+    }
+}
+
 /// What is known of a configuration before it is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum Promise {
     /// It is on a way that was followed, by steps alone, to where all are needed: so its own way ends.
     Kept,
     None,
+}
+
+/// A configuration on a way that was followed.
+#[derive(Default)]
+struct Stop {
+    /// As the step left it.
+    raw: Vec<CellId>,
+    vector: Vec<CellId>,
+    chosen: Option<Chosen>,
+}
+
+/// Ways are this long at most, in steps that are remembered.
+const MAX_STOPS: usize = 16;
+
+/// Who may deliver to whom, for those who can step and whom all know: remembered in a table of bounded size, since
+/// few of the many configurations differ in that.
+#[derive(Default)]
+struct KnownSenders {
+    /// Which scene is set; how many slots there are at most.
+    scene: u64,
+    n: usize,
+    /// Entries of equal length: the scene, who can step, who may be heard, whom each knows, who may deliver to each.
+    entries: Vec<u64>,
+}
+
+/// Entries, as a power of two.
+const KNOWN_BITS: u32 = 9;
+
+impl KnownSenders {
+    /// Another scene is set.
+    fn change(&mut self, n: usize) {
+        self.scene += 1;
+        if self.n < n {
+            self.n = n;
+            self.entries.clear();
+            self.entries.resize((3 + 2 * n) << KNOWN_BITS, 0);
+        }
+    }
+
+    /// Where the entry is, if there is one.
+    #[inline]
+    fn place(&self, enabled: u64, knows: &[u64]) -> usize {
+        let hash = knows.iter().fold(enabled ^ self.scene << 32, |hash, &knows| {
+            (hash.rotate_left(23) ^ knows).wrapping_mul(0xd6e8_feb8_6659_fd93)
+        });
+        (hash >> (64 - KNOWN_BITS)) as usize * (3 + 2 * self.n)
+    }
+
+    #[inline]
+    fn get(&self, place: usize, enabled: u64, knows: &[u64]) -> Option<(u64, &[u64])> {
+        let entry = &self.entries[place..place + 3 + 2 * self.n];
+        let is_it = entry[0] == self.scene && entry[1] == enabled && entry[3..3 + knows.len()] == *knows;
+        is_it.then(|| (entry[2], &entry[3 + self.n..][..knows.len()]))
+    }
+
+    fn put(&mut self, place: usize, (heard, senders): (u64, &[u64])) {
+        self.entries[place + 2] = heard;
+        self.entries[place + 3 + self.n..][..senders.len()].copy_from_slice(senders);
+    }
+
+    fn claim(&mut self, place: usize, enabled: u64, knows: &[u64]) {
+        self.entries[place] = self.scene;
+        self.entries[place + 1] = enabled;
+        self.entries[place + 3..][..knows.len()].copy_from_slice(knows);
+    }
 }
 
 /// Finds persistent sets.
@@ -182,6 +254,11 @@ pub(in super::super) struct PersistentSets<'a> {
     /// Slots in an order that depends on paths alone.
     order: Vec<u32>,
     way: Vec<CellId>,
+    /// The way that was followed last, as far as it is remembered, and how much of it was told since.
+    stops: Vec<Stop>,
+    n_stops: usize,
+    n_told: usize,
+    known: KnownSenders,
 }
 
 impl<'a> PersistentSets<'a> {
@@ -198,11 +275,15 @@ impl<'a> PersistentSets<'a> {
             senders: [0; MAX],
             order: Vec::new(),
             way: Vec::new(),
+            stops: Vec::new(),
+            n_stops: 0,
+            n_told: 0,
+            known: KnownSenders::default(),
         }
     }
 
     pub fn n_bytes(&self) -> usize {
-        self.facts.capacity() * size_of::<Fact>()
+        self.facts.capacity() * size_of::<Fact>() + self.known.entries.capacity() * 8
     }
 
     /// Machines whose steps are enough, if that is not all who can step.
@@ -212,6 +293,8 @@ impl<'a> PersistentSets<'a> {
         vector: &[CellId],
         symmetry: Option<&mut Symmetry<'_>>,
     ) -> Option<Chosen> {
+        self.n_stops = 0;
+        self.n_told = 0;
         let chosen = self.least(memo, vector)?;
         let mut way = std::mem::take(&mut self.way);
         way.clear();
@@ -234,17 +317,43 @@ impl<'a> PersistentSets<'a> {
             if !self.follow(memo, way, movers) {
                 return false;
             }
+            let at = self.n_stops;
+            let is_kept = at < MAX_STOPS;
+            if is_kept {
+                if self.stops.len() == at {
+                    self.stops.push(Stop::default());
+                }
+                self.stops[at].raw.clone_from(way);
+            }
             if let Some(symmetry) = &mut symmetry {
                 let next = symmetry.canonical(way);
                 way.clear();
                 way.extend_from_slice(next);
             }
-            match self.least(memo, way) {
+            let next = self.least(memo, way);
+            if is_kept {
+                let stop = &mut self.stops[at];
+                stop.vector.clone_from(way);
+                stop.chosen = next;
+                self.n_stops = at + 1;
+            }
+            match next {
                 None => return true,
                 Some(next) => movers = next.movers,
             }
         }
         false
+    }
+
+    /// What is known of a configuration if it is the next on the way that was followed last: the one that stands for it, and
+    /// who is chosen there.
+    pub fn recall(&mut self, raw: &[CellId]) -> Option<(&[CellId], Option<Chosen>)> {
+        let stop = self.stops[..self.n_stops].get(self.n_told)?;
+        if stop.raw != raw {
+            return None;
+        }
+        self.n_told += 1;
+        Some((&stop.vector, stop.chosen))
     }
 
     /// The machine that the search lets step alone, if it does, and what is known of where it leads.
@@ -263,7 +372,7 @@ impl<'a> PersistentSets<'a> {
             Promise::Kept => self.least(memo, vector),
             Promise::None => self.find(memo, vector, symmetry),
         }?;
-        chosen.movers.is_power_of_two().then(|| (chosen.movers.trailing_zeros(), Promise::Kept))
+        chosen.alone()
     }
 
     /// Who can step, with all that is asked about them at hand. `None` where nobody is put off.
@@ -381,6 +490,18 @@ impl<'a> PersistentSets<'a> {
     fn find_senders(&mut self, enabled: u64) -> u64 {
         let Scene { interfaces, sends, carried, sends_to_made, heard, has_null } = &self.scene;
         let n = interfaces.len();
+        // Of nobody there is nothing to know, but something from before.
+        for slot in 0..n {
+            if interfaces[slot] == 0 {
+                self.knows[slot] = 0;
+            }
+        }
+        let place = self.known.place(enabled, &self.knows[..n]);
+        if let Some((heard, senders)) = self.known.get(place, enabled, &self.knows[..n]) {
+            self.senders[..n].copy_from_slice(senders);
+            return heard;
+        }
+        self.known.claim(place, enabled, &self.knows[..n]);
         // Others never do anything again.
         let mut live = enabled;
         loop {
@@ -410,7 +531,9 @@ impl<'a> PersistentSets<'a> {
         for slot in ones(live & has_null) {
             self.senders[slot as usize] |= 1 << slot;
         }
-        heard & live
+        let heard = heard & live;
+        self.known.put(place, (heard, &self.senders[..n]));
+        heard
     }
 
     /// Where the first of the chosen machines leads, by the first outcome that changes anything.
@@ -533,6 +656,7 @@ impl<'a> PersistentSets<'a> {
             }
         }
         self.scene = scene;
+        self.known.change(n);
     }
 }
 
