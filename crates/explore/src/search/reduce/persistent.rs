@@ -491,10 +491,8 @@ impl<'a> PersistentSets<'a> {
         let Scene { interfaces, sends, carried, sends_to_made, heard, has_null } = &self.scene;
         let n = interfaces.len();
         // Of nobody there is nothing to know, but something from before.
-        for slot in 0..n {
-            if interfaces[slot] == 0 {
-                self.knows[slot] = 0;
-            }
+        for (knows, _) in self.knows.iter_mut().zip(interfaces).filter(|(_, interface)| **interface == 0) {
+            *knows = 0;
         }
         let place = self.known.place(enabled, &self.knows[..n]);
         if let Some((heard, senders)) = self.known.get(place, enabled, &self.knows[..n]) {

@@ -35,8 +35,9 @@ const MAX_ORDERS: usize = 24;
 const MAX_ROUNDS: usize = 3;
 /// Names after a renaming fit into a word, six bits each, if there are no more.
 const MAX_NAMES: u32 = 10;
-/// Renamings that are remembered, as a power of two: those that fit.
-const RENAMED_BITS: u32 = 17;
+/// Renamings that are remembered, as powers of two: those that fit, at first and at most.
+const FIRST_BITS: u32 = 8;
+const MAX_BITS: u32 = 17;
 /// Those that do not, before all are forgotten.
 const MAX_LONG: usize = 1 << 16;
 pub(in super::super) const NOBODY: u32 = u32::MAX;
@@ -139,7 +140,9 @@ pub(in super::super) struct Symmetry<'a> {
     kinds: Vec<u32>,
     shape: Rc<Shape>,
     /// By hash; a newer one replaces an older one.
-    renamed: Box<[Renamed]>,
+    renamed: Vec<Renamed>,
+    /// How many were replaced since the table grew.
+    n_replaced: usize,
     long_renamed: HashTable<LongRenamed>,
     arena: Vec<u32>,
     /// By slot, of those who move.
@@ -195,7 +198,8 @@ impl<'a> Symmetry<'a> {
             shapes: FxHashMap::default(),
             kinds: vec![NOBODY],
             shape: Rc::new(nobody),
-            renamed: vec![Renamed::default(); 1 << RENAMED_BITS].into(),
+            renamed: vec![Renamed::default(); 1 << FIRST_BITS],
+            n_replaced: 0,
             long_renamed: HashTable::new(),
             arena: Vec::new(),
             keys: Vec::new(),
@@ -219,7 +223,7 @@ impl<'a> Symmetry<'a> {
     pub fn n_bytes(&self) -> usize {
         self.forms.capacity() * size_of::<Form>()
             + self.mentions.capacity() * size_of::<Mention>()
-            + size_of_val(&*self.renamed)
+            + self.renamed.len() * size_of::<Renamed>()
             + self.long_renamed.capacity() * (size_of::<LongRenamed>() + 1)
             + self.arena.capacity() * 4
     }
@@ -763,14 +767,36 @@ impl<'a> Symmetry<'a> {
             names = names << 6 | u64::from(to);
             left &= left - 1;
         }
-        let at = mix(names ^ u64::from(cell) << 32) >> (64 - RENAMED_BITS);
-        let known = self.renamed[at as usize];
+        let known = self.renamed[self.place_of_renamed(cell, names)];
         if known.cell == cell && known.names == names {
             return known.to;
         }
         let to = self.ask_rename(cell, form.owner);
-        self.renamed[at as usize] = Renamed { names, cell, to };
+        self.remember(Renamed { names, cell, to });
         to
+    }
+
+    #[inline]
+    fn place_of_renamed(&self, cell: CellId, names: u64) -> usize {
+        mix(names ^ u64::from(cell) << 32) as usize & (self.renamed.len() - 1)
+    }
+
+    /// Takes note of a renaming, in a larger table if the old one is too small, unless that is as large as it gets.
+    #[cold]
+    fn remember(&mut self, renamed: Renamed) {
+        let at = self.place_of_renamed(renamed.cell, renamed.names);
+        self.n_replaced += usize::from(self.renamed[at].cell != 0);
+        self.renamed[at] = renamed;
+        let n = self.renamed.len();
+        if self.n_replaced <= n / 2 || n >= 1 << MAX_BITS {
+            return;
+        }
+        self.n_replaced = 0;
+        let old = std::mem::replace(&mut self.renamed, vec![Renamed::default(); 2 * n]);
+        for renamed in old.into_iter().filter(|renamed| renamed.cell != 0) {
+            let at = self.place_of_renamed(renamed.cell, renamed.names);
+            self.renamed[at] = renamed;
+        }
     }
 
     /// Renames a cell with many names.
