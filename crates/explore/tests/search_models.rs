@@ -200,3 +200,27 @@ fn chain() {
         ],
     );
 }
+
+/// Somebody who keeps peers in a row is met with the row in one order, of the many that renamings have, so the states of
+/// machines that the search meets do not multiply by them.
+#[test]
+fn rows_of_machines_alike_have_one_order() {
+    for (model, test, n_configurations, n_cells) in [
+        ("two_phase", "nParticipants_4__nTransactions_1", 64_355, 3_571),
+        ("failure_detector", "nNodes_4", 72_226, 1_252),
+    ] {
+        let (name, text) = texts(&format!("models/{model}")).remove(0);
+        let program = compile(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        let exe = (0..program.tests.len())
+            .map(|test| Executable::new(&program, test))
+            .find(|exe| exe.test_name.contains(test))
+            .unwrap_or_else(|| panic!("no test {test} of {model}"));
+        let reductions = Reductions { symmetry: true, ..Reductions::NONE };
+        let options = ProveOptions { fairness: None, reductions, probes: false, ..ProveOptions::default() };
+        let report =
+            prove(&Arc::new(exe), &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+        let statistics = report.statistics;
+        assert_eq!(statistics.n_configurations, n_configurations, "{model}");
+        assert!(statistics.n_cells <= n_cells, "{model}: {} cells", statistics.n_cells);
+    }
+}
