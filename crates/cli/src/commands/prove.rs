@@ -485,3 +485,21 @@ fn status_of(found: &ProveReport) -> ExitStatus {
         (Verdict::Holds(_), _) => ExitStatus::Success,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_that_cannot_be_shown_is_told_with_advice() {
+        let memory = StopReason::Memory { bytes: 1 << 30 };
+        let told = seen_violation(SeenViolation { n_steps: Some(7) }, Some(&memory));
+        assert_eq!(told.n_steps, Some(7));
+        assert_eq!(
+            told.text,
+            "a violation exists within 7 steps, but no run that shows it was found: give it more memory by `--memory`"
+        );
+        let told = seen_violation(SeenViolation { n_steps: None }, Some(&StopReason::Interrupted));
+        assert_eq!(told.text, "a violation exists, but no run that shows it was found");
+    }
+}
