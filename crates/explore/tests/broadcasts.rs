@@ -8,7 +8,7 @@ use std::sync::Arc;
 use allways_explore::Never;
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
 use allways_machine::Executable;
-use allways_run::{Quiet, Verdict};
+use allways_run::{NetworkModel, NetworkOptions, Quiet, Verdict};
 use allways_testkit::generate::teller::teller;
 
 use support::compile;
@@ -80,4 +80,37 @@ fn nobody_can_tell_the_order() {
         n_smaller[0],
         n_smaller[1]
     );
+}
+
+/// Each step has two outcomes that meet again soon: whoever follows all ways before anything is stored never comes to an end.
+#[test]
+fn ways_that_meet_again_are_not_followed_one_by_one() {
+    let ticks = "event eTick; event eDone;
+        machine Ticker { var n: int; start state S {
+            entry { send this, eTick; }
+            on eTick do { if ($) { n = (n + 1) % 3; } send this, eTick; }
+        } }
+        machine Main { start state S { entry { new Ticker(); } } }";
+    // Over a network each send goes first.
+    let sends = "event eOne; event eOther;
+        machine Sink { start state S { ignore eOne, eOther; } }
+        machine Main { var n: int; start state S { entry {
+            var sink: machine;
+            sink = new Sink();
+            while (n < 60) {
+                if ($) { send sink, eOne; } else { send sink, eOther; }
+                n = n + 1;
+            }
+        } } }";
+    for (text, model) in [(ticks, NetworkModel::Inbox), (sends, NetworkModel::Bag)] {
+        let program = compile("ways.p", text).unwrap_or_else(|error| panic!("{error}"));
+        let network = NetworkOptions { model, ..NetworkOptions::default() };
+        let exe = Executable::new(&program, 0).with_network(&network);
+        let exe = Arc::new(exe.unwrap_or_else(|error| panic!("{error:?}")));
+        for n_threads in [1, 2] {
+            let report = run(&exe, Reductions::ALL, n_threads);
+            assert!(matches!(report.verdict, Verdict::Holds(_)), "{:?}", report.verdict);
+            assert!(report.statistics.n_configurations < 1_000, "{:?}", report.statistics);
+        }
+    }
 }

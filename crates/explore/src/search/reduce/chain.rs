@@ -3,7 +3,8 @@
 //! A handler that tells the same to many machines stops before each send. Where nobody can get in the way of these sends, each of
 //! them alone is a persistent set ([`super::persistent`]), and the configurations between them have one way in and one way on. So
 //! they are looked at and not stored: from a stored configuration at which one machine steps alone, the search goes on until several are
-//! needed, or for [`MAX_FOLDED`] steps, since a machine may send for ever.
+//! needed, or for [`MAX_FOLDED`] steps, since a machine may send for ever. Where a step has several outcomes they share what is left of
+//! these: a machine that asks `$` each time has more ways than anybody could follow, and they meet again only where they are stored.
 //!
 //! The first configuration of a chain is stored, not only the last: many steps may lead there, and the chain is to be followed once.
 //!
@@ -32,6 +33,8 @@ struct Link {
     /// What it adds to the fingerprint of the first; of no meaning with symmetry, where machines have changed places.
     delta: u64,
     n_folded: u32,
+    /// Steps that may still be folded, from here on.
+    n_left: u32,
     promise: Promise,
 }
 
@@ -46,11 +49,11 @@ impl Chains {
         notes: Option<&Notes>,
         sink: &mut S,
     ) {
-        self.take(from, 0, 0, Promise::Kept, raw, sink);
+        self.take(from, (0, 0, MAX_FOLDED), Promise::Kept, raw, sink);
         while let Some(mut link) = self.open.pop() {
             let mut next = std::mem::take(&mut self.raw);
             let mut promise = Promise::None;
-            if link.n_folded < MAX_FOLDED {
+            if link.n_left > 0 {
                 // The way that was followed to see that nobody is put off for ever is mostly this one.
                 let known = match (link.promise, sets.recall(&link.vector)) {
                     (Promise::Kept, Some((vector, chosen))) => {
@@ -85,7 +88,8 @@ impl Chains {
                 if let Some(notes) = notes {
                     notes.see(&link.vector, expander.n_monitors(), false);
                 }
-                self.take(&link.vector, link.delta, link.n_folded + 1, promise, &mut next, sink);
+                let n_left = (link.n_left - 1) / next.ends.len().max(1) as u32;
+                self.take(&link.vector, (link.delta, link.n_folded + 1, n_left), promise, &mut next, sink);
             }
             self.raw = next;
             self.spare.push(link.vector);
@@ -96,8 +100,7 @@ impl Chains {
     fn take<S: FoldedSink>(
         &mut self,
         from: &[CellId],
-        delta: u64,
-        n_folded: u32,
+        (delta, n_folded, n_left): (u64, u32, u32),
         promise: Promise,
         raw: &mut Raw,
         sink: &mut S,
@@ -116,7 +119,7 @@ impl Chains {
                 vector[slot as usize] = cell;
             }
             start = end;
-            self.open.push(Link { vector, delta: delta.wrapping_add(more), n_folded, promise });
+            self.open.push(Link { vector, delta: delta.wrapping_add(more), n_folded, n_left, promise });
         }
         for _ in 0..raw.n_broken {
             sink.broken(Move::default());

@@ -19,7 +19,8 @@
 //!
 //! Nobody can tell a configuration with hand-overs or drops to come from the one after them, so the former is not stored:
 //! a step is *folded* together with all such steps that it leads to. A machine may send for ever; so after [`MAX_FOLDED`] of
-//! them the configuration is stored as it is, and they go on from there.
+//! them the configuration is stored as it is, and they go on from there. Outcomes of one step share what is left of these, since
+//! their number may double each time.
 //!
 //! Which of several such machines goes first is decided by their paths, so that counts do not depend on threads.
 
@@ -78,6 +79,8 @@ struct Unfolded {
     delta: u64,
     changes: Vec<(u32, CellId)>,
     n_folded: u32,
+    /// Steps that may still be folded, from here on.
+    n_left: u32,
 }
 
 /// Successors of one configuration, before they are folded.
@@ -188,7 +191,7 @@ impl<'a> HandOvers<'a> {
                 }
             }
             start = end;
-            self.open.push(Unfolded { delta, changes, n_folded: 0 });
+            self.open.push(Unfolded { delta, changes, n_folded: 0, n_left: MAX_FOLDED });
             while let Some(next) = self.open.pop() {
                 self.fold_one(memo, from, next, notes, sink);
             }
@@ -229,13 +232,14 @@ impl<'a> HandOvers<'a> {
             if let Some((notes, n_monitors)) = notes {
                 notes.see(&vector_of(from, &now.changes), n_monitors, false);
             }
-            if now.n_folded == MAX_FOLDED {
+            if now.n_left == 0 {
                 sink.folded(now.n_folded, false);
                 tell(from, &now, sink);
                 self.spare.push(now.changes);
                 return;
             }
             now.n_folded += 1;
+            now.n_left = (now.n_left - 1) / act.n.max(1);
             if act.kind == ActKind::Deliver {
                 let (network, op) = act.delivery;
                 let place = now.changes.iter().position(|&(slot, _)| slot == network);
