@@ -2,8 +2,10 @@
 //! schedulers against translated and verified programs.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use allways_explore::search::{Order, StoreKind};
+use allways_machine::Executable;
 use allways_run::NetworkModel;
 use allways_testkit::Loaded;
 use allways_testkit::boogie;
@@ -11,11 +13,15 @@ use allways_testkit::differential::{
     Comparison, Only, Over, Statistics, compare_seed, network_of, program_of, shrink_difference,
 };
 use allways_testkit::generate::profile;
+use allways_testkit::liveness;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
+use allways_testkit::shrink::shrink;
 
 /// So many differing programs are enough to look at.
 const MAX_DIFFERENCES: usize = 5;
+/// Who reaches whom is asked of so many configurations at most.
+const MAX_NAIVE: usize = 400;
 
 pub fn run(args: &[&str]) -> ExitCode {
     if let Some(at) = args.iter().position(|&word| word == "--boogie") {
@@ -27,8 +33,9 @@ pub fn run(args: &[&str]) -> ExitCode {
     let mut only = None;
     let faults = args.contains(&"--faults");
     let proves = args.contains(&"--prove");
+    let lives = args.contains(&"--live");
     let args: Vec<&str> =
-        args.iter().copied().filter(|arg| !matches!(*arg, "--faults" | "--prove")).collect();
+        args.iter().copied().filter(|arg| !matches!(*arg, "--faults" | "--prove" | "--live")).collect();
     let mut rest = args.as_slice();
     while let [name, value, more @ ..] = rest {
         let parsed = match *name {
@@ -45,6 +52,7 @@ pub fn run(args: &[&str]) -> ExitCode {
                 only = match *value {
                     "ledgers" => Some(Only::Ledgers),
                     "tellers" => Some(Only::Tellers),
+                    "rounds" => Some(Only::Rounds),
                     _ => known.map(Only::Profile),
                 };
                 only.is_some()
@@ -62,7 +70,13 @@ pub fn run(args: &[&str]) -> ExitCode {
     let options = OracleOptions { max_configurations, ..OracleOptions::default() };
     let mut n_differences = 0;
     for model in models {
-        let compare = if proves { prove } else { compare };
+        let compare = if lives {
+            live
+        } else if proves {
+            prove
+        } else {
+            compare
+        };
         n_differences += compare(Over { model, faults, only }, seed..seed + n_programs, options);
     }
     if n_differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
@@ -125,6 +139,54 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
     for (name, (n_held, n)) in sizes {
         println!("  {name}: {n} in {n_held} programs");
     }
+    n_differences
+}
+
+/// Liveness, in all ways, against a naive look at the graph. Programs that go round, unless another kind is asked for.
+fn live(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
+    let over = Over { only: over.only.or(Some(Only::Rounds)), ..over };
+    let max_configurations = options.max_configurations.min(MAX_NAIVE);
+    let (mut n_programs, mut n_compared, mut n_endless, mut n_differences) = (0, 0, 0, 0);
+    let (mut n_at_random, mut n_weakly) = (0, 0);
+    for seed in seeds {
+        let text = program_of(seed, over);
+        let loaded =
+            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        let network = network_of(&loaded.program, seed, over);
+        n_programs += 1;
+        let look = |loaded: &Loaded| -> Option<(Arc<Executable>, liveness::Graph)> {
+            let exe = proof::executable(loaded, &network).ok()?;
+            let graph = liveness::Graph::new(&exe, max_configurations)?;
+            Some((exe, graph))
+        };
+        let Some((exe, graph)) = look(&loaded) else { continue };
+        n_compared += 1;
+        n_endless += usize::from(graph.is_endless());
+        let expected = liveness::Expected::of(&graph);
+        n_at_random += usize::from(expected.at_random);
+        n_weakly += usize::from(expected.weakly);
+        if let Err(difference) = liveness::compare(&exe, expected) {
+            n_differences += 1;
+            let words = network.describe().unwrap_or_default();
+            let small = shrink(&text, |candidate| {
+                let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
+                let looked = if loaded.program.tests.is_empty() { None } else { look(&loaded) };
+                looked.is_some_and(|(exe, graph)| {
+                    liveness::compare(&exe, liveness::Expected::of(&graph)).is_err()
+                })
+            });
+            println!("seed {seed} {words} {difference}\n{small}");
+            if n_differences == MAX_DIFFERENCES {
+                break;
+            }
+        }
+    }
+    println!(
+        "live, network {}{}: {n_programs} programs, {n_compared} compared, {n_endless} of them endless, \
+         {n_at_random} broken at random, {n_weakly} weakly, {n_differences} differences",
+        over.model.as_str(),
+        if over.faults { " with faults" } else { "" },
+    );
     n_differences
 }
 
@@ -214,11 +276,11 @@ fn run_boogie(args: &[&str]) -> ExitCode {
 
 fn usage() -> ExitCode {
     println!(
-        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove] \
+        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live] \
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
-    println!("  profiles: {}, ledgers, tellers", names.join(", "));
+    println!("  profiles: {}, ledgers, tellers, rounds", names.join(", "));
     println!("cargo xtask differential --boogie [--programs N] [--seed S]");
     ExitCode::from(2)
 }

@@ -204,7 +204,8 @@ fn sends_alike(
         OperandView::Register(n) => exe.liveness.is_live(exe, fun, exit, n),
         OperandView::Field(_) | OperandView::Const(_) => true,
     };
-    send.filter(|&send| send > reads && !written.iter().any(is_left))
+    // It comes after `reads`, since it reads what is made there.
+    send.filter(|_| !written.iter().any(is_left))
 }
 
 /// From where to where code of a function jumps.
@@ -245,10 +246,16 @@ pub(crate) fn is_unseen(
     let mut is_made = false;
     for from in (0..sites.len() as u32).filter(|&site| sites[site as usize].machine == machine) {
         let interface = sites[from as usize].interface;
+        // The main machine is not seen to be made, so a second of its kind would pass for the only one.
+        let is_mains = interface == sites[0].interface;
+        if is_mains && sites[1..].iter().any(|site| site.interface == interface) {
+            return false;
+        }
         for to in topology.targets(from, broadcast.send) {
             is_made = true;
             needs.single.insert(interface);
             let peer = sites[to as usize];
+            // Who acts on an empty inbox may do so until it is told.
             if peer.interface == interface
                 || exe.states.iter().any(|state| state.machine == peer.machine && state.has_null)
             {
@@ -257,7 +264,8 @@ pub(crate) fn is_unseen(
             for (sender, _, events) in topology.edges().filter(|edge| edge.1 == Target::Site(to)) {
                 let other = sites[sender as usize].interface;
                 if other != interface {
-                    // Main and the peers are there.
+                    // Main is there, and nobody makes it. That the peers are there would be seen, but then no loop has an
+                    // order, this one or another; so also where somebody tells itself, whom others answer.
                     if sender == 0 || other == peer.interface {
                         return false;
                     }

@@ -8,6 +8,7 @@ use allways_run::{NetworkModel, NetworkOptions};
 
 use crate::generate::circle::circle;
 use crate::generate::ledger::ledger;
+use crate::generate::round::round;
 use crate::generate::teller::teller;
 use crate::generate::{Profile, generate, generate_any};
 use crate::oracle::{self, OracleOptions};
@@ -121,6 +122,7 @@ pub enum Only {
     Profile(&'static Profile),
     Ledgers,
     Tellers,
+    Rounds,
 }
 
 /// Which network random programs run over.
@@ -133,16 +135,18 @@ pub struct Over {
     pub only: Option<Only>,
 }
 
-/// The program of a seed. Every fifth is about what is read of nested values, every tenth about who is told first; where messages can overtake each other, every third
+/// The program of a seed. Every fifth is about what is read of nested values, every tenth about who is told first, and every tenth goes round for ever; where messages can overtake each other, every third
 /// is made to show that.
 pub fn program_of(seed: u64, over: Over) -> String {
     match over.only {
         Some(Only::Profile(profile)) => generate(seed, profile),
         Some(Only::Ledgers) => ledger(seed),
         Some(Only::Tellers) => teller(seed),
+        Some(Only::Rounds) => round(seed),
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
         None if seed % 5 == 2 => ledger(seed),
         None if seed % 10 == 4 => teller(seed),
+        None if seed % 10 == 9 => round(seed),
         None => generate_any(seed).0,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`view`] (what is compared), [`oracle`] (the reference semantics, enumerated), [`search`] (the
 //! kernel, enumerated), [`proof`] (the exhaustive search), [`orbit`] (renamings of machines), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
-//! programs from large ones), [`almost_sync`] (the almost-synchronous exploration against the oracle).
+//! programs from large ones), [`liveness`] (infinite runs, by a naive look at the graph), [`almost_sync`] (the almost-synchronous exploration against the oracle).
 //! [`boogie`] does the same for asynchronous Boogie.
 //!
 //! What is absent on purpose: the oracle uses nothing of `allways-machine`. It reads the typed program and shares
@@ -12,6 +12,7 @@ pub mod almost_sync;
 pub mod boogie;
 pub mod differential;
 pub mod generate;
+pub mod liveness;
 pub mod oracle;
 pub mod orbit;
 pub mod proof;

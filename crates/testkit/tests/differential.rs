@@ -117,6 +117,12 @@ fn oracle_and_search_agree_on_what_is_read_of_values() {
     compare_proofs(0..120, 60, |_| Over { only: Some(Only::Ledgers), ..Over::default() });
 }
 
+/// Every way in which the order of what all are told can be seen, four times.
+#[test]
+fn oracle_and_search_agree_on_who_is_told_first() {
+    compare_proofs(0..108, 60, |_| Over { only: Some(Only::Tellers), ..Over::default() });
+}
+
 fn compare_proofs(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u64) -> Over) {
     let options = OracleOptions { max_configurations: 1_500, ..OracleOptions::default() };
     let mut n_compared = 0;

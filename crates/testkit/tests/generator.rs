@@ -3,6 +3,8 @@
 use allways_testkit::Loaded;
 use allways_testkit::generate::generate_any;
 use allways_testkit::generate::ledger::ledger;
+use allways_testkit::generate::round::round;
+use allways_testkit::generate::teller::teller;
 
 #[test]
 fn programs_compile() {
@@ -13,14 +15,17 @@ fn programs_compile() {
             problems.push(format!("seed {seed} ({}): {messages}\n{text}", profile.name));
         }
     }
-    for seed in 0..1_000 {
-        let text = ledger(seed);
-        if let Err(messages) = Loaded::new("random.p", &text) {
-            problems.push(format!("seed {seed} (ledger): {messages}\n{text}"));
+    let others: [(&str, fn(u64) -> String); 3] = [("ledger", ledger), ("teller", teller), ("round", round)];
+    for (name, program) in others {
+        for seed in 0..1_000 {
+            let text = program(seed);
+            if let Err(messages) = Loaded::new("random.p", &text) {
+                problems.push(format!("seed {seed} ({name}): {messages}\n{text}"));
+            }
         }
     }
     let firsts: Vec<&str> = problems.iter().filter_map(|problem| problem.lines().next()).take(20).collect();
-    assert!(problems.is_empty(), "{} of 3000\n{}\n{}", problems.len(), firsts.join("\n"), problems[0]);
+    assert!(problems.is_empty(), "{} of 5000\n{}\n{}", problems.len(), firsts.join("\n"), problems[0]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod body;
 pub mod circle;
 pub mod ledger;
 pub mod profile;
+pub mod round;
 pub mod teller;
 
 use std::fmt::Write as _;
