@@ -15,8 +15,7 @@ fn programs_compile() {
             problems.push(format!("seed {seed} ({}): {messages}\n{text}", profile.name));
         }
     }
-    let others: [(&str, fn(u64) -> String); 3] = [("ledger", ledger), ("teller", teller), ("round", round)];
-    for (name, program) in others {
+    for (name, program) in [("ledger", ledger as fn(u64) -> String), ("teller", teller), ("round", round)] {
         for seed in 0..1_000 {
             let text = program(seed);
             if let Err(messages) = Loaded::new("random.p", &text) {

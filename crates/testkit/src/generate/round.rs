@@ -2,7 +2,8 @@
 //!
 //! Whoever takes a token sends one at most, so that there are never more of them and the graph is small, and yet there are few ends. What
 //! becomes of a run is decided by `$`, by who comes first, and by a mode that somebody switches once: one part of the graph cools
-//! a monitor again and again, another one never does.
+//! a monitor again and again, another one never does. In some, *races*, nothing goes round unless the right one comes first, so that
+//! most ways end.
 
 use crate::random::Random;
 
@@ -45,17 +46,31 @@ pub fn round(seed: u64) -> String {
     if random.chance(40) {
         begin.insert(place, "announce eUp;".to_owned());
     }
-    for _ in 0..n_tokens {
-        begin.push(match shape {
-            Shape::Ring => "send next, eTok;".to_owned(),
-            Shape::Star => "send choose(all), eTok;".to_owned(),
-            Shape::Council => "foreach (p in all) { send p, eTok; }".to_owned(),
-        });
-    }
+    let tokens = match shape {
+        Shape::Ring => "send next, eTok;",
+        Shape::Star => "send choose(all), eTok;",
+        Shape::Council => "foreach (p in all) { send p, eTok; }",
+    };
+    let tokens = vec![tokens; n_tokens].join(" ");
     let main = worker(&mut random, shape, true);
+    let is_race = random.chance(40);
+    let (first, race) = match is_race {
+        false => {
+            begin.push(tokens);
+            ("Run", String::new())
+        }
+        true => {
+            begin.retain(|line| !["Ticker", "Idle", "eUp"].iter().any(|word| line.contains(word)));
+            let mut runners = vec!["new Switch(this);"; random.between(1, 2)];
+            runners.insert(random.below(runners.len() + 1), "new Start(this);");
+            let place = random.below(begin.len() + 1);
+            begin.splice(place..place, runners.iter().map(|line| (*line).to_owned()));
+            ("Wait", race(&mut random, &tokens))
+        }
+    };
     out.push_str(&format!(
         "machine Main {{\n  var next: machine; var all: set[machine]; var mode: int; var n: int;\n  \
-         start state Begin {{\n    entry {{\n      var p: machine;\n      next = this;\n      {}\n      goto Run;\n    }}\n  }}\n{main}}}\n",
+         start state Begin {{\n    entry {{\n      var p: machine;\n      next = this;\n      {}\n      goto {first};\n    }}\n  }}\n{race}{main}}}\n",
         begin.join("\n      ")
     ));
     let others = worker(&mut random, shape, false);
@@ -76,7 +91,8 @@ pub fn round(seed: u64) -> String {
         "if ($) { send client, eMode; goto Off; }",
     ]);
     out.push_str(&format!(
-        "machine Switch {{\n  start state S {{\n    entry (whom: machine) {{ send whom, eMode; }}\n  }}\n}}\n\
+        "machine Start {{\n  start state S {{\n    entry (whom: machine) {{ send whom, eTok; }}\n  }}\n}}\n\
+         machine Switch {{\n  start state S {{\n    entry (whom: machine) {{ send whom, eMode; }}\n  }}\n}}\n\
          machine Timer {{\n  var client: machine;\n  start state S {{\n    entry (whom: machine) {{ client = whom; send this, eTick; }}\n    \
          on eTick do {{ {on_tick} }}\n  }}\n  state Off {{ ignore eTick; }}\n}}\n\
          machine Ticker {{\n  start state S {{\n    entry (whom: machine) {{ send this, eTick; }}\n    \
@@ -86,14 +102,28 @@ pub fn round(seed: u64) -> String {
     ));
     let n_monitors = if random.chance(70) { 1 } else { 2 };
     for monitor in 0..n_monitors {
-        out.push_str(&spec(&mut random, monitor));
+        out.push_str(&spec(&mut random, monitor, is_race));
     }
     let specs: Vec<String> = (0..n_monitors).map(|monitor| format!("Spec{monitor}")).collect();
     out.push_str(&format!(
-        "test t [main = Main]: assert {} in {{ Main, Worker, Switch, Timer, Ticker, Idle }};\n",
+        "test t [main = Main]: assert {} in {{ Main, Worker, Start, Switch, Timer, Ticker, Idle }};\n",
         specs.join(", ")
     ));
     out
+}
+
+/// The states in which the main machine waits for who comes first, and those in which nothing goes round.
+fn race(random: &mut Random, tokens: &str) -> String {
+    let on_token = *random.pick(&["goto Done", "goto Go", "do { mode = 1; }"]);
+    let on_mode = *random.pick(&["goto Done", "goto Go", "do { if (mode == 1) { goto Go; } }"]);
+    let opening = *random.pick(&["", "announce eUp;", "announce eDown;"]);
+    format!(
+        "  state Wait {{\n    on eTok {on_token}{}\n    on eMode {on_mode}{}\n  }}\n  \
+         state Go {{\n    entry {{ var p: machine; {opening} {tokens} goto Run; }}\n  }}\n  \
+         state Done {{\n    ignore eTok, eMode;\n  }}\n",
+        if on_token.ends_with('}') { "" } else { ";" },
+        if on_mode.ends_with('}') { "" } else { ";" },
+    )
 }
 
 /// The states of a machine that hands on tokens.
@@ -156,17 +186,18 @@ fn body(random: &mut Random, shape: Shape, is_main: bool, state: &str) -> String
 }
 
 /// A monitor with random states, one of them hot.
-fn spec(random: &mut Random, number: usize) -> String {
+fn spec(random: &mut Random, number: usize, is_race: bool) -> String {
     let n_states = random.between(2, 3);
-    let more = *random.pick(&["", "", "", ", eTok", ", eMode"]);
-    let hot = random.below(n_states);
+    // What ends in a race is not to end hot, since that would be a violation without any infinite run.
+    let more = if is_race { "" } else { *random.pick(&["", "", "", ", eTok", ", eMode"]) };
+    let hot = if is_race { random.between(1, n_states - 1) } else { random.below(n_states) };
     let mut out = format!("spec Spec{number} observes eUp, eDown{more} {{\n");
     for state in 0..n_states {
         let start = if state == 0 { "start " } else { "" };
         let temperature = match random.below(4) {
             _ if state == hot => "hot ",
             0 => "",
-            1 if n_states == 3 => "hot ",
+            1 if n_states == 3 && !is_race => "hot ",
             _ => "cold ",
         };
         out.push_str(&format!("  {start}{temperature}state S{state} {{\n"));
