@@ -135,7 +135,7 @@ pub struct Over {
     pub only: Option<Only>,
 }
 
-/// The program of a seed. Every fifth is about what is read of nested values, every tenth about who is told first, and every tenth goes round for ever; where messages can overtake each other, every third
+/// The program of a seed. Every fifth is about what is read of nested values, every tenth about who is told first, and every twentieth goes round for ever; where messages can overtake each other, every third
 /// is made to show that.
 pub fn program_of(seed: u64, over: Over) -> String {
     match over.only {
@@ -146,7 +146,7 @@ pub fn program_of(seed: u64, over: Over) -> String {
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
         None if seed % 5 == 2 => ledger(seed),
         None if seed % 10 == 4 => teller(seed),
-        None if seed % 10 == 9 => round(seed),
+        None if seed % 20 == 9 => round(seed),
         None => generate_any(seed).0,
     }
 }
