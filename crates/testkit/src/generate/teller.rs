@@ -77,8 +77,10 @@ pub fn teller(seed: u64) -> String {
     let mut random = Random::new(seed ^ 0x007e_11e2);
     let sight = SIGHTS[(seed % SIGHTS.len() as u64) as usize];
     // Who makes others send has many orders to look at.
-    let has_aide =
-        matches!(sight, Sight::SecondLead | Sight::Rogue(_) | Sight::Main | Sight::Peers | Sight::Itself);
+    let has_aide = matches!(
+        sight,
+        Sight::SecondLead | Sight::Rogue(_) | Sight::Main | Sight::Peers | Sight::Itself | Sight::EmptyInbox
+    );
     let n_peers = if has_aide || random.chance(80) { 2 } else { 3 };
     let n_rounds = if has_aide || random.chance(70) { 1 } else { 2 };
     let kind = if random.chance(50) { "seq" } else { "set" };
@@ -143,8 +145,10 @@ pub fn teller(seed: u64) -> String {
         (_, _) => "send t.lead, eBack, (id = id, who = this);",
     };
     let hello = match sight {
-        Sight::Itself => "send hub, eHello, id; send this, eSelf;",
-        _ => "",
+        Sight::Itself => "send hub, eHello, id; send this, eSelf;".to_owned(),
+        // One that does so is enough.
+        Sight::EmptyInbox => format!("if (id != {id}) {{ goto Quiet; }}"),
+        _ => String::new(),
     };
     let on_null = match sight {
         Sight::EmptyInbox => {
