@@ -251,6 +251,54 @@ fn what_nobody_reads_inside_of_values_is_left_out() {
     assert!(whole > sizes[0] && sizes[0] > sizes[1] && sizes[1] > sizes[2], "{whole}, {sizes:?}");
 }
 
+const COPIES: &str = "
+event row: int;
+event look: int;
+machine Main {
+    start state S {
+        entry {
+            var book: machine;
+            book = new Book();
+            send book, row, 1;
+            send book, row, 0;
+            send book, look, 2;
+        }
+    }
+}
+fun size(rows: map[int, (int, int)]): int {
+    return sizeof(rows);
+}
+machine Book {
+    var rows: map[int, (int, int)];
+    start state S {
+        on row do (n: int) { rows[n] = (n, n); }
+        on look do (n: int) {
+            var copy: map[int, (int, int)];
+            var count: int;
+            copy = rows;
+            count = size(copy);
+            new Witness(count);
+        }
+    }
+}
+machine Witness {
+    start state S { entry (count: int) { assert count != 2; } }
+}
+";
+
+/// A copy that nobody looks at any more has the order of what it is a copy of, or what stands for a configuration does not go where
+/// that goes.
+#[test]
+fn copies_that_are_not_left_out_are_sorted_too() {
+    let program = compile("copies.p", COPIES).unwrap();
+    let exe = Arc::new(Executable::new(&program, 0));
+    for name in ["collection-order", "unread-payloads", "dead-variables"] {
+        let reductions = Reductions { collection_order: true, ..Reductions::only(name).unwrap() };
+        let report = run(&exe, &ProveOptions { reductions, ..safety() });
+        assert!(matches!(report.verdict, Verdict::Violated(_)), "{name}: {:?}", report.verdict);
+    }
+}
+
 /// Time that is over while the way to a violation is looked for does not make the violation unknown.
 #[test]
 fn a_violation_that_was_found_is_told_however_long_the_way_takes() {

@@ -101,7 +101,7 @@ impl Demands {
         demands
     }
 
-    /// What is looked at, of a demand that is neither [`NOTHING`] nor [`EVERYTHING`].
+    /// What is looked at, of a demand that is not [`EVERYTHING`].
     pub fn node(&self, id: DemandId) -> &Demand {
         &self.nodes[id as usize]
     }

@@ -217,8 +217,9 @@ impl Kernel {
         if demand == EVERYTHING || value.is_null() || !how.drops && !how.sorts {
             return same;
         }
-        if demand == NOTHING {
-            return if how.drops { Trimmed { value: Value::NULL, has_dropped: true, ..same } } else { same };
+        // What is not left out, although nobody looks at it, is sorted: it may be a copy of what was.
+        if demand == NOTHING && how.drops {
+            return Trimmed { value: Value::NULL, has_dropped: true, ..same };
         }
         let (kind, id) = match value.view() {
             View::Node(kind, id) => (kind, id),
