@@ -460,6 +460,10 @@ pub struct ProveArgs {
     #[arg(long, value_name = "N")]
     pub max_occurrences: Option<u32>,
 
+    /// Look at N answers of `choose(n)`, from the first to the last, evenly spread
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_choices: Option<u32>,
+
     /// Seconds after which the search ends
     #[arg(short, long, value_name = "SECONDS")]
     pub timeout: Option<u64>,

@@ -35,7 +35,7 @@ pub(crate) fn finish(
             }
         }
         // Their length is the point.
-        ViolationKind::Liveness(Certainty::Potential) | ViolationKind::StepBound => {}
+        ViolationKind::Liveness(Certainty::Potential) | ViolationKind::StepBound(_) => {}
         _ => raw.schedule = shrink(&mut kernel, &raw.schedule, &raw.violation, budget, &is_cancelled),
     }
     if let Some(loop_start) = raw.loop_start {
@@ -67,7 +67,8 @@ fn confirm(
     let kernel = replay(exe, options.limits, &raw.schedule, &mut tracer).map_err(error)?;
     let outcome = kernel.outcome().clone();
     let mut trace = tracer.finish(&outcome);
-    let is_of_kernel = !matches!(raw.violation.kind, ViolationKind::Liveness(_) | ViolationKind::StepBound);
+    let is_of_kernel =
+        !matches!(raw.violation.kind, ViolationKind::Liveness(_) | ViolationKind::StepBound(_));
     match outcome {
         Outcome::Violated(found) if is_of_kernel && same_place(&found, &raw.violation) => Ok((*found, trace)),
         // The kernel knows nothing of these: the run just goes on.

@@ -27,4 +27,5 @@ pub use coverage::Coverage;
 pub use liveness::potential as potential_liveness;
 pub use options::{Cancel, CheckOptions, Fairness, LivenessOptions, Never, TemperatureRule};
 pub use report::{Finding, InternalError, Report, Statistics};
+pub use run::step_bound_violation;
 pub use strategy::{Strategy, StrategyKind};

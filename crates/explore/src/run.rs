@@ -169,9 +169,10 @@ fn at_bound(
     Ended::Bounded
 }
 
-fn step_bound_violation(steps: u64) -> Violation {
+/// That a run has so many choices and goes on.
+pub fn step_bound_violation(steps: u64) -> Violation {
     Violation {
-        kind: ViolationKind::StepBound,
+        kind: ViolationKind::StepBound(steps),
         message: format!("Scheduling steps bound of {steps} reached."),
         span: None,
         machine: None,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use allways_base::Interner;
 use allways_machine::record::reveal;
-use allways_machine::value::{Form, InstanceNames, Shapes, write_value};
+use allways_machine::value::{Form, InstanceNames, Notation, Shapes, write_value_as};
 use allways_machine::{
     Executable, Kernel, Local, Message, Outcome, Pending, Silent, Snapshot, Status, Value,
 };
@@ -190,7 +190,7 @@ impl Builder<'_> {
                 format!(
                     "{who} creates {}{}",
                     self.exe.interface_name(interface),
-                    self.payload(kernel, payload)
+                    self.payload(kernel, &self.exe.interfaces[interface as usize].payload, payload)
                 )
             }
             Some(Pending::Fault(_)) => format!("{who} fails"),
@@ -275,12 +275,14 @@ impl Builder<'_> {
             Status::Blocked { .. } => format!("{who}: {} (in receive)", self.exe.state_name(local.control)),
             Status::Idle | Status::Pending(_) => format!("{who}: {}", self.exe.state_name(local.control)),
         };
-        let fields = &self.exe.machines[local.machine as usize].fields;
-        let fields: Vec<String> = fields
+        let def = &self.exe.machines[local.machine as usize];
+        let fields: Vec<String> = def
+            .fields
             .iter()
+            .zip(&def.notations)
             .zip(&local.registers)
-            .map(|(&(name, _), &value)| {
-                format!("{} = {}", self.exe.symbols.text(name), self.text(kernel, value))
+            .map(|((&(name, _), notation), &value)| {
+                format!("{} = {}", self.exe.symbols.text(name), self.text(kernel, notation, value))
             })
             .collect();
         if !fields.is_empty() {
@@ -298,20 +300,21 @@ impl Builder<'_> {
     }
 
     fn message(&self, kernel: &Kernel, message: Message) -> String {
-        format!("{}{}", self.exe.event_name(message.event), self.payload(kernel, message.payload))
+        let notation = &self.exe.payloads[message.event as usize];
+        format!("{}{}", self.exe.event_name(message.event), self.payload(kernel, notation, message.payload))
     }
 
-    fn payload(&self, kernel: &Kernel, payload: Value) -> String {
+    fn payload(&self, kernel: &Kernel, notation: &Notation, payload: Value) -> String {
         if payload == Value::NULL {
             return String::new();
         }
-        let text = self.text(kernel, payload);
+        let text = self.text(kernel, notation, payload);
         if text.starts_with(['(', '<']) { text } else { format!("({text})") }
     }
 
-    fn text(&self, kernel: &Kernel, value: Value) -> String {
+    fn text(&self, kernel: &Kernel, notation: &Notation, value: Value) -> String {
         let mut text = String::new();
-        write_value(kernel.store(), &self.names, Form::Log, value, &mut text);
+        write_value_as(kernel.store(), &self.names, Form::Log, notation, value, &mut text);
         reveal(self.exe, &self.names, &text)
     }
 }

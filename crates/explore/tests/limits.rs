@@ -239,3 +239,32 @@ machine Client {
     assert!(matches!(report.verdict, Verdict::Unknown(StopReason::Memory { .. })), "{:?}", report.verdict);
     assert_eq!(report.remarks.growth, []);
 }
+
+/// A wide choice sets many records, in one layer.
+#[test]
+fn choices_do_not_grow() {
+    let text = "
+event eGo: (n: int, ballot: int);
+machine Main {
+    start state S {
+        entry {
+            var i: int;
+            while (i < 4) { send new Client(), eGo, (n = choose(60), ballot = choose(50)); i = i + 1; }
+        }
+    }
+}
+machine Client {
+    var n: int;
+    var ballot: int;
+    start state S {
+        on eGo do (it: (n: int, ballot: int)) { n = it.n; ballot = it.ballot; }
+        on null do { assert n + ballot < 200; }
+    }
+}
+";
+    let report = run(&executable(text), &safety(), Some(8 << 20));
+    assert!(matches!(report.verdict, Verdict::Unknown(StopReason::Memory { .. })), "{:?}", report.verdict);
+    assert_eq!(report.remarks.growth, []);
+    let wide = report.remarks.wide_choice.expect("there are choices");
+    assert_eq!((wide.machine.as_str(), wide.n_answers), ("Main", 60));
+}

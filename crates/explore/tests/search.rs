@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use allways_explore::search::{Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind, prove};
 use allways_explore::{Fairness, Never};
-use allways_machine::Executable;
+use allways_machine::{Executable, Outcome, Silent, replay};
 use allways_run::{Bound, Guarantee, Limits, Quiet, StopReason, Verdict};
 use support::compare::{compare_all, limits, safety};
 use support::{compile, corpus};
@@ -125,6 +125,64 @@ fn inbox_bounds_cut() {
     }
     let bounds = SearchBounds { inbox: Some(4), ..Default::default() };
     assert_eq!(run(&exe, &ProveOptions { bounds, ..safety() }).statistics.largest_inbox, 4);
+}
+
+/// Three choices with a hundred answers each, of which a few decide.
+const WIDE: &str = "
+event eItem: (value: int, rate: int);
+machine Main {
+    start state S {
+        entry {
+            var i: int;
+            var server: Server;
+            server = new Server();
+            while (i < 3) {
+                send server, eItem, (value = choose(100), rate = choose(100));
+                i = i + 1;
+            }
+        }
+    }
+}
+machine Server {
+    var sum: int;
+    var n: int;
+    start state S {
+        on eItem do (it: (value: int, rate: int)) {
+            if (it.rate < 50) { sum = sum + it.value; }
+            n = n + 1;
+            assert n < 3 || sum != BAD;
+        }
+    }
+}
+";
+
+/// Answers are spread from the first to the last, whatever the order of the search, and a run that breaks replays.
+#[test]
+fn choices_of_numbers_can_be_bounded() {
+    let exe = |bad: &str| {
+        let program = compile("wide.p", &WIDE.replace("BAD", bad)).unwrap();
+        Arc::new(Executable::new(&program, 0))
+    };
+    for order in [Order::Breadth, Order::Depth, Order::Deepening] {
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            let options = ProveOptions { order, reductions, max_choices: Some(2), ..safety() };
+            // 0 and 99 are looked at, and 33 is not.
+            let bounded = Verdict::Holds(Guarantee::UpTo(vec![Bound::Choices(2)]));
+            assert_eq!(run(&exe("33"), &options).verdict, bounded, "{order:?}");
+            let Verdict::Violated(found) = run(&exe("198"), &options).verdict else { panic!("{order:?}") };
+            let again = replay(&exe("198"), limits(), &found.schedule, &mut Silent).expect("fits");
+            assert!(matches!(again.outcome(), Outcome::Violated(_)));
+            let options = ProveOptions { max_choices: Some(4), ..options };
+            assert!(matches!(run(&exe("33"), &options).verdict, Verdict::Violated(_)), "{order:?}");
+        }
+    }
+    // A bound that no choice is above cuts nothing off.
+    let none = ProveOptions { max_choices: Some(100), ..safety() };
+    let few = compile("few.p", &WIDE.replace("BAD", "-1").replace("choose(100)", "choose(4)")).unwrap();
+    let few = Arc::new(Executable::new(&few, 0));
+    let (with, without) = (run(&few, &none), run(&few, &safety()));
+    assert_eq!(with.verdict, without.verdict);
+    assert_eq!(with.statistics.n_configurations, without.statistics.n_configurations);
 }
 
 #[test]

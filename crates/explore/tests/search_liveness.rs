@@ -7,7 +7,7 @@ use std::sync::Arc;
 use allways_explore::search::{ProveOptions, Reductions, SearchBounds, StoreKind, prove};
 use allways_explore::{Fairness, Never};
 use allways_machine::Executable;
-use allways_run::{Certainty, Guarantee, Quiet, Verdict, ViolationKind};
+use allways_run::{Bound, Certainty, Guarantee, Quiet, Verdict, ViolationKind};
 use support::compile;
 
 fn verdict(text: &str, fairness: Option<Fairness>, bounds: SearchBounds) -> Verdict {
@@ -146,4 +146,29 @@ fn what_is_cut_off_is_a_way_out() {
         let verdict = verdict(&text, Some(fairness), bounds);
         assert!(matches!(verdict, Verdict::Holds(Guarantee::UpTo(_))), "{fairness:?}: {verdict:?}");
     }
+}
+
+/// An answer that is left out may be the way out, as chance would have it. Who chooses at will need not take it.
+#[test]
+fn an_answer_that_is_left_out_is_a_way_out() {
+    let text = format!(
+        "{SPEC} machine Main {{ start state S {{
+            entry {{ announce request; send this, again; }}
+            on again do {{ if (choose(10) == 5) {{ announce answer; }} else {{ send this, again; }} }}
+        }} }}"
+    );
+    let program = compile("live.p", &text).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&program, 0));
+    let verdict = |fairness, max_choices| {
+        let options = ProveOptions {
+            store: StoreKind::Exact,
+            fairness: Some(fairness),
+            max_choices,
+            ..Default::default()
+        };
+        prove(&exe, &options, &Quiet, &Never).unwrap().verdict
+    };
+    assert!(holds(&verdict(Fairness::Random, None)));
+    assert_eq!(verdict(Fairness::Random, Some(2)), Verdict::Holds(Guarantee::UpTo(vec![Bound::Choices(2)])));
+    assert!(is_lasso(&verdict(Fairness::Weak, Some(2))));
 }

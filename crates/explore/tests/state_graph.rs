@@ -68,3 +68,24 @@ fn graph_of_too_many_is_cut_and_says_so() {
     assert!(!graph.is_complete);
     assert!(graph.nodes.iter().any(|node| node.kind == NodeKind::Open));
 }
+
+#[test]
+fn graph_shows_enums_by_name() {
+    let text = "
+enum Mode { OFF, ON }
+event eSet: (mode: Mode, at: int);
+machine Main {
+    var mode: Mode;
+    start state S {
+        entry { send this, eSet, (mode = ON, at = 1); }
+        on eSet do (it: (mode: Mode, at: int)) { mode = it.mode; }
+    }
+}
+";
+    let program = support::compile("enums.p", text).expect("compiles");
+    let exe = Arc::new(Executable::new(&program, 0));
+    let graph = state_graph(&exe, limits(), 100, &Never);
+    let last = graph.nodes.last().expect("there is an end");
+    assert_eq!(last.lines, ["Main(1): S {mode = ON}"]);
+    assert!(graph.edges.iter().any(|edge| edge.label.contains("eSet<mode:ON, at:1, >")), "{:?}", graph.edges);
+}

@@ -190,7 +190,7 @@ fn step_bounds_cut_and_can_be_violations() {
     assert_eq!((kind(&found), found.statistics.n_bounded, found.statistics.max_length), (None, 3, 300));
     let failing = CheckOptions { fail_on_max_steps: true, ..cut };
     let found = report(&exe, &failing);
-    assert_eq!(kind(&found), Some(ViolationKind::StepBound));
+    assert_eq!(kind(&found), Some(ViolationKind::StepBound(300)));
     assert_eq!(found.findings[0].counterexample.schedule.len(), 300);
 }
 

@@ -57,6 +57,8 @@ pub enum Effect {
     /// At a `$` or `choose` with so many answers, two at least.
     Choose {
         n_answers: u32,
+        /// Written `choose(n)`, of a number.
+        is_number: bool,
     },
     /// At a `receive`, by its table.
     Receive {

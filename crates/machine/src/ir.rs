@@ -375,6 +375,8 @@ pub struct MachineDef {
     /// A coverage monitor, never a liveness property.
     pub is_scenario: bool,
     pub fields: Vec<(Symbol, Value)>,
+    /// How fields are shown.
+    pub notations: Vec<Notation>,
     pub start: Option<u32>,
     pub sends: EventBits,
     /// What `this` permits.

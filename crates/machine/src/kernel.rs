@@ -65,6 +65,8 @@ pub struct DataPoint {
     pub n_answers: u32,
     /// Written `$$`.
     pub is_fair: bool,
+    /// Written `choose(n)`, of a number: answers are numbers, so none of them names a machine.
+    pub is_number: bool,
     /// The op that asks.
     pub pc: u32,
 }
@@ -518,11 +520,12 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 Effect::Create { interface, payload, dst } => {
                     break Status::Pending(Pending::Create { interface, payload, dst });
                 }
-                Effect::Choose { n_answers } => {
+                Effect::Choose { n_answers, is_number } => {
+                    let point = DataPoint { is_number, ..self.data_point(machine, n_answers) };
                     if self.kernel.apart.is_some() {
-                        return self.pause(machine, n_answers, own, fuel);
+                        return self.pause(point, own, fuel);
                     }
-                    input = Input::Chosen(self.ask(machine, n_answers));
+                    input = Input::Chosen(self.ask(point));
                 }
                 Effect::Receive { table } => {
                     // Taking a message is a scheduling point.
@@ -568,12 +571,12 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         let kernel = &*self.kernel;
         let pc = kernel.conf.locals[machine.index()].frames.last().map_or(0, |frame| frame.pc);
         let is_fair = matches!(kernel.exe.code[pc as usize], crate::ir::Op::Flip { fair: true, .. });
-        DataPoint { machine, n_answers, is_fair, pc }
+        DataPoint { machine, n_answers, is_fair, is_number: false, pc }
     }
 
-    fn ask(&mut self, machine: InstanceId, n_answers: u32) -> u32 {
-        let point = self.data_point(machine, n_answers);
-        let (kernel, pc) = (&mut *self.kernel, point.pc);
+    fn ask(&mut self, point: DataPoint) -> u32 {
+        let DataPoint { machine, n_answers, pc, .. } = point;
+        let kernel = &mut *self.kernel;
         let answer = self.oracle.answer(point);
         let answer = answer.min(n_answers - 1);
         kernel.schedule.choices.push(Choice::Data(answer));

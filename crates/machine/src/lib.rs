@@ -42,7 +42,7 @@ pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, 
 pub use network::{InFlight, Network, UnknownName};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
-pub use script::Script;
+pub use script::{Answers, Script};
 pub use simplify::{KnownValues, Simplified, Simplify};
 pub use topology::Topology;
 pub use trace::{Tracer, trace};

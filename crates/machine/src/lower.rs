@@ -114,6 +114,7 @@ impl Lowering<'_> {
         for (id, machine) in program.machines.iter_ids() {
             let fields =
                 machine.fields.iter().map(|field| (field.name, self.default_value(field.ty))).collect();
+            let notations = machine.fields.iter().map(|field| Notation::of(program, field.ty)).collect();
             let receives = self.permission(&machine.receives);
             self.exe.machines.push(MachineDef {
                 name: machine.name,
@@ -121,6 +122,7 @@ impl Lowering<'_> {
                 is_monitor: machine.is_monitor(),
                 is_scenario: machine.kind == hir::MachineKind::Scenario,
                 fields,
+                notations,
                 start: machine.start.map(|state| self.state_number(id, state)),
                 sends: self.event_bits(&machine.sends),
                 receives,

@@ -485,7 +485,7 @@ impl<'a> PSemantics<'a> {
                 }
                 Effect::Deliver { target, message } => Phase::Deliver(target, message),
                 Effect::Create { interface, payload, dst } => Phase::Create(interface, payload, dst),
-                Effect::Choose { n_answers } => {
+                Effect::Choose { n_answers, .. } => {
                     input = Input::Chosen(self.prefix.pick(n_answers));
                     continue;
                 }

@@ -245,6 +245,8 @@ fn explain_bound(bound: &Bound) -> String {
         Bound::InboxLength(n) => format!("the bound of {n} messages in an inbox"),
         Bound::Occurrences(n) => format!("the bound of {n} messages of one event in an inbox"),
         Bound::Machines(n) => format!("the bound of {n} machines"),
+        Bound::Choices(1) => "the bound of one answer to `choose`".to_owned(),
+        Bound::Choices(n) => format!("the bound of {n} answers to `choose`"),
     }
 }
 

@@ -50,6 +50,19 @@ pub struct ProveReport {
     /// What was still growing when a limit ended the search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub growth: Vec<Growth>,
+    /// A choice that made the search wide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wide_choice: Option<WideChoice>,
+}
+
+/// A choice of a number with many answers.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WideChoice {
+    pub machine: String,
+    pub n_answers: u32,
+    /// What to do about it.
+    pub help: String,
 }
 
 /// A violation without a counterexample.
@@ -88,7 +101,7 @@ pub fn render_growth(growth: &[Growth]) -> String {
     if growth.is_empty() {
         return out;
     }
-    out.push_str("still growing at the end, so there may be no end:\n");
+    out.push_str("still growing when it ended, so there may be no end; so far:\n");
     for growth in growth {
         let _ = writeln!(out, "  {}", growth.text);
     }
@@ -100,6 +113,11 @@ pub fn render_growth(growth: &[Growth]) -> String {
         }
     }
     out
+}
+
+/// What to do about a choice that made the search wide.
+pub fn render_wide_choice(wide: Option<&WideChoice>) -> String {
+    wide.map_or_else(String::new, |wide| format!("help: {}\n", wide.help))
 }
 
 /// What was looked at by a search that ended early.

@@ -22,6 +22,8 @@ pub struct ScheduleFile {
     pub loop_start: Option<usize>,
     /// The monitor that was hot for too long, which is all that is wrong with the run.
     pub potential: Option<String>,
+    /// The bound that the run came to, which is all that is wrong with it.
+    pub step_bound: Option<u64>,
     /// What carries messages, and what can go wrong.
     pub network: NetworkOptions,
 }
@@ -61,6 +63,9 @@ pub fn write(file: &ScheduleFile) -> String {
     }
     if let Some(monitor) = &file.potential {
         let _ = writeln!(out, "--potential:{monitor}");
+    }
+    if let Some(bound) = file.step_bound {
+        let _ = writeln!(out, "--step-bound:{bound}");
     }
     let network = &file.network;
     if network.model != NetworkModel::Inbox {
@@ -118,6 +123,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
         choices: Vec::new(),
         loop_start: None,
         potential: None,
+        step_bound: None,
         network: NetworkOptions::default(),
     };
     let mut n_choices = None;
@@ -139,6 +145,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
                 "duplicating" => file.network.duplicating.push(value.to_owned()),
                 "crash" => file.network.crash.push(value.to_owned()),
                 "potential" => file.potential = Some(value.to_owned()),
+                "step-bound" => file.step_bound = value.parse().ok(),
                 "loop" => file.loop_start = value.parse().ok(),
                 _ => return Err(format!("line {number} has an unknown header: `--{key}`")),
             }
@@ -194,6 +201,7 @@ mod tests {
             ],
             loop_start: Some(2),
             potential: Some("Progress".into()),
+            step_bound: Some(7),
             network: NetworkOptions {
                 model: NetworkModel::Bag,
                 lossy: vec!["eA".into(), "eB".into()],

@@ -64,7 +64,7 @@ pub enum ViolationKind {
     /// A value grew beyond what any model needs: nested too deeply, or a string too long.
     ValueSize,
     /// The step bound was hit and the user asked to fail on that.
-    StepBound,
+    StepBound(u64),
 }
 
 impl ViolationKind {
@@ -96,7 +96,7 @@ impl ViolationKind {
             ViolationKind::EndlessHandler => "endless-handler",
             ViolationKind::RecursionLimit => "recursion-limit",
             ViolationKind::ValueSize => "value-size",
-            ViolationKind::StepBound => "step-bound",
+            ViolationKind::StepBound(_) => "step-bound",
         }
     }
 }

@@ -36,6 +36,8 @@ pub enum Bound {
     /// Messages of one event in one inbox.
     Occurrences(u32),
     Machines(u32),
+    /// Answers to a choice of a number.
+    Choices(u32),
 }
 
 /// A violation with the schedule that replays to it.

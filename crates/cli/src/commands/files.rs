@@ -164,6 +164,10 @@ fn schedule(
             }
             _ => None,
         },
+        step_bound: match counterexample.violation.kind {
+            ViolationKind::StepBound(steps) => Some(steps),
+            _ => None,
+        },
         network: exe.network.options().clone(),
     }
 }

@@ -8,7 +8,7 @@ use allways_explore::Fairness;
 use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, FloodRule, Rules};
 use allways_explore::search::{
     self, Covered, Growth, GrowthKind, Order, ProveOptions, ProveReport, Reductions, SearchBounds,
-    SeenViolation, StoreKind,
+    SeenViolation, StoreKind, WideChoice,
 };
 use allways_machine::{Executable, Simplify};
 use allways_report::{check as check_report, json, prove as prove_report};
@@ -158,6 +158,7 @@ fn options(args: &ProveArgs) -> ProveOptions {
     options.bounds.depth = args.max_depth;
     options.bounds.inbox = args.max_inbox;
     options.bounds.occurrences = args.max_occurrences;
+    options.max_choices = args.max_choices;
     options.limits.memory_bytes =
         args.memory.map(|gigabytes| (gigabytes * (1u64 << 30) as f64) as u64).or_else(available_memory);
     options
@@ -208,6 +209,7 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
         ("--max-depth", args.max_depth.is_some()),
         ("--max-inbox", args.max_inbox.is_some()),
         ("--max-occurrences", args.max_occurrences.is_some()),
+        ("--max-choices", args.max_choices.is_some()),
         ("--order", args.order != OrderArg::Breadth),
     ];
     let (name, _) = given.into_iter().find(|(_, given)| *given)?;
@@ -247,7 +249,9 @@ fn almost_sync_options(args: &ProveArgs, limits: Limits) -> AlmostSyncOptions {
 
 fn auto_options(args: &ProveArgs, options: &ProveOptions) -> AutoOptions {
     // Where something is bounded, or the network is another, the almost-synchronous engine has nothing to say.
-    let is_plain = options.bounds == SearchBounds::default() && !args.network.is_given();
+    let is_plain = options.bounds == SearchBounds::default()
+        && options.max_choices.is_none()
+        && !args.network.is_given();
     AutoOptions {
         explicit: options.clone(),
         almost_sync: is_plain.then(|| almost_sync_options(args, options.limits)),
@@ -355,6 +359,7 @@ fn report_of(
         may_be_shorter: found.remarks.may_be_shorter,
         seen_violation,
         growth: found.remarks.growth.iter().map(growth_of).collect(),
+        wide_choice: found.remarks.wide_choice.as_ref().map(wide_choice_of),
     }
 }
 
@@ -402,6 +407,13 @@ fn growth_of(growth: &Growth) -> prove_report::Growth {
         ),
     };
     prove_report::Growth { kind, owner: owner.clone(), name: name.clone(), size: *size, text, help }
+}
+
+fn wide_choice_of(wide: &WideChoice) -> prove_report::WideChoice {
+    let WideChoice { machine, n_answers } = wide;
+    let help =
+        format!("`{machine}` has a `choose` with {n_answers} answers; `--max-choices N` looks at N of each");
+    prove_report::WideChoice { machine: machine.clone(), n_answers: *n_answers, help }
 }
 
 const BOUND_VARIABLES: &str =
@@ -457,6 +469,7 @@ fn show(
         Verdict::Holds(_) | Verdict::Unknown(_) => {
             printer::out(&format!("{}\n", report.explanation));
             printer::out(&prove_report::render_growth(&report.growth));
+            printer::out(&prove_report::render_wide_choice(report.wide_choice.as_ref()));
         }
     }
     printer::out(&prove_report::render_statistics(report));

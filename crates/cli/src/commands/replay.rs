@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use allways_driver::select;
-use allways_explore::potential_liveness;
+use allways_explore::{potential_liveness, step_bound_violation};
 use allways_machine::{Executable, Kernel, Outcome, Tracer};
 use allways_p::hir::Temperature;
 use allways_report::check as check_report;
@@ -77,7 +77,8 @@ pub fn replay_file(
     let (verdict, violation) = match (kernel.outcome(), file.loop_start) {
         (Outcome::Violated(violation), _) => ("violated", Some((**violation).clone())),
         (_, Some(_)) => ("repeats", None),
-        (_, None) => match potential(&kernel, file.potential.as_deref()) {
+        (_, None) => match potential(&kernel, file.potential.as_deref()).or_else(|| at_bound(&kernel, &file))
+        {
             Some(violation) => ("violated", Some(violation)),
             None => ("holds", None),
         },
@@ -151,6 +152,12 @@ fn potential(kernel: &Kernel, monitor: Option<&str>) -> Option<Violation> {
     let name = monitor.filter(|name| hot_monitors(kernel).iter().any(|hot| hot == name))?;
     let monitor = (0..exe.monitors.len()).find(|&monitor| exe.monitor_name(monitor) == name)?;
     Some(potential_liveness(kernel, monitor))
+}
+
+/// The violation of a run that was written because it came to a bound on steps, if it goes on there again.
+fn at_bound(kernel: &Kernel, file: &ScheduleFile) -> Option<Violation> {
+    let bound = file.step_bound.filter(|&bound| kernel.is_running() && file.choices.len() as u64 >= bound)?;
+    Some(step_bound_violation(bound))
 }
 
 /// Monitors that stand in a hot state.

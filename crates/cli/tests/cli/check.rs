@@ -222,6 +222,36 @@ fn wrong_schedules_are_refused() {
     assert_says(&String::from_utf8_lossy(&output.stderr), &["has changed"]);
 }
 
+/// A schedule that shows no more than that the run is long says so again.
+#[test]
+fn a_step_bound_violation_replays() {
+    let dir = folder("step-bound");
+    let program = "
+event eTick: int;
+machine Main {
+    start state S {
+        entry { send this, eTick, 0; }
+        on eTick do (n: int) { if (n != -1) { send this, eTick, n + 1; } }
+    }
+}
+";
+    fs::write(dir.join("long.p"), program).unwrap();
+    let (text, status) = stdout(&dir, &["check", "-s", "1", "-ms", "50", "50", "--fail-on-maxsteps"]);
+    assert_eq!(status, 1, "{text}");
+    assert_says(&text, &["error[step-bound]: Scheduling steps bound of 50 reached."]);
+    let schedule = "PCheckerOutput/DefaultImpl/BugFinding/step-bound_0_0.schedule";
+    let (again, status) = stdout(&dir, &["replay", schedule]);
+    assert_eq!(status, 1, "{again}");
+    assert_says(
+        &again,
+        &["DefaultImpl: violated", "error[step-bound]: Scheduling steps bound of 50 reached."],
+    );
+    // Where the run ends before, nothing is wrong.
+    fs::write(dir.join("long.p"), program.replace("n != -1", "n < 48")).unwrap();
+    let (again, status) = stdout(&dir, &["replay", schedule]);
+    assert_eq!(status, 0, "{again}");
+}
+
 /// A schedule that shows no more than that a monitor was hot for too long says so again.
 #[test]
 fn a_potential_liveness_violation_replays() {

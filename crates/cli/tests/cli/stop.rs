@@ -86,7 +86,7 @@ machine Producer { start state S { entry (sink: Sink) { while (true) { send sink
     assert_says(
         &text,
         &[
-            "still growing at the end",
+            "still growing when it ended",
             "the inbox of `Sink`: ",
             " messages `eItem` wait",
             "help: ",

@@ -20,23 +20,27 @@ use allways_machine::configuration::After;
 use allways_machine::content::{ContentHashes, words};
 use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
 use allways_machine::{
-    DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome, Pending, Simplify,
-    Snapshot, Status, Value, must_wait,
+    Answers, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome, Pending,
+    Simplify, Snapshot, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Choice, InstanceId, Limits, StopReason, ViolationKind};
 use hashbrown::HashTable;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::hash::{hash_bytes, hash_bytes_from, hash_words};
 use super::memo::Log;
 use super::network::{Arrival, NetworkOp};
 use super::options::SearchBounds;
 use super::part_watch::{PartWatch, temperatures};
+use super::report::WideChoice;
 use crate::coverage::{Coverage, Sink};
 use crate::options::Cancel;
 
 pub(super) type CellId = u32;
+
+/// Answers to one choice that are worth a word to who finds a search too large.
+const MANY_ANSWERS: u32 = 10;
 
 pub(super) struct Cell {
     pub local: Local,
@@ -73,6 +77,7 @@ pub(super) enum Cut {
     Inbox,
     Occurrences,
     Machines,
+    Choices,
 }
 
 /// What a machine can do by itself.
@@ -156,6 +161,12 @@ pub(super) struct Cells<'c> {
     /// Before the first step.
     start: Snapshot,
     pub(super) bounds: SearchBounds,
+    /// Of answers to choices of numbers.
+    pub(super) max_choices: Option<u32>,
+    /// Machines that have been asked for a step, or given a message, with answers left out by that bound; zero is the beginning.
+    bounded: FxHashSet<CellId>,
+    /// Of the choice of a number with most answers: the machine, and how many; of those with as many, the first.
+    widest: Option<(u32, u32)>,
     /// Answers count, not only where they lead.
     keep_answers: bool,
     simplify: Simplify,
@@ -221,6 +232,9 @@ impl<'c> Cells<'c> {
             start: kernel.save(),
             kernel,
             bounds,
+            max_choices: None,
+            bounded: FxHashSet::default(),
+            widest: None,
             keep_answers,
             simplify,
             simplified: Default::default(),
@@ -656,6 +670,30 @@ impl<'c> Cells<'c> {
 
     fn content(&self, cell: CellId) -> &[u64] {
         &self.words[self.cells[cell as usize - 1].end..self.cells[cell as usize].end]
+    }
+
+    /// Makes a note of a choice by a machine.
+    fn meet_choice(&mut self, machine: InstanceId, point: DataPoint) {
+        let n = Answers::to(point, self.max_choices).n;
+        if point.is_number && self.widest.is_none_or(|(_, most)| n > most) {
+            self.widest = Some((self.kernel.configuration().local(machine).machine, n));
+        }
+    }
+
+    /// The choice of a number with most answers that were looked at, if these are many.
+    pub fn wide_choice(&self) -> Option<WideChoice> {
+        let (machine, n_answers) = self.widest.filter(|&(_, n)| n >= MANY_ANSWERS)?;
+        Some(WideChoice { machine: self.exe.machine_name(machine).to_owned(), n_answers })
+    }
+
+    /// Whether answers were left out somewhere.
+    pub fn has_bounded_choices(&self) -> bool {
+        !self.bounded.is_empty()
+    }
+
+    /// Whether somebody in a configuration may do more than was looked at: with an answer that was left out.
+    pub fn may_do_more(&self, vector: &[CellId]) -> bool {
+        !self.bounded.is_empty() && vector.iter().any(|cell| self.bounded.contains(cell))
     }
 
     fn cut(&self, local: &Local) -> Option<Cut> {

@@ -162,7 +162,9 @@ impl<'a> Graph<'a> {
             let mut sink = Collect::default();
             let standing = graph.expand(&vector, &mut sink);
             let is_deepest = cx.options.bounds.depth == Some(u64::from(depths[at]));
-            graph.is_open[at] = !sink.cuts.is_empty() || is_deepest && standing.n_enabled > 0;
+            graph.is_open[at] = !sink.cuts.is_empty()
+                || is_deepest && standing.n_enabled > 0
+                || cx.options.max_choices.is_some() && lock(cx.cells).may_do_more(&vector);
             if !is_deepest {
                 for place in 0..sink.moves.len() {
                     let successor = match &mut graph.symmetry {

@@ -2,8 +2,9 @@
 //!
 //! A program whose variables, inboxes or machines grow for ever has no end of configurations. Cells and messages are numbered in the
 //! order in which the search met them, so all of this is read from them afterwards; the search only notes how many there were
-//! at each layer. What is measured sets *records*: a value, length or number that is larger than all before. Whatever has set many,
-//! and some of them in the last layers, is still growing.
+//! at each layer. What is measured sets *records*: a value, length or number that is larger than all in layers before. Whatever
+//! has set many, and by its pace is not overdue with the next, is still growing. Nobody can tell from this whether it ever stops.
+//! Layers are what counts, since a wide choice (`choose(100)`) sets a hundred records in one and then no more.
 
 use allways_base::Idx;
 use allways_machine::value::{Kind, View};
@@ -60,12 +61,18 @@ impl Clock {
         self.messages.push(cells.messages.len());
     }
 
-    /// The first cell and the first message of the last quarter, and there must be some layers in it. They are none if all of
-    /// them are older.
-    fn late(&self) -> Option<(usize, usize)> {
-        let n = self.cells.len();
-        let at = n.checked_sub((n / 4).max(2))?;
-        Some((self.cells[at], self.messages[at]))
+    fn n_layers(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The layer of a cell.
+    fn of_cell(&self, number: usize) -> usize {
+        self.cells.partition_point(|&n| n <= number)
+    }
+
+    /// The layer of a message.
+    fn of_message(&self, number: usize) -> usize {
+        self.messages.partition_point(|&n| n <= number)
     }
 }
 
@@ -88,13 +95,23 @@ enum Place {
 #[derive(Clone, Copy, Default, Debug)]
 struct Records {
     most: u64,
+    /// Layers with one.
     n: u32,
-    /// The number of the cell or message that set the last one.
+    /// The first layer and the last.
+    first: usize,
     last: usize,
 }
 
-#[derive(Default)]
-struct Table {
+impl Records {
+    /// Whether the next one is not overdue, after so many layers.
+    fn goes_on(&self, n_layers: usize) -> bool {
+        let pace = (self.last - self.first) / (self.n.max(2) as usize - 1);
+        n_layers.saturating_sub(self.last) <= 2 * pace + 2
+    }
+}
+
+struct Table<'a> {
+    clock: &'a Clock,
     records: FxHashMap<Measured, Records>,
     known: FxHashMap<u64, Size>,
 }
@@ -115,8 +132,7 @@ impl Size {
 
 /// What still grew, the fastest first.
 pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
-    let Some((late_cell, late_message)) = clock.late() else { return Vec::new() };
-    let mut table = Table::default();
+    let mut table = Table { clock, records: FxHashMap::default(), known: FxHashMap::default() };
     let mut made: FxHashMap<u32, u64> = FxHashMap::default();
     let mut seen_slots = vec![false; cells.owners.len()];
     let stride = cells.cells.len() / LOOKS + 1;
@@ -144,14 +160,10 @@ pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
         let measured = Measured { kind: GrowthKind::Payload, owner: message.event, place: Place::Whole };
         table.note(measured, size.number, number);
     }
-    let is_late = |measured: &Measured, records: &Records| match measured.kind {
-        GrowthKind::Payload => records.last >= late_message,
-        _ => records.last >= late_cell,
-    };
     let mut growing: Vec<(Measured, Records)> = table
         .records
         .iter()
-        .filter(|(measured, records)| records.n >= MIN_RECORDS && is_late(measured, records))
+        .filter(|(_, records)| records.n >= MIN_RECORDS && records.goes_on(clock.n_layers()))
         .map(|(&measured, &records)| (measured, records))
         .collect();
     // What waits somewhere explains more than numbers do: these may be but the means to tell messages apart.
@@ -164,7 +176,7 @@ pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
     growing.into_iter().map(|(measured, records)| told(cells, measured, records)).collect()
 }
 
-impl Table {
+impl Table<'_> {
     /// Inbox and variables of a machine or monitor; what is on its way in a network.
     fn note_cell(&mut self, cells: &Cells<'_>, number: usize, cell: &Cell) {
         let local = &cell.local;
@@ -205,7 +217,18 @@ impl Table {
     fn note(&mut self, measured: Measured, size: u64, at: usize) {
         let records = self.records.entry(measured).or_default();
         if size > records.most {
-            *records = Records { most: size, n: records.n + 1, last: at };
+            let layer = match measured.kind {
+                GrowthKind::Payload => self.clock.of_message(at),
+                _ => self.clock.of_cell(at),
+            };
+            if records.n == 0 {
+                records.first = layer;
+            }
+            if records.n == 0 || layer > records.last {
+                records.n += 1;
+            }
+            records.most = size;
+            records.last = layer;
         }
     }
 

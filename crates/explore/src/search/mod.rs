@@ -46,7 +46,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 pub use growth::{Growth, GrowthKind};
 pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
-pub use report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation};
+pub use report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation, WideChoice};
 pub use survey::{Survey, survey};
 
 /// Looks at a lock that are made before the thread goes to sleep.

@@ -214,6 +214,7 @@ impl Cells<'_> {
 
 /// The data choice of what becomes of a message, if there is one.
 pub(super) fn fate_answer(sender: InstanceId, n_fates: usize, answer: usize) -> Option<Answer> {
-    let point = DataPoint { machine: sender, n_answers: n_fates as u32, is_fair: false, pc: 0 };
+    let point =
+        DataPoint { machine: sender, n_answers: n_fates as u32, is_fair: false, is_number: false, pc: 0 };
     (n_fates > 1).then_some(Answer { point, answer: answer as u32 })
 }

@@ -161,6 +161,9 @@ pub struct ProveOptions {
     pub order: Order,
     pub store: StoreKind,
     pub bounds: SearchBounds,
+    /// Answers to `choose(n)` that are looked at, one at least, evenly spread from the first to the last. This leaves a program
+    /// with fewer choices, to which all reductions apply, and shows in the verdict as a bound does.
+    pub max_choices: Option<u32>,
     pub reductions: Reductions,
     /// Symmetry and persistent sets are used only where a look at the first configurations finds them worth their price.
     pub probes: bool,
@@ -180,6 +183,7 @@ impl Default for ProveOptions {
             order: Order::Breadth,
             store: StoreKind::Fingerprint,
             bounds: SearchBounds::default(),
+            max_choices: None,
             reductions: Reductions::default(),
             probes: true,
             fairness: Some(Fairness::Random),

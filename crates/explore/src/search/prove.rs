@@ -63,7 +63,9 @@ pub(super) fn search(
     let until_interrupted = UntilInterrupted(cancel);
     let new_cells = |is_shared, simplify, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
-        Mutex::new(Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel))
+        let mut cells = Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
+        cells.max_choices = options.max_choices;
+        Mutex::new(cells)
     };
     let probed = new_cells(false, simplify, cancel);
     let is_reduced = reductions.persistent_sets && options.bounds == SearchBounds::default();
@@ -109,7 +111,7 @@ pub(super) fn search(
                 let depth = if has_broadcasts || cx.folds() { u64::MAX } else { depth };
                 let (explored, counterexample, remarks) = witness(cx, exe, explored, depth)?;
                 let mut report = report(exe, options, &cells, explored, counterexample);
-                report.remarks = Remarks { growth: Vec::new(), ..remarks };
+                report.remarks = remarks;
                 return Ok((report, Survey::default()));
             }
             (explored, None)
@@ -226,7 +228,10 @@ fn report(
     counterexample: Option<Counterexample>,
 ) -> ProveReport {
     let mut cells = super::lock(cells);
-    let tally = explored.tally;
+    let mut tally = explored.tally;
+    if cells.has_bounded_choices() {
+        tally.cuts.add(Cut::Choices);
+    }
     // Depth-first searches have exact keys always.
     let store = if options.order == Order::Breadth { options.store } else { StoreKind::Exact };
     let omission = match store {
@@ -279,12 +284,10 @@ fn report(
         (None, None, Some(reason)) => Verdict::Unknown(reason),
         (None, None, None) => Verdict::Holds(guarantee(options, tally.cuts, omission)),
     };
-    let growth = if matches!(verdict, Verdict::Unknown(_)) && stopped.is_some() {
-        growth::growth(&cells, &explored.clock)
-    } else {
-        Vec::new()
-    };
-    let remarks = Remarks { growth, ..Remarks::default() };
+    let is_cut_short = matches!(verdict, Verdict::Unknown(_)) && stopped.is_some();
+    let growth = if is_cut_short { growth::growth(&cells, &explored.clock) } else { Vec::new() };
+    let wide_choice = if is_cut_short { cells.wide_choice() } else { None };
+    let remarks = Remarks { growth, wide_choice, ..Remarks::default() };
     ProveReport { verdict, statistics, coverage, dead_handlers, stopped, remarks }
 }
 
@@ -295,6 +298,7 @@ fn guarantee(options: &ProveOptions, cuts: Cuts, omission: f64) -> Guarantee {
         (Cut::Inbox, bounds.inbox.map(Bound::InboxLength)),
         (Cut::Occurrences, bounds.occurrences.map(Bound::Occurrences)),
         (Cut::Machines, bounds.machines.map(Bound::Machines)),
+        (Cut::Choices, options.max_choices.map(Bound::Choices)),
     ]
     .into_iter()
     .filter(|(cut, _)| cuts.has(*cut))

@@ -27,6 +27,15 @@ pub struct Remarks {
     pub seen: Option<SeenViolation>,
     /// What was still growing when a limit ended the search.
     pub growth: Vec<Growth>,
+    /// The choice with most answers, if they are many, when a limit ended the search.
+    pub wide_choice: Option<WideChoice>,
+}
+
+/// A choice of a number, which makes a search as many times wider.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WideChoice {
+    pub machine: String,
+    pub n_answers: u32,
 }
 
 /// A violation without a counterexample.

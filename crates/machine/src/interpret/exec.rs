@@ -289,7 +289,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 }
                 Op::Flip { .. } => {
                     here!();
-                    return Ok(Stop::Effect(Effect::Choose { n_answers: 2 }));
+                    return Ok(Stop::Effect(Effect::Choose { n_answers: 2, is_number: false }));
                 }
                 Op::Choose { dst, src } => {
                     let source = self.read(base, src);
@@ -299,7 +299,10 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                             let value = self.answer(source, 0);
                             self.write(base, dst, value);
                         }
-                        n_answers => return Ok(Stop::Effect(Effect::Choose { n_answers })),
+                        n_answers => {
+                            let is_number = self.cx.store.as_int(source).is_some();
+                            return Ok(Stop::Effect(Effect::Choose { n_answers, is_number }));
+                        }
                     }
                 }
                 Op::Jump { to } => jump!(to),

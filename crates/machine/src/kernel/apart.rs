@@ -163,9 +163,8 @@ fn nobody(_: DataPoint) -> u32 {
 
 impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
     /// Stops at a data choice. The effect that the step began with is made, so nothing is pending.
-    pub(super) fn pause(&mut self, machine: InstanceId, n_answers: u32, own: bool, fuel: u32) {
-        let point = self.data_point(machine, n_answers);
-        self.kernel.conf.locals[machine.index()].status = Status::Idle;
+    pub(super) fn pause(&mut self, point: DataPoint, own: bool, fuel: u32) {
+        self.kernel.conf.locals[point.machine.index()].status = Status::Idle;
         if let Some(apart) = &mut self.kernel.apart {
             apart.paused = Some(Paused { point, own, fuel });
         }

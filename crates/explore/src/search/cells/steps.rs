@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use allways_machine::content::{live_words, words};
-use allways_machine::{Alone, Local, Outcome, Paused, Pending, Script, Silent, Snapshot, Status};
+use allways_machine::{Alone, Answers, Local, Outcome, Paused, Pending, Script, Silent, Snapshot, Status};
 use allways_run::{InstanceId, NetworkModel, StopReason};
 
 use super::super::network::{NetworkOp, fate_answer};
@@ -105,7 +105,7 @@ impl Cells<'_> {
         if let Some((child, local)) = &newborn {
             self.meet(*child, local.interface);
         }
-        let own = match self.ways(machine, Some(interface), first) {
+        let own = match self.ways(cell, machine, Some(interface), first) {
             Ok(own) => own,
             Err(reason) => return Act::Unknown(reason),
         };
@@ -114,7 +114,7 @@ impl Cells<'_> {
             return Act::Step { deliver, creates, outcomes };
         };
         let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
-        let births = match self.ways(child, None, first) {
+        let births = match self.ways(cell, child, None, first) {
             Ok(births) => births,
             Err(reason) => return Act::Unknown(reason),
         };
@@ -151,7 +151,7 @@ impl Cells<'_> {
         let Owner::Machine(machine) = *owner else { return Ok(Vec::new()) };
         let interface = local.interface;
         let first = self.kernel.step_undelivered_alone(machine, local, &mut self.recorder);
-        let own = self.ways(machine, Some(interface), first)?;
+        let own = self.ways(cell, machine, Some(interface), first)?;
         Ok(own.into_iter().map(|way| way.outcome(None)).collect())
     }
 
@@ -180,7 +180,7 @@ impl Cells<'_> {
             let fate = fate_answer(machine, fates.len(), answer);
             let local = &self.cells[cell as usize].local;
             let first = self.kernel.deliver_alone(machine, local, message, n_copies, &mut self.recorder);
-            match self.ways(machine, None, first) {
+            match self.ways(cell, machine, None, first) {
                 Ok(ways) => delivered.extend(ways.into_iter().map(|way| {
                     let answers = fate.into_iter().chain(way.answers).collect();
                     Delivered { end: way.end, answers }
@@ -195,8 +195,11 @@ impl Cells<'_> {
 
     /// Goes on from where the kernel has brought a machine, at each data choice with every answer, in lexicographic
     /// order. Ways that meet in the middle go on together, by the first of them, unless answers count.
+    ///
+    /// `cell` is whom to remember if answers are left out by a bound.
     fn ways(
         &mut self,
+        cell: CellId,
         machine: InstanceId,
         interface: Option<u32>,
         first: Alone,
@@ -220,6 +223,7 @@ impl Cells<'_> {
                 }
                 match alone.paused {
                     Some(paused) => {
+                        self.meet_choice(machine, paused.point);
                         if self.keep_answers || known.insert(self.pause_key(machine, &paused, &observed)) {
                             let local = self.kernel.configuration().local(machine).clone();
                             open.push((Fork { local, paused, observed, answers }, 0));
@@ -240,7 +244,11 @@ impl Cells<'_> {
                 }
             }
             let Some((fork, next)) = open.last_mut() else { return Ok(found) };
-            if *next == fork.paused.point.n_answers {
+            let possible = Answers::to(fork.paused.point, self.max_choices);
+            if possible.is_bounded() {
+                self.bounded.insert(cell);
+            }
+            if *next == possible.n {
                 open.pop();
                 continue;
             }
@@ -254,7 +262,7 @@ impl Cells<'_> {
             {
                 return Err(reason);
             }
-            let answer = *next;
+            let answer = possible.at(*next);
             *next += 1;
             let mut answers = fork.answers.clone();
             answers.push(Answer { point: fork.paused.point, answer });
@@ -270,7 +278,7 @@ impl Cells<'_> {
         StopReason::Unsupported {
             what: format!(
                 "`{name}` has more than {MAX_RESOLUTIONS} ways to answer the choices of one step (in state \
-                 `{state}`); let it choose among fewer, or in several handlers; `allways check` tests it as it is"
+                 `{state}`); `--max-choices N` looks at N answers of each; `allways check` tests it as it is"
             ),
         }
     }
@@ -329,7 +337,7 @@ impl Cells<'_> {
         let owners: Vec<Owner> = (0..self.n_monitors() as u32).map(Owner::Monitor).collect();
         let monitors: Vec<CellId> = owners.into_iter().map(|owner| self.intern(owner)).collect();
         let first = self.kernel.step_alone(InstanceId::MAIN, &main, &mut self.recorder);
-        let ways = match self.ways(InstanceId::MAIN, Some(main.interface), first) {
+        let ways = match self.ways(0, InstanceId::MAIN, Some(main.interface), first) {
             Ok(ways) => ways,
             Err(reason) => {
                 beginning.unknown = Some(reason);
@@ -397,7 +405,7 @@ impl Cells<'_> {
         machine: InstanceId,
         is_it: impl Fn(&Outcome, &[CellId]) -> bool,
     ) -> Option<Walked> {
-        let mut script = Script::default();
+        let mut script = Script::bounded(self.max_choices);
         loop {
             self.kernel.restore(&walk.at);
             self.kernel.step(machine, &mut script, &mut Silent).ok()?;
