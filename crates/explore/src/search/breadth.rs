@@ -35,7 +35,7 @@ use super::lock;
 use super::memo::Memo;
 use super::options::{ProveOptions, SearchBounds, StoreKind};
 use super::reduce::chain::Chains;
-use super::reduce::hand_over::{First, HandOvers, Raw};
+use super::reduce::hand_over::{HandOvers, Raw};
 use super::reduce::persistent::{PersistentSets, Reach};
 use super::reduce::symmetry::Symmetry;
 use super::survey::Notes;
@@ -825,10 +825,7 @@ impl<'a, 's> Worker<'a, 's> {
                     (None, Some(hand_overs)) => {
                         let (expander, raw) = (&mut self.expander, &mut self.raw);
                         let standing = match first {
-                            Some((First::Machine(slot), _)) => expander.expand_one(vector, slot, raw),
-                            Some((First::Arrival(slot, own), _)) => {
-                                expander.expand_arrival(vector, slot, own, raw)
-                            }
+                            Some((slot, _)) => expander.expand_one(vector, slot, raw),
                             None => expander.expand(vector, raw),
                         };
                         let notes = self.cx.notes.map(|notes| (notes, n_monitors));

@@ -122,21 +122,7 @@ impl<'a> Expander<'a> {
         standing
     }
 
-    /// Tells the sink the steps in which a network brings one of its messages.
-    pub fn expand_arrival<S: Sink>(
-        &mut self,
-        vector: &[CellId],
-        slot: u32,
-        own: u32,
-        sink: &mut S,
-    ) -> Standing {
-        let act = self.memo.act(vector[slot as usize]);
-        self.arrive(vector, slot, act, own, sink);
-        let n_machines = self.n_machines(vector) as u32;
-        Standing { n_enabled: 1, n_machines, ..Standing::default() }
-    }
-
-    /// The same, with the machines in this order.
+    /// The same for all, with the machines in this order.
     pub fn expand_in_order<S: Sink>(&mut self, vector: &[CellId], slots: &[u32], sink: &mut S) -> Standing {
         let mut standing = Standing::default();
         for &slot in slots {

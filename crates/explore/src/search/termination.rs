@@ -18,7 +18,7 @@ use super::cells::CellId;
 use super::expand::{Move, Sink, Successor};
 use super::lock;
 use super::options::SearchBounds;
-use super::reduce::hand_over::{First, FoldedSink, HandOvers, Raw};
+use super::reduce::hand_over::{FoldedSink, HandOvers, Raw};
 use super::reduce::persistent::PersistentSets;
 use super::reduce::symmetry::Symmetry;
 use super::tree::ExactKeys;
@@ -110,10 +110,7 @@ impl Steps<'_> {
         if let Some(hand_overs) = &mut self.hand_overs {
             let expander = &mut self.ordered.expander;
             match hand_overs.find(&mut expander.memo, vector, self.n_monitors) {
-                Some((First::Machine(slot), _)) => expander.expand_one(vector, slot, &mut self.raw),
-                Some((First::Arrival(slot, own), _)) => {
-                    expander.expand_arrival(vector, slot, own, &mut self.raw)
-                }
+                Some((slot, _)) => expander.expand_one(vector, slot, &mut self.raw),
                 None => expander.expand(vector, &mut self.raw),
             };
             hand_overs.fold(&mut expander.memo, vector, false, &mut self.raw, None, &mut sink);

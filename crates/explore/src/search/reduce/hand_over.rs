@@ -14,8 +14,11 @@
 //! nothing is put off.
 //!
 //! Preserved: local states but for what waits in the inbox of a machine that is about to send, faults, monitor states, ends.
-//! A run cannot put others off for ever by such steps: each hand-over leaves a message or a machine behind, and between drops, of
-//! which there are as many as messages, nobody sends. Not preserved: lengths of runs, see [`super::persistent`].
+//! Not preserved: lengths of runs, see [`super::persistent`].
+//!
+//! **Nobody is put off for ever**: there are as many drops as messages, and between them nobody sends. A machine's hand-overs go first only
+//! if they come to an end, by first outcomes, after [`MAX_WAY`] of them at most; else they are steps like others. Where there are finitely
+//! many configurations they always end, since each leaves a message or a machine behind; but where there are not, what others do may break something.
 //!
 //! Nobody can tell a configuration with hand-overs or drops to come from the one after them, so the former is not stored:
 //! a step is *folded* together with all such steps that it leads to. A machine may send for ever; so after [`MAX_FOLDED`] of
@@ -34,13 +37,16 @@ use rustc_hash::FxHashMap;
 use super::super::cells::{CellId, Cells, Cut, Owner};
 use super::super::expand::{Move, Sink, Successor};
 use super::super::lock;
-use super::super::memo::{ActEntry, ActKind, End, Memo};
+use super::super::memo::{ActEntry, ActKind, End, Memo, Out};
 use super::super::pair_table::PairTable;
 use super::super::survey::Notes;
 use super::symmetry::Symmetry;
 
 /// Steps that one step is folded with, at most.
 pub(in super::super) const MAX_FOLDED: u32 = 64;
+
+/// Hand-overs of one machine, and of those that it makes in them, that may go first in a row.
+const MAX_WAY: u32 = 4 * MAX_FOLDED;
 
 /// What becomes of a network whose target drops what it can.
 #[derive(Clone, Copy, Default)]
@@ -67,6 +73,9 @@ pub(in super::super) struct HandOvers<'a> {
     /// By cell: which events a machine drops for good, which a network can bring, as bits. So that hardly ever `dropped` is
     /// asked, which is large.
     events: Vec<u64>,
+    /// By cell: how many hand-overs follow each other from there, one more than go first if these are too many; zero where it
+    /// was not asked for.
+    ways: Vec<u32>,
     open: Vec<Unfolded>,
     spare: Vec<Vec<(u32, CellId)>>,
 }
@@ -133,15 +142,6 @@ pub(in super::super) trait FoldedSink: Sink {
     }
 }
 
-/// What goes first, alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in super::super) enum First {
-    /// The step of the machine of a slot.
-    Machine(u32),
-    /// This arrival of the network of a slot.
-    Arrival(u32, u32),
-}
-
 impl<'a> HandOvers<'a> {
     /// Whether they can go first in a program.
     pub fn are_sound(exe: &Executable) -> bool {
@@ -162,6 +162,7 @@ impl<'a> HandOvers<'a> {
             networks: Vec::new(),
             dropped: PairTable::default(),
             events: Vec::new(),
+            ways: Vec::new(),
             open: Vec::new(),
             spare: Vec::new(),
         }
@@ -221,8 +222,7 @@ impl<'a> HandOvers<'a> {
                     continue;
                 }
                 let act = memo.act(cell);
-                if matches!(act.kind, ActKind::Deliver | ActKind::Create)
-                    && act.is_unheard
+                if self.goes_first(memo, cell, act)
                     && sender.is_none_or(|(other, _)| self.rank(slot) < self.rank(now.changes[other].0))
                 {
                     sender = Some((at, act));
@@ -401,14 +401,10 @@ impl<'a> HandOvers<'a> {
         self.networks[slot as usize]
     }
 
-    /// What goes first, if anything does, and how many others are put off.
+    /// The machine that goes first, if one does, and how many others are put off. Drops never do here: where nobody goes first
+    /// they were made, and at the beginning nothing is on its way.
     #[inline]
-    pub fn find(
-        &mut self,
-        memo: &mut Memo<'_>,
-        vector: &[CellId],
-        n_monitors: usize,
-    ) -> Option<(First, u64)> {
+    pub fn find(&mut self, memo: &mut Memo<'_>, vector: &[CellId], n_monitors: usize) -> Option<(u32, u64)> {
         let mut sender: Option<u32> = None;
         let mut n_enabled = 0;
         for (slot, &cell) in vector.iter().enumerate().skip(n_monitors) {
@@ -418,52 +414,62 @@ impl<'a> HandOvers<'a> {
             let act = memo.act(cell);
             match act.kind {
                 ActKind::Rest | ActKind::Blocked | ActKind::Unasked => continue,
-                ActKind::Create | ActKind::Deliver if act.is_unheard => {
-                    if sender.is_none_or(|other| self.rank(slot as u32) < self.rank(other)) {
+                ActKind::Create | ActKind::Deliver => {
+                    if self.goes_first(memo, cell, act)
+                        && sender.is_none_or(|other| self.rank(slot as u32) < self.rank(other))
+                    {
                         sender = Some(slot as u32);
                     }
                 }
-                ActKind::Create
-                | ActKind::Deliver
-                | ActKind::Alone
-                | ActKind::Network
-                | ActKind::Fault
-                | ActKind::Unknown => {}
+                ActKind::Alone | ActKind::Network | ActKind::Fault | ActKind::Unknown => {}
             }
             n_enabled += 1;
         }
-        let first = match sender {
-            Some(slot) => Some(First::Machine(slot)),
-            None => self.drop_of(memo, vector, n_monitors),
-        };
-        first.map(|first| (first, n_enabled - 1))
+        sender.map(|slot| (slot, n_enabled - 1))
     }
 
-    /// The first arrival, by networks, that its target drops for good.
-    fn drop_of(&mut self, memo: &mut Memo<'_>, vector: &[CellId], n_monitors: usize) -> Option<First> {
-        let mut found: Option<(u32, u32)> = None;
-        for (slot, &cell) in vector.iter().enumerate().skip(n_monitors) {
-            if cell == 0 {
-                continue;
-            }
-            let (slot, act) = (slot as u32, memo.act(cell));
-            if act.kind == ActKind::Network
-                && found.is_none_or(|(other, _)| self.rank(slot) < self.rank(other))
-                && let Some(own) = self.dropped(memo, vector, act)
-            {
-                found = Some((slot, own));
-            }
+    /// Whether the machine that stands there is about to send or make another one, with no more than so many to follow.
+    #[inline]
+    fn goes_first(&mut self, memo: &mut Memo<'_>, cell: CellId, act: ActEntry) -> bool {
+        if !is_hand_over(act) {
+            return false;
         }
-        found.map(|(slot, own)| First::Arrival(slot, own))
+        let n = match self.ways.get(cell as usize) {
+            Some(&n) if n != 0 => n,
+            _ => self.work_out_way(memo, cell),
+        };
+        n <= MAX_WAY
     }
 
-    /// The first arrival of one network that its target drops for good.
-    fn dropped(&mut self, memo: &Memo<'_>, vector: &[CellId], act: ActEntry) -> Option<u32> {
-        (0..act.n).find(|own| {
-            let out = memo.outs[(act.first + own) as usize];
-            let (target, message) = memo.deliveries[out.extra as usize];
-            self.is_dropped(vector[target as usize], message)
-        })
+    #[cold]
+    fn work_out_way(&mut self, memo: &mut Memo<'_>, cell: CellId) -> u32 {
+        let n = self.hand_overs_from(memo, cell, MAX_WAY + 1);
+        if self.ways.len() <= cell as usize {
+            self.ways.resize(lock(self.cells).n_cells() + 1, 0);
+        }
+        self.ways[cell as usize] = n;
+        n
+    }
+
+    /// How many hand-overs follow each other from there by first outcomes, with those of machines that are made; at most so many.
+    fn hand_overs_from(&self, memo: &mut Memo<'_>, cell: CellId, most: u32) -> u32 {
+        let (mut cell, mut n) = (cell, 0);
+        while n < most {
+            let act = memo.act(cell);
+            if !is_hand_over(act) {
+                break;
+            }
+            n += 1;
+            let outs = &memo.outs[act.first as usize..(act.first + act.n) as usize];
+            let stands = |out: &&Out| memo.extras[out.extra as usize].end == End::Stands;
+            // If there is none, the search ends here.
+            let Some(&out) = outs.iter().find(stands) else { break };
+            if let Some((_, created, _)) = memo.extras[out.extra as usize].created {
+                n += self.hand_overs_from(memo, created, most - n);
+            }
+            cell = out.next;
+        }
+        n
     }
 
     /// Whether the machine that stands there drops the message for good.
@@ -488,6 +494,12 @@ impl<'a> HandOvers<'a> {
         }
         self.ranks[slot as usize]
     }
+}
+
+/// Nobody gets in the way of the step, and no monitor hears of it.
+#[inline]
+fn is_hand_over(act: ActEntry) -> bool {
+    matches!(act.kind, ActKind::Deliver | ActKind::Create) && act.is_unheard
 }
 
 /// Makes the own part of a hand-over or creation, by one outcome; says whether the machine still stands.
