@@ -53,6 +53,7 @@ pub fn run(args: &[&str]) -> ExitCode {
                     "ledgers" => Some(Only::Ledgers),
                     "tellers" => Some(Only::Tellers),
                     "rounds" => Some(Only::Rounds),
+                    "rivals" => Some(Only::Rivals),
                     _ => known.map(Only::Profile),
                 };
                 only.is_some()
@@ -280,7 +281,7 @@ fn usage() -> ExitCode {
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
-    println!("  profiles: {}, ledgers, tellers, rounds", names.join(", "));
+    println!("  profiles: {}, ledgers, tellers, rounds, rivals", names.join(", "));
     println!("cargo xtask differential --boogie [--programs N] [--seed S]");
     ExitCode::from(2)
 }

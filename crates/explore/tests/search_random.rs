@@ -209,6 +209,14 @@ fn liveness_of_rounds_agrees_with_a_naive_look_at_the_graph() {
     compare_liveness(1_000..1_200, 60, all);
 }
 
+/// Programs of which most runs end, unless the right one comes first.
+#[test]
+fn liveness_of_rivals_agrees_with_a_naive_look_at_the_graph() {
+    compare_liveness(0..250, 150, |_| Over { only: Some(Only::Rivals), ..Over::default() });
+    let bag = Over { model: NetworkModel::Bag, only: Some(Only::Rivals), ..Over::default() };
+    compare_liveness(0..100, 30, |_| bag);
+}
+
 fn compare_liveness(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u64) -> Over) {
     let mut problems = Vec::new();
     let mut n_compared = 0;

@@ -8,6 +8,7 @@ use allways_run::{NetworkModel, NetworkOptions};
 
 use crate::generate::circle::circle;
 use crate::generate::ledger::ledger;
+use crate::generate::rival::rival;
 use crate::generate::round::round;
 use crate::generate::teller::teller;
 use crate::generate::{Profile, generate, generate_any};
@@ -123,6 +124,7 @@ pub enum Only {
     Ledgers,
     Tellers,
     Rounds,
+    Rivals,
 }
 
 /// Which network random programs run over.
@@ -135,18 +137,21 @@ pub struct Over {
     pub only: Option<Only>,
 }
 
-/// The program of a seed. Every fifth is about what is read of nested values, every tenth about who is told first, and every twentieth goes round for ever; where messages can overtake each other, every third
-/// is made to show that.
+/// The program of a seed. Every fifth is about what is read of nested values, every tenth about who is told first, every twentieth about who
+/// comes first, and another twentieth goes round for ever; where messages can overtake each other, every third is made to show that.
 pub fn program_of(seed: u64, over: Over) -> String {
     match over.only {
         Some(Only::Profile(profile)) => generate(seed, profile),
         Some(Only::Ledgers) => ledger(seed),
         Some(Only::Tellers) => teller(seed),
         Some(Only::Rounds) => round(seed),
+        Some(Only::Rivals) => rival(seed),
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
         None if seed % 5 == 2 => ledger(seed),
         None if seed % 10 == 4 => teller(seed),
         None if seed % 20 == 9 => round(seed),
+        // Kinds come in turn.
+        None if seed % 20 == 19 => rival(seed / 20),
         None => generate_any(seed).0,
     }
 }

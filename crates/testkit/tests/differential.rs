@@ -11,6 +11,7 @@ use allways_testkit::differential::{
     Comparison, Only, Over, Statistics, compare_seed, network_of, program_of,
 };
 use allways_testkit::generate::generate_any;
+use allways_testkit::generate::rival::N_KINDS;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
 use allways_testkit::random::Random;
@@ -121,6 +122,21 @@ fn oracle_and_search_agree_on_what_is_read_of_values() {
 #[test]
 fn oracle_and_search_agree_on_who_is_told_first() {
     compare_proofs(0..108, 60, |_| Over { only: Some(Only::Tellers), ..Over::default() });
+}
+
+/// Every condition under which steps may go first, four times, and over networks.
+#[test]
+fn oracle_and_search_agree_on_who_comes_first() {
+    compare_proofs(0..4 * N_KINDS, 90, |_| Over { only: Some(Only::Rivals), ..Over::default() });
+    for (model, faults) in [
+        (NetworkModel::Bag, false),
+        (NetworkModel::Fifo, false),
+        (NetworkModel::Causal, false),
+        (NetworkModel::Bag, true),
+        (NetworkModel::Inbox, true),
+    ] {
+        compare_proofs(0..N_KINDS, 15, |_| Over { model, faults, only: Some(Only::Rivals) });
+    }
 }
 
 fn compare_proofs(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u64) -> Over) {

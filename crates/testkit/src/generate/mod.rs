@@ -12,6 +12,7 @@ mod body;
 pub mod circle;
 pub mod ledger;
 pub mod profile;
+pub mod rival;
 pub mod round;
 pub mod teller;
 
