@@ -460,6 +460,10 @@ pub struct ProveArgs {
     #[arg(long, value_name = "N")]
     pub max_occurrences: Option<u32>,
 
+    /// Bound a number, or how many elements a sequence, set or map has; may come several times
+    #[arg(long, value_name = "[MACHINE.]VARIABLE=N", value_parser = variable_bound)]
+    pub max_value: Vec<(String, u64)>,
+
     /// Look at N answers of `choose(n)`, from the first to the last, evenly spread
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_choices: Option<u32>,
@@ -494,6 +498,11 @@ pub struct ProveArgs {
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+fn variable_bound(text: &str) -> Result<(String, u64), String> {
+    let bound = text.split_once('=').and_then(|(name, most)| Some((name.to_owned(), most.parse().ok()?)));
+    bound.ok_or_else(|| "write it as `Machine.variable=5`".to_owned())
 }
 
 fn reduction(text: &str) -> Result<String, String> {

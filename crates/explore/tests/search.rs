@@ -5,7 +5,9 @@ mod support;
 
 use std::sync::Arc;
 
-use allways_explore::search::{Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind, prove};
+use allways_explore::search::{
+    Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind, VariableBounds, prove,
+};
 use allways_explore::{Fairness, Never};
 use allways_machine::{Executable, Outcome, Silent, replay};
 use allways_run::{Bound, Guarantee, Limits, Quiet, StopReason, Verdict};
@@ -125,6 +127,68 @@ fn inbox_bounds_cut() {
     }
     let bounds = SearchBounds { inbox: Some(4), ..Default::default() };
     assert_eq!(run(&exe, &ProveOptions { bounds, ..safety() }).statistics.largest_inbox, 4);
+}
+
+/// Requests have numbers, and who is refused asks again.
+const REQUESTS: &str = "
+event eRequest: (source: Client, n: int);
+event eAnswer: (n: int, ok: bool);
+machine Main { start state S { entry { new Client(new Server()); } } }
+machine Server {
+    start state S {
+        on eRequest do (it: (source: Client, n: int)) { send it.source, eAnswer, (n = it.n, ok = $); }
+    }
+}
+machine Client {
+    var server: Server;
+    var n: int;
+    var log: seq[int];
+    start state S {
+        entry (it: Server) { server = it; ask(); }
+        on eAnswer do (it: (n: int, ok: bool)) {
+            assert it.n == n;
+            if (it.ok) { raise halt; }
+            log += (0, n);
+            assert BAD;
+            ask();
+        }
+    }
+    fun ask() { n = n + 1; send server, eRequest, (source = this, n = n); }
+}
+";
+
+#[test]
+fn variables_can_be_bounded() {
+    let exe = |bad: &str| {
+        let program = compile("requests.p", &REQUESTS.replace("BAD", bad)).unwrap();
+        Arc::new(Executable::new(&program, 0))
+    };
+    let bounded = Verdict::Holds(Guarantee::UpTo(vec![Bound::Variables]));
+    let fine = exe("sizeof(log) != 6");
+    for order in [Order::Breadth, Order::Depth, Order::Deepening] {
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            for (name, most) in [("n", 5), ("Client.n", 3), ("Client.log", 4)] {
+                let variables = VariableBounds::named(&fine, [(name, most)]).unwrap();
+                let bounds = SearchBounds { variables, ..Default::default() };
+                let options = ProveOptions { bounds, order, reductions, ..safety() };
+                assert_eq!(run(&fine, &options).verdict, bounded, "{name} {order:?}");
+                let broken = run(&exe("n != 3"), &options).verdict;
+                assert!(matches!(broken, Verdict::Violated(_)), "{name} {order:?}");
+            }
+        }
+    }
+    for name in ["m", "Server.n", "Nobody.n"] {
+        assert!(VariableBounds::named(&fine, [(name, 1)]).is_err(), "{name}");
+    }
+    // A bound that cuts off the first step at once shows, too.
+    let program = compile(
+        "at-once.p",
+        "machine Main { var n: int; start state S { entry { n = 7; } on null do { n = n - 1; assert n > 0; } } }",
+    );
+    let exe = Arc::new(Executable::new(&program.unwrap(), 0));
+    let variables = VariableBounds::named(&exe, [("n", 6)]).unwrap();
+    let bounds = SearchBounds { variables, ..Default::default() };
+    assert_eq!(run(&exe, &ProveOptions { bounds, ..safety() }).verdict, bounded);
 }
 
 /// Three choices with a hundred answers each, of which a few decide.

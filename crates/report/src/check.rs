@@ -246,6 +246,7 @@ fn explain_bound(bound: &Bound) -> String {
         Bound::Occurrences(n) => format!("the bound of {n} messages of one event in an inbox"),
         Bound::Machines(n) => format!("the bound of {n} machines"),
         Bound::Choices(1) => "the bound of one answer to `choose`".to_owned(),
+        Bound::Variables => "the bound on variables".to_owned(),
         Bound::Choices(n) => format!("the bound of {n} answers to `choose`"),
     }
 }

@@ -38,6 +38,8 @@ pub enum Bound {
     Machines(u32),
     /// Answers to a choice of a number.
     Choices(u32),
+    /// On what variables hold.
+    Variables,
 }
 
 /// A violation with the schedule that replays to it.

@@ -8,7 +8,7 @@ use allways_explore::Fairness;
 use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, FloodRule, Rules};
 use allways_explore::search::{
     self, Covered, Growth, GrowthKind, Order, ProveOptions, ProveReport, Reductions, SearchBounds,
-    SeenViolation, StoreKind, WideChoice,
+    SeenViolation, StoreKind, VariableBounds, WideChoice,
 };
 use allways_machine::{Executable, Simplify};
 use allways_report::{check as check_report, json, prove as prove_report};
@@ -46,7 +46,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         return ExitStatus::Rejected;
     }
     interrupt::listen();
-    let options = options(args);
+    let mut options = options(args);
     let network = args.network.options();
     let mut total = ExitStatus::Success;
     let mut reports = Vec::new();
@@ -56,6 +56,14 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         let executable = match network::executable(program, test, &network) {
             Ok(executable) => executable,
             Err(status) => return status,
+        };
+        let bounds = args.max_value.iter().map(|(name, most)| (name.as_str(), *most));
+        options.bounds.variables = match VariableBounds::named(&executable, bounds) {
+            Ok(bounds) => bounds,
+            Err(problem) => {
+                printer::err(&format!("--max-value: {problem}\n"));
+                return ExitStatus::Rejected;
+            }
         };
         let progress = ProgressLine::new(&name, args.format == Format::Text);
         let start = Instant::now();
@@ -210,6 +218,7 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
         ("--max-inbox", args.max_inbox.is_some()),
         ("--max-occurrences", args.max_occurrences.is_some()),
         ("--max-choices", args.max_choices.is_some()),
+        ("--max-value", !args.max_value.is_empty()),
         ("--order", args.order != OrderArg::Breadth),
     ];
     let (name, _) = given.into_iter().find(|(_, given)| *given)?;
@@ -417,7 +426,7 @@ fn wide_choice_of(wide: &WideChoice) -> prove_report::WideChoice {
 }
 
 const BOUND_VARIABLES: &str =
-    "bound the variable in the program or its test, or the steps by `--max-depth N`";
+    "bound a variable by `--max-value MACHINE.VARIABLE=N`, or the steps by `--max-depth N`";
 
 /// What a search that ended early looked at.
 fn covered(covered: Covered) -> Option<prove_report::Covered> {

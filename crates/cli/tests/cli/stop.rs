@@ -194,3 +194,44 @@ fn await_handler(child: &Child) {
         std::thread::yield_now();
     }
 }
+
+/// What is advised helps: choices and variables can be bounded, and the verdict says so.
+#[test]
+fn advice_on_wide_and_endless_programs_helps() {
+    let folder = folder("stop-advice");
+    let program = "
+event eAsk: (source: Client, n: int, value: int);
+event eAnswer: int;
+machine Main { start state S { entry { var server: Server; server = new Server(); new Client(server); new Client(server); } } }
+machine Server { start state S { on eAsk do (it: (source: Client, n: int, value: int)) { assert it.value < 500; send it.source, eAnswer, it.n; } } }
+machine Client {
+    var server: Server;
+    var next: int;
+    start state S {
+        entry (it: Server) { server = it; ask(); }
+        on eAnswer do (n: int) { assert n == next; ask(); }
+    }
+    fun ask() { next = next + 1; send server, eAsk, (source = this, n = next, value = choose(500)); }
+}
+";
+    fs::write(folder.join("ask.p"), program).unwrap();
+    let output = allways(&folder, &["prove", "--memory", "0.03"]);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_says(&text, &["`Client` has a `choose` with 500 answers; `--max-choices N` looks at N of each"]);
+    let output = allways(&folder, &["prove", "--memory", "0.03", "--max-choices", "2"]);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_says(&text, &["`next` of `Client`: up to ", "--max-value MACHINE.VARIABLE=N"]);
+    let output = allways(&folder, &["prove", "--max-choices", "2", "--max-value", "Client.next=4"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert_says(&text, &["the bound of 2 answers to `choose` and the bound on variables cut some off"]);
+    for (wrong, says) in
+        [("Client.nxt=4", "no machine `Client` has a variable `nxt`"), ("next", "Machine.variable=5")]
+    {
+        let output = allways(&folder, &["prove", "--max-value", wrong]);
+        assert_eq!(output.status.code(), Some(2));
+        assert_says(&String::from_utf8_lossy(&output.stderr), &[says]);
+    }
+}

@@ -78,6 +78,7 @@ pub(super) enum Cut {
     Occurrences,
     Machines,
     Choices,
+    Variables,
 }
 
 /// What a machine can do by itself.
@@ -101,16 +102,27 @@ pub(super) enum Act {
 }
 
 /// One outcome of a machine's own part of a step.
+///
+/// A step that makes a machine has the outcomes of both, each with each: there may be millions, so they share what they have.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Outcome1 {
     pub end: Ending,
-    pub answers: Vec<Answer>,
+    answers: Arc<[Answer]>,
+    /// Of the machine that was made.
+    birth_answers: Option<Arc<[Answer]>>,
     /// What monitors hear: slot and message, in order.
-    pub observed: Vec<(u32, u32)>,
+    pub observed: Arc<[(u32, u32)]>,
     /// The machine that was made: slot and cell.
     pub created: Option<(u32, CellId)>,
     /// What the creation means to the network: slot and operation.
     pub birth: Option<(u32, u32)>,
+}
+
+impl Outcome1 {
+    /// Its data choices, in order.
+    pub fn answers(&self) -> impl Iterator<Item = Answer> + '_ {
+        self.answers.iter().chain(self.birth_answers.iter().flat_map(|answers| answers.iter())).copied()
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -167,6 +179,8 @@ pub(super) struct Cells<'c> {
     bounded: FxHashSet<CellId>,
     /// Of the choice of a number with most answers: the machine, and how many; of those with as many, the first.
     widest: Option<(u32, u32)>,
+    /// A bound has cut off a way through the first step.
+    cut_at_beginning: Option<Cut>,
     /// Answers count, not only where they lead.
     keep_answers: bool,
     simplify: Simplify,
@@ -235,6 +249,7 @@ impl<'c> Cells<'c> {
             max_choices: None,
             bounded: FxHashSet::default(),
             widest: None,
+            cut_at_beginning: None,
             keep_answers,
             simplify,
             simplified: Default::default(),
@@ -686,9 +701,10 @@ impl<'c> Cells<'c> {
         Some(WideChoice { machine: self.exe.machine_name(machine).to_owned(), n_answers })
     }
 
-    /// Whether answers were left out somewhere.
-    pub fn has_bounded_choices(&self) -> bool {
-        !self.bounded.is_empty()
+    /// Bounds that have cut something off in the first step, or left out answers.
+    pub fn cuts(&self) -> impl Iterator<Item = Cut> {
+        let choices = (!self.bounded.is_empty()).then_some(Cut::Choices);
+        self.cut_at_beginning.into_iter().chain(choices)
     }
 
     /// Whether somebody in a configuration may do more than was looked at: with an answer that was left out.
@@ -708,6 +724,14 @@ impl<'c> Cells<'c> {
     }
 
     fn stands(&mut self, owner: Owner) -> Ending {
+        // Before anything is left out: what a variable holds when nobody reads it any more counts, so that bounds mean the same with
+        // and without reductions.
+        if let Owner::Machine(machine) = owner {
+            let local = self.kernel.configuration().local(machine);
+            if self.bounds.variables.are_exceeded(self.kernel.store(), local) {
+                return Ending::Cut(Cut::Variables);
+            }
+        }
         let cell = self.intern(owner);
         match self.cells[cell as usize].cut {
             None => Ending::Stands(cell),

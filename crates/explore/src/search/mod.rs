@@ -39,6 +39,7 @@ mod survey;
 mod table;
 mod termination;
 mod tree;
+mod variables;
 mod witness;
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -48,6 +49,7 @@ pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
 pub use report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation, WideChoice};
 pub use survey::{Survey, survey};
+pub use variables::VariableBounds;
 
 /// Looks at a lock that are made before the thread goes to sleep.
 const LOOKS: u32 = 200;

@@ -4,6 +4,7 @@ use allways_machine::Executable;
 use allways_run::{Limits, NetworkModel};
 
 use super::reduce::hand_over::HandOvers;
+use super::variables::VariableBounds;
 use crate::options::Fairness;
 
 /// In which order configurations are looked at.
@@ -41,6 +42,8 @@ pub struct SearchBounds {
     pub occurrences: Option<u32>,
     /// Machines, halted ones included.
     pub machines: Option<u32>,
+    /// What variables of machines hold.
+    pub variables: VariableBounds,
 }
 
 /// What need not be looked at or told apart; see `search/reduce`. None changes a verdict.

@@ -229,9 +229,7 @@ fn report(
 ) -> ProveReport {
     let mut cells = super::lock(cells);
     let mut tally = explored.tally;
-    if cells.has_bounded_choices() {
-        tally.cuts.add(Cut::Choices);
-    }
+    cells.cuts().for_each(|cut| tally.cuts.add(cut));
     // Depth-first searches have exact keys always.
     let store = if options.order == Order::Breadth { options.store } else { StoreKind::Exact };
     let omission = match store {
@@ -299,6 +297,7 @@ fn guarantee(options: &ProveOptions, cuts: Cuts, omission: f64) -> Guarantee {
         (Cut::Occurrences, bounds.occurrences.map(Bound::Occurrences)),
         (Cut::Machines, bounds.machines.map(Bound::Machines)),
         (Cut::Choices, options.max_choices.map(Bound::Choices)),
+        (Cut::Variables, Some(Bound::Variables)),
     ]
     .into_iter()
     .filter(|(cut, _)| cuts.has(*cut))

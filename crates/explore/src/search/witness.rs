@@ -430,9 +430,9 @@ pub(super) fn moves_answers(cells: &mut Cells, vector: &[CellId], by: Move) -> V
     }
     match &*cells.known_act(vector[by.slot as usize]) {
         Act::Step { deliver, outcomes, .. } => {
-            let own = &outcomes[by.own as usize].answers;
+            let own = outcomes[by.own as usize].answers();
             match *deliver {
-                None => answers.extend_from_slice(own),
+                None => answers.extend(own),
                 Some((target, message)) => {
                     let has_fate = cells.has_fate(target, message);
                     let receiver = match vector[target as usize] {
@@ -443,7 +443,7 @@ pub(super) fn moves_answers(cells: &mut Cells, vector: &[CellId], by: Move) -> V
                     let (fate, rest) =
                         reactions[by.delivered as usize].answers.split_at(usize::from(has_fate));
                     answers.extend_from_slice(fate);
-                    answers.extend_from_slice(own);
+                    answers.extend(own);
                     answers.extend_from_slice(rest);
                 }
             }

@@ -282,9 +282,9 @@ impl<'c> Places<'c> {
         let mut own = Vec::new();
         for outcome in outcomes {
             targets.extend(outcome.observed.iter().map(|&(monitor, _)| monitor));
-            let observed: Box<[(u32, u32)]> = outcome.observed.as_slice().into();
+            let observed: Box<[(u32, u32)]> = (*outcome.observed).into();
             let created = outcome.created.map(|(slot, cell)| (slot, self.of_cell(cell)));
-            let answers = numbers(&outcome.answers);
+            let answers: Vec<u32> = outcome.answers().map(|answer| answer.answer).collect();
             for (end, more) in self.ends(&outcome.end, tail) {
                 let answers = answers.iter().copied().chain(more).collect();
                 own.push(Own { end, answers, observed: observed.clone(), created });

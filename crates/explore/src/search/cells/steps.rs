@@ -16,25 +16,30 @@ const MAX_RESOLUTIONS: usize = 100_000;
 pub(in super::super) const LOOK_AFTER: usize = 1 << 14;
 
 /// One way through a part, before it is known what becomes of a machine that was made.
-#[derive(Clone)]
 struct Way {
     end: Ending,
-    answers: Vec<Answer>,
-    observed: Vec<(u32, u32)>,
+    answers: Arc<[Answer]>,
+    observed: Arc<[(u32, u32)]>,
 }
 
 impl Way {
-    fn outcome(mut self, birth: Option<(u32, &Way)>) -> Outcome1 {
-        let mut created = None;
+    fn outcome(&self, birth: Option<(u32, &Way)>) -> Outcome1 {
+        let (mut created, mut birth_answers, mut end) = (None, None, &self.end);
         if let Some((slot, birth)) = birth {
-            self.answers.extend_from_slice(&birth.answers);
+            birth_answers = (!birth.answers.is_empty()).then(|| birth.answers.clone());
             match birth.end {
                 Ending::Stands(cell) => created = Some((slot, cell)),
-                Ending::Cut(_) | Ending::Fault(..) | Ending::Unknown(_) => self.end = birth.end.clone(),
+                Ending::Cut(_) | Ending::Fault(..) | Ending::Unknown(_) => end = &birth.end,
             }
         }
-        Outcome1 { end: self.end, answers: self.answers, observed: self.observed, created, birth: None }
+        let (answers, observed) = (self.answers.clone(), self.observed.clone());
+        Outcome1 { end: end.clone(), answers, birth_answers, observed, created, birth: None }
     }
+}
+
+/// Nothing is allocated for nothing.
+fn shared<T>(all: Vec<T>) -> Arc<[T]> {
+    if all.is_empty() { Arc::default() } else { all.into() }
 }
 
 /// A machine at a data choice, and how it came there.
@@ -110,7 +115,7 @@ impl Cells<'_> {
             Err(reason) => return Act::Unknown(reason),
         };
         let Some(((child, local), payload)) = newborn.zip(birth) else {
-            let outcomes = own.into_iter().map(|way| way.outcome(None)).collect();
+            let outcomes = own.iter().map(|way| way.outcome(None)).collect();
             return Act::Step { deliver, creates, outcomes };
         };
         let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
@@ -125,7 +130,7 @@ impl Cells<'_> {
         });
         let mut outcomes = Vec::new();
         let mut look_at = LOOK_AFTER;
-        for way in own {
+        for way in &own {
             // Together they may have millions.
             if outcomes.len() >= look_at {
                 look_at = outcomes.len() + LOOK_AFTER;
@@ -138,9 +143,8 @@ impl Cells<'_> {
                 outcomes.push(way.outcome(None));
                 continue;
             }
-            outcomes.extend(
-                births.iter().map(|child| Outcome1 { birth, ..way.clone().outcome(Some((slot, child))) }),
-            );
+            outcomes
+                .extend(births.iter().map(|child| Outcome1 { birth, ..way.outcome(Some((slot, child))) }));
         }
         Act::Step { deliver, creates, outcomes }
     }
@@ -152,7 +156,7 @@ impl Cells<'_> {
         let interface = local.interface;
         let first = self.kernel.step_undelivered_alone(machine, local, &mut self.recorder);
         let own = self.ways(cell, machine, Some(interface), first)?;
-        Ok(own.into_iter().map(|way| way.outcome(None)).collect())
+        Ok(own.iter().map(|way| way.outcome(None)).collect())
     }
 
     /// What a machine does when a message reaches it, kept for who asks again.
@@ -182,7 +186,7 @@ impl Cells<'_> {
             let first = self.kernel.deliver_alone(machine, local, message, n_copies, &mut self.recorder);
             match self.ways(cell, machine, None, first) {
                 Ok(ways) => delivered.extend(ways.into_iter().map(|way| {
-                    let answers = fate.into_iter().chain(way.answers).collect();
+                    let answers = fate.into_iter().chain(way.answers.iter().copied()).collect();
                     Delivered { end: way.end, answers }
                 })),
                 Err(reason) => {
@@ -236,9 +240,9 @@ impl Cells<'_> {
                                 .iter()
                                 .rev()
                                 .take(64)
-                                .any(|way| way.end == end && way.observed == observed);
+                                .any(|way| way.end == end && *way.observed == observed[..]);
                         if !is_known {
-                            found.push(Way { end, answers, observed });
+                            found.push(Way { end, answers: shared(answers), observed: shared(observed) });
                         }
                     }
                 }
@@ -350,7 +354,7 @@ impl Cells<'_> {
             let answers: Vec<u32> = way.answers.iter().map(|answer| answer.answer).collect();
             let mut vector = monitors.clone();
             let mut end = way.end;
-            for (monitor, message) in way.observed {
+            for &(monitor, message) in way.observed.iter() {
                 match self.observe(vector[monitor as usize], message).end {
                     Ending::Stands(cell) => vector[monitor as usize] = cell,
                     other => {
@@ -368,8 +372,7 @@ impl Cells<'_> {
                     }
                 }
                 Ending::Fault(..) => beginning.violations.push(answers),
-                // Nothing is in an inbox yet that a bound could cut.
-                Ending::Cut(_) => {}
+                Ending::Cut(cut) => self.cut_at_beginning = Some(cut),
                 Ending::Unknown(reason) => {
                     beginning.unknown.get_or_insert(reason);
                 }
