@@ -12,7 +12,7 @@ use allways_explore::search::{
 };
 use allways_explore::{Cancel, Never};
 use allways_machine::{Executable, Outcome, Silent, replay};
-use allways_run::{Limits, Observer, Progress, Quiet, StopReason, Verdict};
+use allways_run::{Limits, NetworkModel, NetworkOptions, Observer, Progress, Quiet, StopReason, Verdict};
 use support::compare::safety;
 use support::compile;
 
@@ -267,4 +267,29 @@ machine Client {
     assert_eq!(report.remarks.growth, []);
     let wide = report.remarks.wide_choice.expect("there are choices");
     assert_eq!((wide.machine.as_str(), wide.n_answers), ("Main", 60));
+}
+
+/// What is on its way to machines of one kind is told once.
+#[test]
+fn what_grows_alike_is_told_once() {
+    let text = "
+event eItem: int;
+machine Main {
+    start state S {
+        entry {
+            var all: seq[Sink];
+            all += (0, new Sink());
+            all += (1, new Sink());
+            while (true) { send choose(all), eItem, choose(2); }
+        }
+    }
+}
+machine Sink { start state S { ignore eItem; } }
+";
+    let program = compile("limits.p", text).unwrap_or_else(|error| panic!("{error}"));
+    let network = NetworkOptions { model: NetworkModel::Bag, ..NetworkOptions::default() };
+    let exe = Arc::new(Executable::new(&program, 0).with_network(&network).expect("names"));
+    let report = run(&exe, &ProveOptions { reductions: Reductions::NONE, ..safety() }, Some(8 << 20));
+    let growth: Vec<_> = report.remarks.growth.iter().map(|it| (it.kind, it.owner.as_str())).collect();
+    assert_eq!(growth, [(GrowthKind::Network, "Sink")]);
 }

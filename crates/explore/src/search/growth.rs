@@ -172,8 +172,20 @@ pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
     if growing.iter().any(|(measured, _)| measured.kind < GrowthKind::Payload) {
         growing.retain(|(measured, _)| measured.kind < GrowthKind::Payload);
     }
-    growing.truncate(MOST);
-    growing.into_iter().map(|(measured, records)| told(cells, measured, records)).collect()
+    let mut all: Vec<Growth> = Vec::new();
+    for (measured, records) in growing {
+        let growth = told(cells, measured, records);
+        // What is on its way is measured by machine, and told by its kind.
+        let same = |other: &Growth| {
+            (other.kind, &other.owner, &other.name) == (growth.kind, &growth.owner, &growth.name)
+        };
+        match all.iter().position(same) {
+            Some(at) => all[at].size = all[at].size.max(growth.size),
+            None if all.len() == MOST => break,
+            None => all.push(growth),
+        }
+    }
+    all
 }
 
 impl Table<'_> {
