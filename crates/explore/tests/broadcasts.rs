@@ -85,12 +85,26 @@ fn nobody_can_tell_the_order() {
 /// Each step has two outcomes that meet again soon: whoever follows all ways before anything is stored never comes to an end.
 #[test]
 fn ways_that_meet_again_are_not_followed_one_by_one() {
-    let ticks = "event eTick; event eDone;
+    // Before one machine asks alone, two can step: else there is no chain.
+    let ticks = "event eTick;
         machine Ticker { var n: int; start state S {
             entry { send this, eTick; }
             on eTick do { if ($) { n = (n + 1) % 3; } send this, eTick; }
         } }
-        machine Main { start state S { entry { new Ticker(); } } }";
+        machine Idle { start state S { } }
+        machine Main { start state S { entry { new Ticker(); new Idle(); } } }";
+    // It asks while another one is put off, and comes to an end.
+    let asks = "event eNoise;
+        machine Sink { start state S { ignore eNoise; } }
+        machine Asker { var n: int; var i: int; start state S { entry (sink: machine) {
+            while (i < 40) {
+                if ($) { n = (n + 1) % 3; }
+                send sink, eNoise;
+                i = i + 1;
+            }
+        } } }
+        machine Other { start state S { entry (sink: machine) { send sink, eNoise; } } }
+        machine Main { start state S { entry { new Asker(new Sink()); new Other(new Sink()); } } }";
     // Over a network each send goes first.
     let sends = "event eOne; event eOther;
         machine Sink { start state S { ignore eOne, eOther; } }
@@ -102,7 +116,9 @@ fn ways_that_meet_again_are_not_followed_one_by_one() {
                 n = n + 1;
             }
         } } }";
-    for (text, model) in [(ticks, NetworkModel::Inbox), (sends, NetworkModel::Bag)] {
+    for (text, model) in
+        [(ticks, NetworkModel::Inbox), (asks, NetworkModel::Inbox), (sends, NetworkModel::Bag)]
+    {
         let program = compile("ways.p", text).unwrap_or_else(|error| panic!("{error}"));
         let network = NetworkOptions { model, ..NetworkOptions::default() };
         let exe = Executable::new(&program, 0).with_network(&network);

@@ -47,12 +47,14 @@ fn who_sends_without_end_puts_nobody_off() {
         "while (true) { send sink, eNoise; }",
         "while (true) { if ($) { send sink, eNoise; } else { send sink, eOther; } }",
         "while (true) { new Idle(); }",
+        "new Parent();",
         "goto Again, sink;",
     ];
     for body in endless {
         let text = format!(
             "event eNoise; event eOther; event eBad;
             machine Idle {{ start state S {{ }} }}
+            machine Parent {{ start state S {{ entry {{ new Parent(); }} }} }}
             machine Sink {{ start state S {{ on eNoise do {{ }} on eOther do {{ }} on eBad do {{ assert false; }} }} }}
             machine Endless {{
                 start state S {{ entry (sink: machine) {{ {body} }} }}

@@ -8,15 +8,16 @@
 //!
 //! The first configuration of a chain is stored, not only the last: many steps may lead there, and the chain is to be followed once.
 //!
-//! Needs: persistent sets. Preserved: what they preserve, since at each configuration of a chain those step who would if it was
-//! stored; whether a machine that *could* go on alone is the one that is chosen there matters, else others might be put off for
-//! ever. Not preserved: the number of layers, so the witness is looked for without.
+//! Needs: persistent sets. Preserved: what they preserve. At each configuration of a chain a set steps that is enough for now, all of it;
+//! where it has several machines the chain ends. That **nobody is put off for ever** is asked only of what is stored: from there steps
+//! lead to where all step, and a chain always ends in something stored, even if it goes round in a circle. Not preserved: the
+//! number of layers, so the witness is looked for without.
 
 use super::super::cells::CellId;
 use super::super::expand::{Expander, Move, Successor};
 use super::super::survey::Notes;
 use super::hand_over::{FoldedSink, MAX_FOLDED, Raw};
-use super::persistent::{PersistentSets, Promise};
+use super::persistent::PersistentSets;
 
 /// Follows chains.
 #[derive(Default)]
@@ -35,7 +36,6 @@ struct Link {
     n_folded: u32,
     /// Steps that may still be folded, from here on.
     n_left: u32,
-    promise: Promise,
 }
 
 impl Chains {
@@ -49,35 +49,32 @@ impl Chains {
         notes: Option<&Notes>,
         sink: &mut S,
     ) {
-        self.take(from, (0, 0, MAX_FOLDED), Promise::Kept, raw, sink);
+        self.take(from, (0, 0, MAX_FOLDED), raw, sink);
         while let Some(mut link) = self.open.pop() {
             let mut next = std::mem::take(&mut self.raw);
-            let mut promise = Promise::None;
             if link.n_left > 0 {
                 // The way that was followed to see that nobody is put off for ever is mostly this one.
-                let known = match (link.promise, sets.recall(&link.vector)) {
-                    (Promise::Kept, Some((vector, chosen))) => {
+                let alone = match sets.recall(&link.vector) {
+                    Some((vector, chosen)) => {
                         link.vector.clear();
                         link.vector.extend_from_slice(vector);
-                        Some(chosen)
+                        match chosen {
+                            Some(chosen) => chosen.alone(),
+                            None => sets.alone(&mut expander.memo, &link.vector),
+                        }
                     }
-                    (Promise::Kept | Promise::None, _) => None,
+                    None => {
+                        sink.with_symmetry(|symmetry| {
+                            if let Some(symmetry) = symmetry {
+                                let canonical = symmetry.canonical(&link.vector);
+                                link.vector.clear();
+                                link.vector.extend_from_slice(canonical);
+                            }
+                        });
+                        sets.alone(&mut expander.memo, &link.vector)
+                    }
                 };
-                let alone = sink.with_symmetry(|mut symmetry| {
-                    if let Some(Some(chosen)) = known {
-                        return chosen.alone();
-                    }
-                    if known.is_none()
-                        && let Some(symmetry) = &mut symmetry
-                    {
-                        let canonical = symmetry.canonical(&link.vector);
-                        link.vector.clear();
-                        link.vector.extend_from_slice(canonical);
-                    }
-                    sets.alone(&mut expander.memo, &link.vector, symmetry, link.promise)
-                });
-                if let Some((slot, then)) = alone {
-                    promise = then;
+                if let Some(slot) = alone {
                     expander.expand_one(&link.vector, slot, &mut next);
                 }
             }
@@ -89,7 +86,7 @@ impl Chains {
                     notes.see(&link.vector, expander.n_monitors(), false);
                 }
                 let n_left = (link.n_left - 1) / next.ends.len().max(1) as u32;
-                self.take(&link.vector, (link.delta, link.n_folded + 1, n_left), promise, &mut next, sink);
+                self.take(&link.vector, (link.delta, link.n_folded + 1, n_left), &mut next, sink);
             }
             self.raw = next;
             self.spare.push(link.vector);
@@ -101,12 +98,9 @@ impl Chains {
         &mut self,
         from: &[CellId],
         (delta, n_folded, n_left): (u64, u32, u32),
-        promise: Promise,
         raw: &mut Raw,
         sink: &mut S,
     ) {
-        // The way that was followed is that of the first outcome.
-        let promise = if raw.ends.len() == 1 { promise } else { Promise::None };
         let mut start = 0;
         for &(more, end) in &raw.ends {
             let mut vector = self.spare.pop().unwrap_or_default();
@@ -119,7 +113,7 @@ impl Chains {
                 vector[slot as usize] = cell;
             }
             start = end;
-            self.open.push(Link { vector, delta: delta.wrapping_add(more), n_folded, n_left, promise });
+            self.open.push(Link { vector, delta: delta.wrapping_add(more), n_folded, n_left });
         }
         for _ in 0..raw.n_broken {
             sink.broken(Move::default());

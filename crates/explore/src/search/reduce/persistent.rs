@@ -102,6 +102,7 @@ impl Reach {
             }
         }
         for (me, family) in families.iter().enumerate() {
+            // Of sends and what is heard the topology counts that of machines that are made; of references it does not.
             for from in members(family) {
                 reach.names_itself[me] |= topology.names_itself(from);
                 let machine = sites[from as usize].machine;
@@ -162,18 +163,10 @@ pub(in super::super) struct Chosen {
 }
 
 impl Chosen {
-    /// The machine that steps alone, if one does; it goes the way that was followed.
-    pub fn alone(self) -> Option<(u32, Promise)> {
-        self.movers.is_power_of_two().then(|| (self.movers.trailing_zeros(), Promise::Kept))
+    /// The machine that steps alone, if one does.
+    pub fn alone(self) -> Option<u32> {
+        self.movers.is_power_of_two().then(|| self.movers.trailing_zeros())
     }
-}
-
-/// What is known of a configuration before it is looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in super::super) enum Promise {
-    /// It is on a way that was followed, by steps alone, to where all are needed: so its own way ends.
-    Kept,
-    None,
 }
 
 /// A configuration on a way that was followed.
@@ -356,23 +349,13 @@ impl<'a> PersistentSets<'a> {
         Some((&stop.vector, stop.chosen))
     }
 
-    /// The machine that the search lets step alone, if it does, and what is known of where it leads.
-    pub fn alone(
-        &mut self,
-        memo: &mut Memo<'_>,
-        vector: &[CellId],
-        symmetry: Option<&mut Symmetry<'_>>,
-        promise: Promise,
-    ) -> Option<(u32, Promise)> {
+    /// The machine whose steps are enough, if one machine is. Whether others are put off for ever by that is not asked.
+    pub fn alone(&mut self, memo: &mut Memo<'_>, vector: &[CellId]) -> Option<u32> {
         let enabled = self.enabled(memo, vector)?;
         if enabled.is_power_of_two() {
-            return Some((enabled.trailing_zeros(), Promise::None));
+            return Some(enabled.trailing_zeros());
         }
-        let chosen = match promise {
-            Promise::Kept => self.least(memo, vector),
-            Promise::None => self.find(memo, vector, symmetry),
-        }?;
-        chosen.alone()
+        self.least(memo, vector)?.alone()
     }
 
     /// Who can step, with all that is asked about them at hand. `None` where nobody is put off.
