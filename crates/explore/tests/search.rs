@@ -10,7 +10,7 @@ use allways_explore::search::{
 };
 use allways_explore::{Fairness, Never};
 use allways_machine::{Executable, Outcome, Silent, replay};
-use allways_run::{Bound, Guarantee, Limits, Quiet, StopReason, Verdict};
+use allways_run::{Bound, Guarantee, Limits, Quiet, StopReason, Verdict, ViolationKind};
 use support::compare::{compare_all, limits, safety};
 use support::{compile, corpus};
 
@@ -442,4 +442,56 @@ fn a_violation_that_was_found_is_told_however_long_the_way_takes() {
     let Verdict::Violated(found) = verdict else { panic!("{verdict:?}") };
     assert_eq!(found.schedule, expected.schedule);
     assert!(matches!(run_for(0).0, Verdict::Unknown(StopReason::Time(_))));
+}
+
+/// Users who ask themselves again and again what to do, without doing anything: as many ways as there are numbers, and few places.
+const IDLERS: &str = "
+event eGo; event eOpen: int; event eUnit;
+machine Main {
+    start state S {
+        entry { var server: Server; server = new Server(); new User(server); new User(server); }
+    }
+}
+machine Server {
+    var n: int;
+    start state S { on eOpen do (k: int) { n = n + 1; assert n < BAD; } }
+}
+machine User {
+    var server: Server;
+    var last: int;
+    start state S { entry (it: Server) { server = it; goto Loop; } }
+    state Loop {
+        entry {
+            if ($) { goto Done; }
+            last = choose(3);
+            if ($) { raise eUnit; }
+            if ($) { send server, eOpen, last; }
+            raise eUnit;
+        }
+        on eUnit goto Loop;
+    }
+    state Done { ignore eGo; }
+}
+";
+
+#[test]
+fn who_asks_again_and_again_is_no_explosion() {
+    let exe = |text: &str| Arc::new(Executable::new(&compile("idlers.p", text).unwrap(), 0));
+    for order in [Order::Breadth, Order::Depth] {
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            let bounds = SearchBounds { depth: Some(12), ..Default::default() };
+            let options = ProveOptions { order, reductions, bounds, probes: false, ..safety() };
+            let report = run(&exe(&IDLERS.replace("BAD", "20")), &options);
+            assert_eq!(report.verdict, Verdict::Holds(Guarantee::UpTo(vec![Bound::Steps(12)])));
+            let broken = exe(&IDLERS.replace("BAD", "4"));
+            let options = ProveOptions { bounds: SearchBounds::default(), ..options };
+            let Verdict::Violated(found) = run(&broken, &options).verdict else { panic!("{order:?}") };
+            assert_eq!(found.violation.kind, ViolationKind::Assertion);
+            let again = replay(&broken, limits(), &found.schedule, &mut Silent).expect("fits");
+            assert!(matches!(again.outcome(), Outcome::Violated(_)));
+        }
+    }
+    // Who cannot get out is not passed over.
+    let lost = exe("machine Main { start state S { entry { var x: bool; while (true) { x = $; } } } }");
+    assert!(matches!(run(&lost, &safety()).verdict, Verdict::Unknown(StopReason::Unsupported { .. })));
 }

@@ -201,6 +201,33 @@ fn chain() {
     );
 }
 
+#[test]
+fn snapshot() {
+    check(
+        "snapshot",
+        &[
+            ("tcSnapshot___nBranches_2__nCoins_2", [114, 173, 13, 12], [50, 68, 10, 5]),
+            ("tcSnapshot___nBranches_3__nCoins_1", [3_428, 4_985, 20, 552], [1_428, 2_426, 18, 10]),
+            ("tcSnapshot___nBranches_3__nCoins_2", [43_125, 80_794, 23, 5_232], [25_453, 62_006, 22, 28]),
+        ],
+    );
+}
+
+#[test]
+fn lease() {
+    check(
+        "lease",
+        &[
+            ("tcFenced___nClients_2__nWrites_2__nExpiries_2", [3_166, 6_546, 38, 14], [775, 1_630, 38, 3]),
+            (
+                "tcFenced___nClients_3__nWrites_2__nExpiries_2",
+                [216_176, 524_310, 50, 294],
+                [4_899, 12_697, 50, 3],
+            ),
+        ],
+    );
+}
+
 /// Somebody who keeps peers in a row is met with the row in one order, of the many that renamings have, so the states of
 /// machines that the search meets do not multiply by them.
 #[test]

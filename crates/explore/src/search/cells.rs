@@ -709,7 +709,7 @@ impl<'c> Cells<'c> {
 
     /// Whether somebody in a configuration may do more than was looked at: with an answer that was left out.
     pub fn may_do_more(&self, vector: &[CellId]) -> bool {
-        !self.bounded.is_empty() && vector.iter().any(|cell| self.bounded.contains(cell))
+        !self.bounded.is_empty() && vector.iter().any(|cell| *cell != 0 && self.bounded.contains(cell))
     }
 
     fn cut(&self, local: &Local) -> Option<Cut> {

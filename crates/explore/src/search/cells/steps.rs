@@ -1,14 +1,17 @@
 //! Local steps: what a machine or monitor does where it stands, worked out by the kernel, in all ways of answering its choices.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use allways_machine::content::{live_words, words};
-use allways_machine::{Alone, Answers, Local, Outcome, Paused, Pending, Script, Silent, Snapshot, Status};
+use allways_machine::{
+    Alone, Answers, Local, Oracle, Outcome, Paused, Pending, Script, Silent, Snapshot, Status,
+};
 use allways_run::{InstanceId, NetworkModel, StopReason};
 
+use rustc_hash::FxHashMap;
+
 use super::super::network::{NetworkOp, fate_answer};
-use super::{Act, Answer, Beginning, Cell, CellId, Cells, Delivered, Ending, Heard, Outcome1, Owner};
+use super::{Act, Answer, Beginning, Cell, CellId, Cells, Delivered, Ending, Given, Heard, Outcome1, Owner};
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 100_000;
@@ -44,10 +47,57 @@ fn shared<T>(all: Vec<T>) -> Arc<[T]> {
 
 /// A machine at a data choice, and how it came there.
 struct Fork {
+    /// In the order in which choices were met.
+    number: u32,
     local: Local,
     paused: Paused,
     observed: Vec<(u32, u32)>,
     answers: Vec<Answer>,
+}
+
+/// How ways through choices meet: whether all of them can come to an end.
+#[derive(Default)]
+struct Meetings {
+    /// From choice to choice.
+    edges: Vec<(u32, u32)>,
+    /// Choices after which there may be an end at once.
+    ends: Vec<u32>,
+    have_met: bool,
+}
+
+impl Meetings {
+    fn add(&mut self, from: Option<u32>, to: u32, is_known: bool) {
+        self.have_met |= is_known;
+        self.edges.extend(from.map(|from| (from, to)));
+    }
+
+    fn end(&mut self, from: Option<u32>) {
+        // One answer after the other: this keeps it short.
+        if from.is_some() && self.ends.last() != from.as_ref() {
+            self.ends.extend(from);
+        }
+    }
+
+    /// Whether every choice of so many has an end somewhere behind it. Without meetings ways are a tree, and have.
+    fn all_end(&mut self, n: usize) -> bool {
+        if !self.have_met {
+            return true;
+        }
+        self.edges.sort_unstable_by_key(|&(_, to)| to);
+        let mut is_good = vec![false; n];
+        let mut open = std::mem::take(&mut self.ends);
+        let mut n_good = 0;
+        while let Some(choice) = open.pop() {
+            if std::mem::replace(&mut is_good[choice as usize], true) {
+                continue;
+            }
+            n_good += 1;
+            let first = self.edges.partition_point(|&(_, to)| to < choice);
+            let before = self.edges[first..].iter().take_while(|&&(_, to)| to == choice);
+            open.extend(before.map(|&(from, _)| from));
+        }
+        n_good == n
+    }
 }
 
 impl Cells<'_> {
@@ -198,7 +248,9 @@ impl Cells<'_> {
     }
 
     /// Goes on from where the kernel has brought a machine, at each data choice with every answer, in lexicographic
-    /// order. Ways that meet in the middle go on together, by the first of them, unless answers count.
+    /// order. Ways that meet in the middle go on together, by the first of them, unless answers count. How many instructions
+    /// each has taken makes no difference there: who asks again and again may go on as long as chance likes, and that the limit
+    /// of instructions can be met so is nothing about the program. Who cannot but go round is another matter, and not supported.
     ///
     /// `cell` is whom to remember if answers are left out by a bound.
     fn ways(
@@ -210,9 +262,10 @@ impl Cells<'_> {
     ) -> Result<Vec<Way>, StopReason> {
         let owner = Owner::Machine(machine);
         let mut found: Vec<Way> = Vec::new();
-        let mut known: HashSet<Box<[u64]>, rustc_hash::FxBuildHasher> = HashSet::default();
+        let mut known: FxHashMap<Box<[u64]>, u32> = FxHashMap::default();
         // Choices on the present way, with the next answer to try.
         let mut open: Vec<(Fork, u32)> = Vec::new();
+        let mut meetings = Meetings::default();
         let mut now = Some((first, Vec::new(), Vec::new()));
         let mut n_runs = 0;
         loop {
@@ -228,12 +281,25 @@ impl Cells<'_> {
                 match alone.paused {
                     Some(paused) => {
                         self.meet_choice(machine, paused.point);
-                        if self.keep_answers || known.insert(self.pause_key(machine, &paused, &observed)) {
+                        let from = open.last().map(|(fork, _)| fork.number);
+                        let number = match self.keep_answers {
+                            true => None,
+                            false => {
+                                let next = known.len() as u32;
+                                let key = self.pause_key(machine, &paused, &observed);
+                                let number = *known.entry(key).or_insert(next);
+                                meetings.add(from, number, number < next);
+                                (number < next).then_some(number)
+                            }
+                        };
+                        if number.is_none() {
+                            let number = known.len().saturating_sub(1) as u32;
                             let local = self.kernel.configuration().local(machine).clone();
-                            open.push((Fork { local, paused, observed, answers }, 0));
+                            open.push((Fork { number, local, paused, observed, answers }, 0));
                         }
                     }
                     None => {
+                        meetings.end(open.last().map(|(fork, _)| fork.number));
                         let end = self.ending(owner);
                         let is_known = !self.keep_answers
                             && found
@@ -247,7 +313,9 @@ impl Cells<'_> {
                     }
                 }
             }
-            let Some((fork, next)) = open.last_mut() else { return Ok(found) };
+            let Some((fork, next)) = open.last_mut() else {
+                return if meetings.all_end(known.len()) { Ok(found) } else { Err(self.goes_round(machine)) };
+            };
             let possible = Answers::to(fork.paused.point, self.max_choices);
             if possible.is_bounded() {
                 self.bounded.insert(cell);
@@ -287,11 +355,20 @@ impl Cells<'_> {
         }
     }
 
+    fn goes_round(&self, machine: InstanceId) -> StopReason {
+        let local = self.kernel.configuration().local(machine);
+        let (name, state) = (self.exe.machine_name(local.machine), self.exe.state_name(local.control));
+        StopReason::Unsupported {
+            what: format!(
+                "`{name}` can come to where it chooses again and again without end in one handler (in state `{state}`)"
+            ),
+        }
+    }
+
     /// All that decides what comes after a pause.
     fn pause_key(&self, machine: InstanceId, paused: &Paused, observed: &[(u32, u32)]) -> Box<[u64]> {
         let mut key = Vec::with_capacity(64);
-        key.push(u64::from(paused.own) << 32 | u64::from(paused.fuel));
-        key.push(observed.len() as u64);
+        key.push(u64::from(paused.own) << 32 | observed.len() as u64);
         key.extend(observed.iter().map(|&(slot, message)| u64::from(slot) << 32 | u64::from(message)));
         let local = self.kernel.configuration().local(machine);
         match self.simplify.dead_variables {
@@ -387,6 +464,12 @@ pub(in super::super) struct Walk {
     at: Snapshot,
 }
 
+/// Answers of a machine in a step, and of who else has some in it.
+struct Parts {
+    own: Vec<Arc<[Answer]>>,
+    others: Vec<Arc<[Answer]>>,
+}
+
 /// Where a step of a walk leads.
 pub(in super::super) struct Walked {
     pub answers: Vec<u32>,
@@ -400,7 +483,7 @@ impl Cells<'_> {
         Walk { at: self.start.clone() }
     }
 
-    /// The first step of a machine, answers in lexicographic order, that leads where `is_it` says: to an outcome, with
+    /// The first step of a machine, answers in the order of its parts, that leads where `is_it` says: to an outcome, with
     /// everybody standing like that.
     pub fn walk_on(
         &mut self,
@@ -408,24 +491,23 @@ impl Cells<'_> {
         machine: InstanceId,
         is_it: impl Fn(&Outcome, &[CellId]) -> bool,
     ) -> Option<Walked> {
+        if let Some(Parts { own, others }) = self.parts(walk, machine) {
+            for own in &own {
+                for other in &others {
+                    let answers: Vec<u32> = own.iter().chain(other.iter()).map(|it| it.answer).collect();
+                    let mut given = Given { answers: &answers, at: 0 };
+                    let (outcome, vector, at) = self.whole_step(walk, machine, &mut given)?;
+                    if is_it(&outcome, &vector) {
+                        let answers = answers[..given.at.min(answers.len())].to_vec();
+                        return Some(Walked { answers, outcome, walk: Walk { at } });
+                    }
+                }
+            }
+            return None;
+        }
         let mut script = Script::bounded(self.max_choices);
         loop {
-            self.kernel.restore(&walk.at);
-            self.kernel.step(machine, &mut script, &mut Silent).ok()?;
-            let at = self.kernel.save();
-            let outcome = self.kernel.outcome().clone();
-            let mut vector = vec![0; self.n_monitors()];
-            for monitor in 0..self.n_monitors() as u32 {
-                vector[monitor as usize] = self.intern(Owner::Monitor(monitor));
-            }
-            let machines: Vec<InstanceId> = self.kernel.configuration().roster.iter().collect();
-            for instance in machines {
-                let slot = self.slot(Owner::Machine(instance)) as usize;
-                if vector.len() <= slot {
-                    vector.resize(slot + 1, 0);
-                }
-                vector[slot] = self.intern(Owner::Machine(instance));
-            }
+            let (outcome, vector, at) = self.whole_step(walk, machine, &mut script)?;
             if is_it(&outcome, &vector) {
                 let answers = script.given().collect();
                 return Some(Walked { answers, outcome, walk: Walk { at } });
@@ -434,5 +516,72 @@ impl Cells<'_> {
                 return None;
             }
         }
+    }
+
+    /// The answers of a machine in its next step, and of who is made or gets a message in it, each in all ways that lead
+    /// elsewhere: from how they stand in the run, not from cells, which have left out what is not looked at. None over other
+    /// networks than P's own, or where there are too many ways.
+    fn parts(&mut self, walk: &Walk, machine: InstanceId) -> Option<Parts> {
+        if !self.exe.network.is_default() {
+            return None;
+        }
+        let answers = |ways: Vec<Way>| ways.into_iter().map(|way| way.answers).collect();
+        self.kernel.restore(&walk.at);
+        let local = self.kernel.configuration().local(machine).clone();
+        let interface = local.interface;
+        let mut receiver = None;
+        let mut birth = None;
+        match local.status {
+            Status::Pending(Pending::Deliver { target, message }) if target != machine => {
+                receiver = Some((target, self.kernel.configuration().local(target).clone(), message));
+            }
+            Status::Pending(Pending::Create { payload, .. }) => birth = Some(payload),
+            Status::Pending(Pending::Start) => return None,
+            _ => {}
+        }
+        let first = self.kernel.step_alone(machine, &local, &mut self.recorder);
+        let newborn = first.created.map(|child| (child, self.kernel.configuration().local(child).clone()));
+        if let Some((child, local)) = &newborn {
+            self.meet(*child, local.interface);
+        }
+        let own = answers(self.ways(0, machine, Some(interface), first).ok()?);
+        let others = match (receiver, newborn.zip(birth)) {
+            (Some((target, local, message)), _) => {
+                let first = self.kernel.deliver_alone(target, &local, message, 1, &mut self.recorder);
+                answers(self.ways(0, target, None, first).ok()?)
+            }
+            (None, Some(((child, local), payload))) => {
+                let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
+                answers(self.ways(0, child, None, first).ok()?)
+            }
+            (None, None) => vec![Arc::default()],
+        };
+        Some(Parts { own, others })
+    }
+
+    /// Makes a step of a run with such answers; says where it leads, with everybody as a cell.
+    fn whole_step<O: Oracle>(
+        &mut self,
+        walk: &Walk,
+        machine: InstanceId,
+        oracle: &mut O,
+    ) -> Option<(Outcome, Vec<CellId>, Snapshot)> {
+        self.kernel.restore(&walk.at);
+        self.kernel.step(machine, oracle, &mut Silent).ok()?;
+        let at = self.kernel.save();
+        let outcome = self.kernel.outcome().clone();
+        let mut vector = vec![0; self.n_monitors()];
+        for monitor in 0..self.n_monitors() as u32 {
+            vector[monitor as usize] = self.intern(Owner::Monitor(monitor));
+        }
+        let machines: Vec<InstanceId> = self.kernel.configuration().roster.iter().collect();
+        for instance in machines {
+            let slot = self.slot(Owner::Machine(instance)) as usize;
+            if vector.len() <= slot {
+                vector.resize(slot + 1, 0);
+            }
+            vector[slot] = self.intern(Owner::Machine(instance));
+        }
+        Some((outcome, vector, at))
     }
 }
