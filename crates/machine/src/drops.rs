@@ -42,11 +42,21 @@ impl Drops {
         Drops { for_good, n_events }
     }
 
+    /// Whether the event is dropped for good in some control state.
+    pub fn somewhere(&self, event: u32) -> bool {
+        self.for_good.iter().skip(event as usize).step_by(self.n_events).any(|&for_good| for_good)
+    }
+
+    /// Whether a machine that waits in that control state drops the event, and would whenever it came.
+    pub fn at(&self, control: u32, event: u32) -> bool {
+        self.for_good[control as usize * self.n_events + event as usize]
+    }
+
     /// Whether a machine that stands like that drops the event, and would whenever it came.
     pub fn for_good(&self, local: &Local, event: u32) -> bool {
         match local.status {
             Status::Halted => true,
-            Status::Idle => self.for_good[local.control as usize * self.n_events + event as usize],
+            Status::Idle => self.at(local.control, event),
             Status::Pending(_) | Status::Blocked { .. } => false,
         }
     }

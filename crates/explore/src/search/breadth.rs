@@ -16,6 +16,7 @@
 
 mod chunk;
 mod insert;
+mod tasks;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -25,7 +26,8 @@ use allways_run::{Observer, Progress, StopReason};
 
 use chunk::{CHUNK, Chunk, Writer};
 pub(super) use insert::key_of;
-use insert::{Batch, Inserter, Keys, Seconds};
+use insert::{Batch, Inserter, Keys, Recent, Seconds};
+use tasks::{Again, Task, Tasks};
 
 use super::barrier::Barrier;
 use super::cells::{CellId, Cells, Cut};
@@ -208,35 +210,13 @@ impl Tally {
     }
 }
 
-/// A chunk, from some vector on.
-struct Task {
-    chunk: Chunk,
-    from: usize,
-    /// Vectors before that one which have to be looked at again, in order.
-    others: Vec<Again>,
-}
-
-/// A vector of a chunk that has to be looked at again.
-#[derive(Clone, Copy)]
-struct Again {
-    place: u32,
-    /// The slots whose steps are missing, as bits; zero if all of it has to be looked at.
-    slots: u64,
-}
-
-impl Task {
-    fn len(&self) -> usize {
-        self.chunk.len() - self.from + self.others.len()
-    }
-}
-
 struct Shared {
     table: RwLock<Arc<Table>>,
     pairs: RwLock<Arc<Pairs>>,
     /// If not working on tasks: a larger table, which everybody helps to fill.
     growth: RwLock<Option<Arc<Growth>>>,
-    /// The tasks of the round that nobody has taken.
-    tasks: Mutex<Vec<Task>>,
+    /// Of the round, those that nobody has taken.
+    tasks: Tasks,
     /// What was left unfinished in the round.
     left: Mutex<Vec<Task>>,
     /// Chunks that are done, for reuse.
@@ -261,6 +241,8 @@ struct Shared {
 
 /// What one thread hands over after a round.
 struct Output {
+    /// Of which thread.
+    number: usize,
     tally: Tally,
     chunks: Vec<Chunk>,
 }
@@ -286,11 +268,12 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
         return stopped(no_memory(cx));
     };
     table.touch(0..table.n_slots());
+    let n_threads = cx.options.n_threads.max(1);
     let shared = Shared {
         table: RwLock::new(Arc::new(table)),
         pairs: RwLock::new(Arc::new(pairs)),
         growth: RwLock::new(None),
-        tasks: Mutex::new(Vec::new()),
+        tasks: Tasks::new(n_threads),
         left: Mutex::new(Vec::new()),
         spare: Mutex::new(Vec::new()),
         n_seen: AtomicU64::new(0),
@@ -306,14 +289,13 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
         done: AtomicBool::new(false),
         outputs: Mutex::new(Vec::new()),
     };
-    let n_threads = cx.options.n_threads.max(1);
     let barrier = Barrier::new(n_threads);
     std::thread::scope(|scope| {
         let helpers: Vec<_> = (1..n_threads)
-            .map(|_| {
+            .map(|number| {
                 let (shared, barrier) = (&shared, &barrier);
                 scope.spawn(move || {
-                    let mut worker = Worker::new(cx, shared);
+                    let mut worker = Worker::new(cx, shared, number);
                     loop {
                         barrier.wait();
                         if shared.done.load(Ordering::Acquire) {
@@ -326,7 +308,7 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
                 })
             })
             .collect();
-        let worker = Worker::new(cx, &shared);
+        let worker = Worker::new(cx, &shared, 0);
         let mut leader =
             Leader { cx, shared: &shared, barrier: &barrier, worker, peak: 0, clock: Clock::default() };
         let mut explored = leader.search();
@@ -565,13 +547,16 @@ impl Leader<'_, '_> {
         next: &mut Vec<Chunk>,
     ) -> Vec<Task> {
         let shared = self.shared;
-        *lock(&shared.tasks) = tasks;
+        shared.tasks.hand_out(tasks);
         self.everybody(n_left < ALONE);
-        for output in lock(&shared.outputs).drain(..) {
+        let mut outputs = std::mem::take(&mut *lock(&shared.outputs));
+        // So that each goes on with what it has found.
+        outputs.sort_unstable_by_key(|output| output.number);
+        for output in outputs {
             tally.add(&output.tally);
             next.extend(output.chunks);
         }
-        let mut left = std::mem::take(&mut *lock(&shared.tasks));
+        let mut left = shared.tasks.take_back();
         left.append(&mut lock(&shared.left));
         left
     }
@@ -580,10 +565,13 @@ impl Leader<'_, '_> {
 struct Worker<'a, 's> {
     cx: Context<'a>,
     shared: &'s Shared,
+    /// Which of the threads it is.
+    number: usize,
     expander: Expander<'a>,
     keys: Keys<'a>,
     table: Arc<Table>,
     batch: Batch,
+    recent: Recent,
     persistent_sets: Option<PersistentSets<'a>>,
     chains: Option<Chains>,
     hand_overs: Option<HandOvers<'a>>,
@@ -599,7 +587,7 @@ struct Worker<'a, 's> {
 }
 
 impl<'a, 's> Worker<'a, 's> {
-    fn new(cx: Context<'a>, shared: &'s Shared) -> Self {
+    fn new(cx: Context<'a>, shared: &'s Shared, number: usize) -> Self {
         let keys = match cx.options.store {
             StoreKind::Fingerprint => Keys::Fingerprint,
             StoreKind::Wide => Keys::Wide(Seconds { cells: cx.cells, by_cell: Vec::new() }),
@@ -610,10 +598,12 @@ impl<'a, 's> Worker<'a, 's> {
         Worker {
             cx,
             shared,
+            number,
             expander,
             keys,
             table: read(&shared.table),
             batch: Batch::default(),
+            recent: Recent::new(),
             persistent_sets: cx.persistent_sets(),
             chains: cx.follows_chains().then(Chains::default),
             hand_overs: cx.hands_over().then(|| HandOvers::new(cx.cells)),
@@ -638,10 +628,10 @@ impl<'a, 's> Worker<'a, 's> {
             tree.set_pairs(pairs.clone());
         }
         let room = self.table.room() as u64;
-        let mut output = Output { tally: Tally::default(), chunks: Vec::new() };
+        let mut output = Output { number: self.number, tally: Tally::default(), chunks: Vec::new() };
         let mut writer = Writer::new(&shared.spare);
         while !shared.pause.load(Ordering::Relaxed) {
-            let task = lock(&shared.tasks).pop();
+            let task = shared.tasks.take(self.number);
             if task.is_none() && self.waiting.is_empty() {
                 break;
             }
@@ -671,7 +661,8 @@ impl<'a, 's> Worker<'a, 's> {
         output.chunks = writer.finish();
         let symmetry = self.symmetry.as_ref().map_or(0, Symmetry::n_bytes);
         let sets = self.persistent_sets.as_ref().map_or(0, PersistentSets::n_bytes);
-        let bytes = (self.expander.memo.n_bytes() + symmetry + sets) as u64;
+        let hand_overs = self.hand_overs.as_ref().map_or(0, HandOvers::n_bytes);
+        let bytes = (self.expander.memo.n_bytes() + symmetry + sets + hand_overs) as u64;
         shared.memo_bytes.fetch_add(bytes - self.memo_bytes, Ordering::Relaxed);
         self.memo_bytes = bytes;
         lock(&shared.outputs).push(output);
@@ -715,6 +706,7 @@ impl<'a, 's> Worker<'a, 's> {
             table: &self.table,
             keys: &mut self.keys,
             batch: &mut self.batch,
+            recent: &mut self.recent,
             symmetry: self.symmetry.as_mut(),
             differences: &mut self.differences,
             writer,
@@ -760,14 +752,18 @@ impl<'a, 's> Worker<'a, 's> {
             before.push((from, *sink.tally));
             let n_threads = self.cx.options.n_threads.max(1) as u64;
             sink.n_free = (self.table.capacity() as u64).saturating_sub(seen) / n_threads + sink.n_new;
-            let vector = match sink.keys {
-                Keys::Fingerprint | Keys::Wide(_) => &chunk.vectors[from * chunk.stride..][..chunk.stride],
+            // The vector, and the one after it as far as it is known.
+            let (vector, next) = match sink.keys {
+                Keys::Fingerprint | Keys::Wide(_) => {
+                    let (vector, next) = chunk.vectors[from * chunk.stride..].split_at(chunk.stride);
+                    (vector, &next[..chunk.stride.min(next.len())])
+                }
                 Keys::Exact(tree) => {
                     tree.open(chunk.words[from], chunk.stride, &mut self.vector);
                     if let Some(&next) = chunk.words.get(from + 1) {
                         tree.prefetch(next);
                     }
-                    &self.vector[..]
+                    (&self.vector[..], &[][..])
                 }
             };
             let standing = if is_last_layer {
@@ -824,17 +820,16 @@ impl<'a, 's> Worker<'a, 's> {
                     (None, None) => self.expander.expand(vector, &mut sink),
                     (None, Some(hand_overs)) => {
                         let (expander, raw) = (&mut self.expander, &mut self.raw);
+                        let notes = self.cx.notes.map(|notes| (notes, n_monitors));
                         let standing = match first {
                             Some((slot, _)) => expander.expand_one(vector, slot, raw),
+                            None if chunk.is_settled => {
+                                hand_overs.expand(expander, vector, next, raw, notes, &mut sink)
+                            }
                             None => expander.expand(vector, raw),
                         };
-                        let notes = self.cx.notes.map(|notes| (notes, n_monitors));
                         let memo = &mut expander.memo;
-                        memo.puts_off = false;
-                        match memo.has_missed() {
-                            true => raw.clear(),
-                            false => hand_overs.fold(memo, vector, chunk.is_settled, raw, notes, &mut sink),
-                        }
+                        hand_overs.fold(memo, vector, chunk.is_settled, raw, notes, &mut sink);
                         standing
                     }
                 };

@@ -193,7 +193,7 @@ impl<'a> Expander<'a> {
     }
 
     #[inline]
-    fn step<S: Sink>(
+    pub fn step<S: Sink>(
         &mut self,
         vector: &[CellId],
         slot: u32,

@@ -36,6 +36,18 @@ pub(super) fn zeros<T: Zeros>(n: usize) -> Option<Box<[T]>> {
     Some(memory)
 }
 
+/// Makes room for so many more values, and for as many again as there are, in large pages.
+pub(super) fn make_room<T>(values: &mut Vec<T>, n: usize) {
+    if values.capacity() - values.len() >= n {
+        return;
+    }
+    let mut larger = Vec::with_capacity((values.len() + n).max(values.capacity() * 2));
+    // Before anything is written there: pages that exist stay small.
+    advise(larger.spare_capacity_mut());
+    larger.append(values);
+    *values = larger;
+}
+
 /// Asks for large pages behind a part of memory. Nothing depends on whether that is granted.
 fn advise<T>(memory: &[T]) {
     #[cfg(target_os = "linux")]
@@ -47,7 +59,7 @@ fn advise<T>(memory: &[T]) {
         }
         const HUGE_PAGE: c_int = 14;
         const PAGE: usize = 4096;
-        const WORTH_IT: usize = 4 << 20;
+        const WORTH_IT: usize = 2 << 20;
         let bytes = size_of_val(memory);
         if bytes < WORTH_IT {
             return;

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 use allways_run::StopReason;
 
 use super::cells::{Act, CellId, Cells, Cut, Delivered, Ending, Heard};
+use super::huge::make_room;
 use super::lock;
 use super::pair_table::PairTable;
 
@@ -177,6 +178,7 @@ impl Log {
 /// Makes the one equal to the other, which it is the beginning of.
 fn append<T: Copy>(to: &mut Vec<T>, from: &[T]) {
     if let Some(new) = from.get(to.len()..) {
+        make_room(to, new.len());
         to.extend_from_slice(new);
     }
 }
@@ -250,6 +252,16 @@ impl<'a> Memo<'a> {
         lock(self.cells)
     }
 
+    /// The same, unless misses are put off and the lock is not free: then that is one.
+    pub fn cells_unless_busy(&mut self) -> Option<MutexGuard<'a, Cells<'a>>> {
+        if !self.puts_off {
+            return Some(self.cells());
+        }
+        let cells = self.cells.try_lock().ok();
+        self.n_missed += u32::from(cells.is_none());
+        cells
+    }
+
     pub fn n_bytes(&self) -> usize {
         self.acts.capacity() * size_of::<ActEntry>()
             + self.outs.capacity() * size_of::<Out>()
@@ -284,6 +296,12 @@ impl<'a> Memo<'a> {
         }
     }
 
+    /// Brings the reaction nearer.
+    #[inline]
+    pub fn prefetch_reaction(&self, cell: CellId, message: u32) {
+        self.delivered.prefetch(cell, message);
+    }
+
     /// What a monitor does with a message.
     #[inline]
     pub fn hear(&mut self, cell: CellId, message: u32) -> Out {
@@ -295,15 +313,21 @@ impl<'a> Memo<'a> {
     }
 
     /// The number of an empty network, which is zero in vectors.
-    #[cold]
+    #[inline]
     pub fn empty_network(&mut self, slot: u32) -> CellId {
+        match self.empty.get(slot as usize) {
+            Some(&cell) if cell != 0 => cell,
+            _ => self.ask_empty(slot),
+        }
+    }
+
+    #[cold]
+    fn ask_empty(&mut self, slot: u32) -> CellId {
         let at = slot as usize;
         if self.empty.len() <= at {
             self.empty.resize(at + 1, 0);
         }
-        if self.empty[at] == 0 {
-            self.empty[at] = self.cells().empty_network(slot);
-        }
+        self.empty[at] = self.cells().empty_network(slot);
         self.empty[at]
     }
 
@@ -432,6 +456,7 @@ impl<'a> Memo<'a> {
 
     fn add_act(&mut self, cells: &mut Cells<'_>, cell: CellId, act: &Act) -> ActEntry {
         let here = cells.hash(cell);
+        make_room(&mut self.outs, 1);
         let first = self.outs.len() as u32;
         let mut entry = match act {
             Act::Rest { blocked: false } => {
@@ -495,6 +520,8 @@ impl<'a> Memo<'a> {
 
     fn set_act(&mut self, cells: &Cells<'_>, cell: CellId, entry: ActEntry) {
         if self.acts.len() <= cell as usize {
+            let n_more = cells.n_cells() + 1 - self.acts.len();
+            make_room(&mut self.acts, n_more);
             self.acts.resize(cells.n_cells() + 1, ActEntry::default());
         }
         self.acts[cell as usize] = entry;
@@ -526,6 +553,7 @@ impl<'a> Memo<'a> {
         message: u32,
         outcomes: &[Delivered],
     ) -> Reaction {
+        make_room(&mut self.outs, 1);
         let first = self.outs.len() as u32;
         let here = cells.hash(cell);
         for outcome in outcomes {

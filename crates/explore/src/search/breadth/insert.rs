@@ -10,10 +10,10 @@ use super::super::reduce::symmetry::Symmetry;
 use super::super::table::{Full, Table};
 use super::super::tree::Tree;
 use super::Tally;
+use super::chunk::{Chunk, Writer};
 
 /// Keys between prefetch and look.
 const BATCH: usize = 16;
-use super::chunk::{Chunk, Writer};
 
 pub(super) enum Keys<'a> {
     Fingerprint,
@@ -87,11 +87,38 @@ pub(super) struct Entry {
     pub(super) is_settled: bool,
 }
 
+/// Keys that were looked up a short while ago, and are in the table. Ways that differ in the order of two steps meet
+/// again soon in a search by layers, so many a successor is found here, near at hand, and not in a table of
+/// hundreds of megabytes.
+pub(super) struct Recent {
+    keys: Box<[u64; Recent::SIZE]>,
+}
+
+impl Recent {
+    const SIZE: usize = 1 << 12;
+
+    pub(super) fn new() -> Self {
+        // Zero is no key.
+        Recent { keys: Box::new([0; Recent::SIZE]) }
+    }
+
+    #[inline]
+    fn has(&self, key: u64) -> bool {
+        self.keys[key as usize % Recent::SIZE] == key
+    }
+
+    #[inline]
+    fn add(&mut self, key: u64) {
+        self.keys[key as usize % Recent::SIZE] = key;
+    }
+}
+
 pub(super) struct Inserter<'b, 'a, 'w> {
     pub(super) chunk: &'b Chunk,
     pub(super) table: &'b Table,
     pub(super) keys: &'b mut Keys<'a>,
     pub(super) batch: &'b mut Batch,
+    pub(super) recent: &'b mut Recent,
     pub(super) symmetry: Option<&'b mut Symmetry<'a>>,
     pub(super) differences: &'b mut Vec<(u32, CellId)>,
     pub(super) writer: &'b mut Writer<'w>,
@@ -138,6 +165,9 @@ impl Sink for Inserter<'_, '_, '_> {
                 }
             },
         };
+        if matches!(self.keys, Keys::Fingerprint) && self.recent.has(key) {
+            return;
+        }
         if !matches!(self.keys, Keys::Exact(_)) {
             self.table.prefetch(key);
         }
@@ -199,6 +229,9 @@ impl Inserter<'_, '_, '_> {
                 Keys::Wide(_) => self.table.insert_wide(entry.key, entry.second),
                 Keys::Fingerprint | Keys::Exact(_) => self.table.insert(entry.key),
             };
+            if inserted.is_ok() && matches!(self.keys, Keys::Fingerprint) {
+                self.recent.add(entry.key);
+            }
             match inserted {
                 Ok(false) => {}
                 Ok(true) => {

@@ -30,17 +30,23 @@
 use std::sync::Mutex;
 
 use allways_machine::Executable;
-use allways_machine::drops::Drops;
 use allways_run::NetworkModel;
 use rustc_hash::FxHashMap;
 
 use super::super::cells::{CellId, Cells, Cut, Owner};
-use super::super::expand::{Move, Sink, Successor};
+use super::super::expand::{Expander, Move, Sink, Standing, Successor};
 use super::super::lock;
-use super::super::memo::{ActEntry, ActKind, End, Memo, Out};
+use super::super::memo::{ActEntry, ActKind, End, Memo, Out, Reaction};
 use super::super::pair_table::PairTable;
 use super::super::survey::Notes;
 use super::symmetry::Symmetry;
+use briefs::{BriefKind, Briefs};
+use meetings::{Arrival, Meeting, Meetings};
+use sends::{Next, Run, Sends, Sent};
+
+mod briefs;
+mod meetings;
+mod sends;
 
 /// Steps that one step is folded with, at most.
 pub(in super::super) const MAX_FOLDED: u32 = 64;
@@ -63,27 +69,38 @@ pub(in super::super) struct HandOvers<'a> {
     cells: &'a Mutex<Cells<'a>>,
     /// By slot: a number that depends on the path of the machine alone.
     ranks: Vec<u64>,
-    drops: Drops,
     /// By cell and message: whether the message is dropped there for good.
     known: FxHashMap<(CellId, u32), bool>,
-    /// By slot: that of the network that brings messages there; itself if there is none.
-    networks: Vec<u32>,
+    sends: Sends,
+    meetings: Meetings,
+    places: Vec<Place>,
     /// By cells of a machine and of its network.
     dropped: PairTable<AfterDrops>,
-    /// By cell: which events a machine drops for good, which a network can bring, as bits. So that hardly ever `dropped` is
-    /// asked, which is large.
-    events: Vec<u64>,
+    briefs: Briefs,
     /// By cell: how many hand-overs follow each other from there, one more than go first if these are too many; zero where it
     /// was not asked for.
     ways: Vec<u32>,
     open: Vec<Unfolded>,
     spare: Vec<Vec<(u32, CellId)>>,
+    /// Of the configuration at hand: machines and networks that meet.
+    meeting: Vec<(u32, u32, Meeting)>,
+    /// Of the two that meet.
+    arrivals: Vec<Arrival>,
+    /// The successor at hand.
+    now: Unfolded,
 }
 
-/// In `HandOvers::events`: it was worked out.
-const KNOWN: u64 = 1 << 63;
+/// What a slot has to do with networks.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The slot of the network that brings messages there; itself if there is none.
+    network: u32,
+    /// The slot to which this network brings messages; itself if it is none.
+    target: u32,
+}
 
 /// A successor before the steps that it is folded with.
+#[derive(Default)]
 struct Unfolded {
     delta: u64,
     changes: Vec<(u32, CellId)>,
@@ -143,6 +160,10 @@ pub(in super::super) trait FoldedSink: Sink {
 }
 
 impl<'a> HandOvers<'a> {
+    pub fn n_bytes(&self) -> usize {
+        self.dropped.n_bytes() + self.sends.n_bytes() + self.meetings.n_bytes()
+    }
+
     /// Whether they can go first in a program.
     pub fn are_sound(exe: &Executable) -> bool {
         let network = exe.network.options();
@@ -153,22 +174,27 @@ impl<'a> HandOvers<'a> {
     }
 
     pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
-        let drops = Drops::new(&lock(cells).exe);
+        let exe = lock(cells).exe.clone();
         HandOvers {
             cells,
             ranks: Vec::new(),
-            drops,
             known: FxHashMap::default(),
-            networks: Vec::new(),
+            sends: Sends::default(),
+            meetings: Meetings::default(),
+            places: Vec::new(),
             dropped: PairTable::default(),
-            events: Vec::new(),
+            briefs: Briefs::new(&exe),
             ways: Vec::new(),
             open: Vec::new(),
             spare: Vec::new(),
+            meeting: Vec::new(),
+            arrivals: Vec::new(),
+            now: Unfolded::default(),
         }
     }
 
-    /// Folds the successors of a configuration, and tells them. In a *settled* configuration nothing goes first.
+    /// Folds the successors of a configuration, and tells them. In a *settled* configuration nothing goes first. Where misses are put
+    /// off, what needs them is not told.
     pub fn fold<S: FoldedSink>(
         &mut self,
         memo: &mut Memo<'_>,
@@ -178,24 +204,34 @@ impl<'a> HandOvers<'a> {
         notes: Option<(&Notes, usize)>,
         sink: &mut S,
     ) {
+        if self.places.len() < from.len() {
+            self.find_places();
+        }
         let mut start = 0;
         for &(delta, end) in &raw.ends {
             let mut changes = self.spare.pop().unwrap_or_default();
             changes.clear();
             changes.extend_from_slice(&raw.changes[start..end]);
+            start = end;
+            let mut next = Unfolded { delta, changes, n_folded: 0, n_left: MAX_FOLDED };
+            if is_settled && self.fold_plain(memo, from, &mut next, notes, sink) {
+                self.spare.push(next.changes);
+                continue;
+            }
             if !is_settled {
                 // Who has not moved may be about to send as well.
                 for (slot, &cell) in from.iter().enumerate().filter(|(_, cell)| **cell != 0) {
-                    if changes.iter().all(|&(other, _)| other != slot as u32) {
-                        changes.push((slot as u32, cell));
+                    if next.changes.iter().all(|&(other, _)| other != slot as u32) {
+                        next.changes.push((slot as u32, cell));
                     }
                 }
             }
-            start = end;
-            self.open.push(Unfolded { delta, changes, n_folded: 0, n_left: MAX_FOLDED });
+            let puts_off = std::mem::take(&mut memo.puts_off);
+            self.open.push(next);
             while let Some(next) = self.open.pop() {
                 self.fold_one(memo, from, next, notes, sink);
             }
+            memo.puts_off = puts_off;
         }
         for _ in 0..raw.n_broken {
             sink.broken(Move::default());
@@ -204,6 +240,214 @@ impl<'a> HandOvers<'a> {
             sink.cut(cut);
         }
         raw.clear();
+    }
+
+    /// Tells the steps of a settled configuration, folded. Those about which there is something special are left to be folded. In
+    /// stages, so that what is looked up for one is on its way while another one is looked at.
+    /// The `next` configuration is the one that will be asked for after this one, if that is known.
+    pub fn expand<S: FoldedSink>(
+        &mut self,
+        expander: &mut Expander<'_>,
+        vector: &[CellId],
+        next: &[CellId],
+        raw: &mut Raw,
+        notes: Option<(&Notes, usize)>,
+        sink: &mut S,
+    ) -> Standing {
+        if self.places.len() < vector.len() {
+            self.find_places();
+        }
+        self.meetings.tidy();
+        let mut standing = Standing::default();
+        let mut meeting = std::mem::take(&mut self.meeting);
+        for (slot, &cell) in vector.iter().enumerate().skip(expander.n_monitors()) {
+            if cell == 0 {
+                continue;
+            }
+            let (slot, target) = (slot as u32, self.places[slot].target);
+            if target != slot && cell_at(vector, target) != 0 {
+                meeting.push((target, slot, Meeting::default()));
+            } else if self.briefs.get(&mut expander.memo, cell).kind == BriefKind::Rests {
+                standing.n_machines += 1;
+            } else {
+                expander.step(vector, slot, cell, raw, &mut standing);
+            }
+        }
+        meeting.retain_mut(|(target, slot, meeting)| {
+            let (machine, network) = (vector[*target as usize], vector[*slot as usize]);
+            let known = self.meetings.get(machine, network);
+            match known.or_else(|| self.meet(&mut expander.memo, machine, *slot, network)) {
+                None => return false,
+                Some(Meeting { is_special: true, .. }) => {
+                    expander.step(vector, *slot, network, raw, &mut standing);
+                    return false;
+                }
+                Some(found) => *meeting = found,
+            }
+            standing.n_enabled += 1;
+            self.meetings.prefetch_arrivals(*meeting);
+            true
+        });
+        for (place, &cell) in self.places.iter().zip(next) {
+            let machine = cell_at(next, place.target);
+            if cell != 0 && machine != cell {
+                self.meetings.prefetch(machine, cell);
+            }
+        }
+        for &(_, _, meeting) in &meeting {
+            for arrival in self.meetings.arrivals(meeting) {
+                if let [Sent { delivery: (to, op), .. }, ..] = *self.sends.all(arrival.sent()) {
+                    let before = match cell_at(vector, to) {
+                        0 => expander.memo.empty_network(to),
+                        cell => cell,
+                    };
+                    expander.memo.prefetch_reaction(before, op);
+                }
+            }
+        }
+        let mut now = std::mem::take(&mut self.now);
+        for &(target, slot, meeting) in &meeting {
+            for at in 0..self.meetings.arrivals(meeting).len() {
+                let arrival = self.meetings.arrivals(meeting)[at];
+                now.delta = arrival.delta;
+                now.n_folded = arrival.n_folded();
+                now.changes.clear();
+                now.changes.extend_from_slice(&[(target, arrival.machine), (slot, arrival.network)]);
+                // Nothing was sent to itself, so what comes now concerns others.
+                if self.hand_over(&mut expander.memo, vector, 0, arrival.sent(), &mut now, notes, sink)
+                    && self.drop_all(&mut expander.memo, vector, 2, &mut now)
+                {
+                    now.changes[0].1 = arrival.machine;
+                    sink.folded(now.n_folded, true);
+                    tell(vector, &now, sink);
+                }
+            }
+        }
+        self.now = now;
+        meeting.clear();
+        self.meeting = meeting;
+        standing
+    }
+
+    /// What becomes of a machine and of its network, the one of that slot, when something arrives; `None` if an answer was put off.
+    #[cold]
+    fn meet(&mut self, memo: &mut Memo<'_>, machine: CellId, slot: u32, network: CellId) -> Option<Meeting> {
+        let act = memo.act(network);
+        if act.kind == ActKind::Unasked {
+            return None;
+        }
+        self.arrivals.clear();
+        for own in 0..act.n {
+            let out = memo.outs[(act.first + own) as usize];
+            let (_, message) = memo.deliveries[out.extra as usize];
+            let Reaction { only, .. } = memo.reaction(machine, message);
+            if memo.has_missed() {
+                return None;
+            }
+            let next = if only.extra == 0 { self.sends.next(memo, only.next)? } else { Next::Special };
+            let (sent, next, more) = match next {
+                Next::Nothing => (Run::default(), only.next, 0),
+                Next::Sends { run, next, delta }
+                    if self.sends.all(run).iter().all(|sent| sent.delivery.0 != slot) =>
+                {
+                    (run, next, delta)
+                }
+                Next::Sends { .. } | Next::Special => {
+                    return Some(self.meetings.add_special(machine, network));
+                }
+            };
+            let AfterDrops { delta, after, n } = match out.next {
+                0 => AfterDrops::default(),
+                before => self.after_drops(memo, next, before)?,
+            };
+            let delta = [only.delta, more, delta].into_iter().fold(out.delta, u64::wrapping_add);
+            match Arrival::new(delta, next, after, sent, n) {
+                Some(arrival) => self.arrivals.push(arrival),
+                None => return Some(self.meetings.add_special(machine, network)),
+            }
+        }
+        Some(self.meetings.add(machine, network, &self.arrivals))
+    }
+
+    /// Folds a successor of a settled configuration in which nobody is about to send but one machine that sends in one way only, as
+    /// most are. Says whether it was such a one.
+    #[inline]
+    fn fold_plain<S: FoldedSink>(
+        &mut self,
+        memo: &mut Memo<'_>,
+        from: &[CellId],
+        now: &mut Unfolded,
+        notes: Option<(&Notes, usize)>,
+        sink: &mut S,
+    ) -> bool {
+        let mut sender = None;
+        for (at, &(slot, cell)) in now.changes.iter().enumerate() {
+            if cell == 0 || self.place(slot).network == slot {
+                continue;
+            }
+            match self.sends.next(memo, cell) {
+                Some(Next::Nothing) => {}
+                Some(Next::Sends { run, next, delta }) if sender.is_none() => {
+                    sender = Some((at, run, next, delta));
+                }
+                Some(Next::Sends { .. } | Next::Special) => return false,
+                None => return true,
+            }
+        }
+        if let Some((at, run, next, delta)) = sender {
+            if !self.hand_over(memo, from, at, run, now, notes, sink) {
+                return true;
+            }
+            now.changes[at].1 = next;
+            now.delta = now.delta.wrapping_add(delta);
+            now.n_folded = run.n;
+        }
+        if self.drop_all(memo, from, 0, now) {
+            sink.folded(now.n_folded, true);
+            tell(from, now, sink);
+        }
+        true
+    }
+
+    /// Puts what the machine at this place of the changes sends into networks; says whether all that this needs is known.
+    #[inline]
+    fn hand_over<S: FoldedSink>(
+        &mut self,
+        memo: &mut Memo<'_>,
+        from: &[CellId],
+        at: usize,
+        run: Run,
+        now: &mut Unfolded,
+        notes: Option<(&Notes, usize)>,
+        sink: &mut S,
+    ) -> bool {
+        for &sent in self.sends.all(run) {
+            let (network, op) = sent.delivery;
+            if let Some((notes, n_monitors)) = notes {
+                now.changes[at].1 = sent.cell;
+                notes.see(&vector_of(from, &now.changes), n_monitors, false);
+            }
+            let place = now.changes.iter().position(|&(slot, _)| slot == network);
+            let before = place.map_or_else(|| cell_at(from, network), |place| now.changes[place].1);
+            let before = if before == 0 { memo.empty_network(network) } else { before };
+            let Reaction { only, n, .. } = memo.reaction(before, op);
+            // Without faults and bounds there is one way to hand a message over, unless the answer was put off.
+            debug_assert!(n == 1 || memo.has_missed());
+            if only.extra != 0 {
+                if n > 0
+                    && let End::Cut(cut) = memo.extras[only.extra as usize].end
+                {
+                    sink.cut(cut);
+                }
+                return false;
+            }
+            now.delta = now.delta.wrapping_add(only.delta);
+            match place {
+                Some(place) => now.changes[place].1 = only.next,
+                None => now.changes.push((network, only.next)),
+            }
+        }
+        true
     }
 
     /// Goes on with one successor until nothing goes first, or to where there are several ways.
@@ -218,7 +462,7 @@ impl<'a> HandOvers<'a> {
         loop {
             let mut sender: Option<(usize, ActEntry)> = None;
             for (at, &(slot, cell)) in now.changes.iter().enumerate() {
-                if cell == 0 || self.network_of(slot) == slot {
+                if cell == 0 || self.place(slot).network == slot {
                     continue;
                 }
                 let act = memo.act(cell);
@@ -280,44 +524,37 @@ impl<'a> HandOvers<'a> {
                 return;
             }
         }
-        self.drop_all(memo, from, &mut now);
-        sink.folded(now.n_folded, true);
-        tell(from, &now, sink);
+        if self.drop_all(memo, from, 0, &mut now) {
+            sink.folded(now.n_folded, true);
+            tell(from, &now, sink);
+        }
         self.spare.push(now.changes);
     }
 
-    /// Takes what is dropped for good out of the networks, where they or their targets have changed.
-    fn drop_all(&mut self, memo: &mut Memo<'_>, from: &[CellId], now: &mut Unfolded) {
-        for at in 0..now.changes.len() {
+    /// Takes what is dropped for good out of the networks, where they or their targets have changed, from some change on; says
+    /// whether all that this needs is known.
+    #[inline]
+    fn drop_all(&mut self, memo: &mut Memo<'_>, from: &[CellId], start: usize, now: &mut Unfolded) -> bool {
+        for at in start..now.changes.len() {
             let (slot, cell) = now.changes[at];
             if cell == 0 {
                 continue;
             }
-            let network = self.network_of(slot);
-            let (target_cell, place) = if network == slot {
-                let act = memo.act(cell);
-                if act.kind != ActKind::Network || act.n == 0 {
-                    continue;
-                }
-                let (target, _) = memo.deliveries[memo.outs[act.first as usize].extra as usize];
-                // If the target has changed too, that is where it is looked at.
-                if now.changes.iter().any(|&(other, _)| other == target) {
-                    continue;
-                }
+            let Place { network, target } = self.place(slot);
+            let (target_cell, place) = if network != slot {
+                (cell, now.changes.iter().position(|&(other, _)| other == network))
+            } else if target != slot && now.changes.iter().all(|&(other, _)| other != target) {
                 (cell_at(from, target), Some(at))
             } else {
-                (cell, now.changes.iter().position(|&(other, _)| other == network))
+                // If the target has changed too, that is where it is looked at.
+                continue;
             };
             let before = place.map_or_else(|| cell_at(from, network), |place| now.changes[place].1);
             if before == 0 || target_cell == 0 {
                 continue;
             }
-            if self.events_of(memo, target_cell) & self.events_of(memo, before) == KNOWN {
-                continue;
-            }
-            let AfterDrops { delta, after, n } = match self.dropped.get(target_cell, before) {
-                Some(known) => known,
-                None => self.work_out_drops(memo, target_cell, before),
+            let Some(AfterDrops { delta, after, n }) = self.after_drops(memo, target_cell, before) else {
+                return false;
             };
             if after != before {
                 now.delta = now.delta.wrapping_add(delta);
@@ -328,11 +565,23 @@ impl<'a> HandOvers<'a> {
                 }
             }
         }
+        true
     }
 
-    /// What becomes of a network that brings messages to a machine which stands like that.
+    /// What becomes of a network whose machine stands like that; `None` if an answer was put off.
+    #[inline]
+    fn after_drops(&mut self, memo: &mut Memo<'_>, target: CellId, before: CellId) -> Option<AfterDrops> {
+        let (target_brief, brief) = (self.briefs.get(memo, target), self.briefs.get(memo, before));
+        if target_brief.events & brief.events == 0 {
+            let is_known = target_brief.kind != BriefKind::Unasked && brief.kind != BriefKind::Unasked;
+            return is_known.then_some(AfterDrops { delta: 0, after: before, n: 0 });
+        }
+        self.dropped.get(target, before).or_else(|| self.work_out_drops(memo, target, before))
+    }
+
+    /// What becomes of a network that brings messages to a machine which stands like that; `None` if an answer was put off.
     #[cold]
-    fn work_out_drops(&mut self, memo: &mut Memo<'_>, target: CellId, before: CellId) -> AfterDrops {
+    fn work_out_drops(&mut self, memo: &mut Memo<'_>, target: CellId, before: CellId) -> Option<AfterDrops> {
         let (mut network, mut delta, mut n_dropped) = (before, 0u64, 0);
         while network != 0 {
             let act = memo.act(network);
@@ -342,63 +591,49 @@ impl<'a> HandOvers<'a> {
             let dropped = (0..act.n).find_map(|own| {
                 let out = memo.outs[(act.first + own) as usize];
                 let (_, message) = memo.deliveries[out.extra as usize];
-                if !self.is_dropped(target, message) {
+                if !self.is_dropped(memo, target, message) {
                     return None;
                 }
-                let (first, n) = memo.deliver(target, message);
-                let reaction = memo.outs[first as usize];
-                (n == 1 && reaction.extra == 0 && reaction.next == target).then_some(out)
+                let Reaction { only, .. } = memo.reaction(target, message);
+                (only.extra == 0 && only.next == target).then_some(out)
             });
             let Some(out) = dropped else { break };
             network = out.next;
             delta = delta.wrapping_add(out.delta);
             n_dropped += 1;
         }
+        if memo.has_missed() {
+            return None;
+        }
         let found = AfterDrops { delta, after: network, n: n_dropped };
         self.dropped.insert(target, before, found);
-        found
+        Some(found)
     }
 
     #[inline]
-    fn events_of(&mut self, memo: &mut Memo<'_>, cell: CellId) -> u64 {
-        match self.events.get(cell as usize) {
-            Some(&events) if events != 0 => events,
-            _ => self.work_out_events(memo, cell),
+    fn place(&mut self, slot: u32) -> Place {
+        match self.places.get(slot as usize) {
+            Some(&place) => place,
+            None => {
+                self.find_places();
+                self.places[slot as usize]
+            }
         }
     }
 
+    /// The slot of a network comes before that of its machine, so of machines that are known all is known.
     #[cold]
-    fn work_out_events(&mut self, memo: &mut Memo<'_>, cell: CellId) -> u64 {
-        let act = memo.act(cell);
+    fn find_places(&mut self) {
         let cells = lock(self.cells);
-        let bit = |event: u32| 1 << (event % KNOWN.trailing_zeros());
-        let events = match cells.owner_of(cell) {
-            Owner::Network(_) => (0..act.n)
-                .map(|own| memo.deliveries[memo.outs[(act.first + own) as usize].extra as usize].1)
-                .fold(KNOWN, |events, message| events | bit(cells.messages[message as usize].event)),
-            Owner::Machine(_) => (0..cells.exe.n_events() as u32)
-                .filter(|&event| self.drops.for_good(cells.local(cell), event))
-                .fold(KNOWN, |events, event| events | bit(event)),
-            Owner::Monitor(_) => KNOWN,
-        };
-        if self.events.len() <= cell as usize {
-            self.events.resize(cells.n_cells() + 1, 0);
+        self.places = (0..cells.n_slots() as u32).map(|slot| Place { network: slot, target: slot }).collect();
+        for (slot, owner) in cells.owners.iter().enumerate() {
+            if let Owner::Machine(instance) = owner
+                && let Some(network) = cells.network_slot_known(*instance)
+            {
+                self.places[slot].network = network;
+                self.places[network as usize].target = slot as u32;
+            }
         }
-        self.events[cell as usize] = events;
-        events
-    }
-
-    #[inline]
-    fn network_of(&mut self, slot: u32) -> u32 {
-        if self.networks.len() <= slot as usize {
-            let cells = lock(self.cells);
-            let network = |(slot, owner): (usize, &Owner)| match owner {
-                Owner::Machine(instance) => cells.network_slot_known(*instance).unwrap_or(slot as u32),
-                Owner::Monitor(_) | Owner::Network(_) => slot as u32,
-            };
-            self.networks = cells.owners.iter().enumerate().map(network).collect();
-        }
-        self.networks[slot as usize]
     }
 
     /// The machine that goes first, if one does, and how many others are put off. Drops never do here: where nobody goes first
@@ -472,19 +707,15 @@ impl<'a> HandOvers<'a> {
         n
     }
 
-    /// Whether the machine that stands there drops the message for good.
-    fn is_dropped(&mut self, cell: CellId, message: u32) -> bool {
-        match self.known.get(&(cell, message)) {
-            Some(&known) => known,
-            None => {
-                let is_dropped = {
-                    let cells = lock(self.cells);
-                    self.drops.for_good(cells.local(cell), cells.messages[message as usize].event)
-                };
-                self.known.insert((cell, message), is_dropped);
-                is_dropped
-            }
+    /// Whether the machine that stands there drops the message for good; not if the answer was put off.
+    fn is_dropped(&mut self, memo: &mut Memo<'_>, cell: CellId, message: u32) -> bool {
+        if let Some(&known) = self.known.get(&(cell, message)) {
+            return known;
         }
+        let Some(cells) = memo.cells_unless_busy() else { return false };
+        let is_dropped = self.briefs.is_dropped(&cells, cell, cells.messages[message as usize].event);
+        self.known.insert((cell, message), is_dropped);
+        is_dropped
     }
 
     fn rank(&mut self, slot: u32) -> u64 {

@@ -1,0 +1,112 @@
+//! What becomes of a machine and of its network when one of the network's messages arrives, with all that goes first after
+//! that: it does not depend on others but for what these get. A step of a large search changes few machines and networks, so the same
+//! two meet in many configurations.
+
+use super::super::super::cells::CellId;
+use super::super::super::huge::{make_room, prefetch};
+use super::super::super::pair_table::{PairTable, Quarter};
+use super::sends::Run;
+
+/// When so many are remembered all are forgotten: in some programs they are as many as configurations.
+const MAX_MEETINGS: usize = 1 << 17;
+
+/// By cells of a machine and of its network.
+#[derive(Default)]
+pub(super) struct Meetings {
+    pairs: PairTable<Meeting, Quarter>,
+    arrivals: Vec<Arrival>,
+}
+
+/// One arrival after the other.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Meeting {
+    first: u32,
+    n: u16,
+    /// There is something special about some of them.
+    pub is_special: bool,
+}
+
+/// Where the two stand after an arrival. In as few bytes as it takes, since many are looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Arrival {
+    /// What both add to the fingerprint.
+    pub delta: u64,
+    pub machine: CellId,
+    pub network: CellId,
+    first_sent: u32,
+    n_sent: u16,
+    n_dropped: u16,
+}
+
+impl Arrival {
+    /// `None` if there are too many of something.
+    pub fn new(delta: u64, machine: CellId, network: CellId, sent: Run, n_dropped: u32) -> Option<Self> {
+        let (n_sent, n_dropped) = (sent.n.try_into().ok()?, n_dropped.try_into().ok()?);
+        Some(Arrival { delta, machine, network, first_sent: sent.first, n_sent, n_dropped })
+    }
+
+    /// What the machine has handed over to others.
+    #[inline]
+    pub fn sent(&self) -> Run {
+        Run { first: self.first_sent, n: u32::from(self.n_sent) }
+    }
+
+    /// Steps that were folded.
+    #[inline]
+    pub fn n_folded(&self) -> u32 {
+        u32::from(self.n_sent) + u32::from(self.n_dropped)
+    }
+}
+
+impl Meetings {
+    pub fn n_bytes(&self) -> usize {
+        self.pairs.n_bytes() + self.arrivals.capacity() * size_of::<Arrival>()
+    }
+
+    /// Forgets all if there are too many.
+    #[inline]
+    pub fn tidy(&mut self) {
+        if self.pairs.len() > MAX_MEETINGS {
+            self.pairs.clear();
+            self.arrivals.clear();
+        }
+    }
+
+    #[inline]
+    pub fn prefetch(&self, machine: CellId, network: CellId) {
+        self.pairs.prefetch(machine, network);
+    }
+
+    #[inline]
+    pub fn prefetch_arrivals(&self, meeting: Meeting) {
+        if let Some(first) = self.arrivals.get(meeting.first as usize) {
+            prefetch(first);
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, machine: CellId, network: CellId) -> Option<Meeting> {
+        self.pairs.get(machine, network)
+    }
+
+    #[inline]
+    pub fn arrivals(&self, meeting: Meeting) -> &[Arrival] {
+        &self.arrivals[meeting.first as usize..][..meeting.n as usize]
+    }
+
+    pub fn add(&mut self, machine: CellId, network: CellId, arrivals: &[Arrival]) -> Meeting {
+        let first = self.arrivals.len() as u32;
+        let Ok(n) = arrivals.len().try_into() else { return self.add_special(machine, network) };
+        make_room(&mut self.arrivals, arrivals.len());
+        self.arrivals.extend_from_slice(arrivals);
+        let meeting = Meeting { first, n, is_special: false };
+        self.pairs.insert(machine, network, meeting);
+        meeting
+    }
+
+    pub fn add_special(&mut self, machine: CellId, network: CellId) -> Meeting {
+        let meeting = Meeting { is_special: true, ..Meeting::default() };
+        self.pairs.insert(machine, network, meeting);
+        meeting
+    }
+}

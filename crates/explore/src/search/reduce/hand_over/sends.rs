@@ -1,0 +1,106 @@
+//! What a machine hands over before it does anything else: worked out once for each cell in which it may stand, since neither
+//! the machine nor what it sends depends on others.
+
+use super::super::super::cells::CellId;
+use super::super::super::memo::{ActKind, Memo};
+use super::MAX_FOLDED;
+
+/// By cell.
+#[derive(Default)]
+pub(super) struct Sends {
+    entries: Vec<Option<Next>>,
+    sent: Vec<Sent>,
+}
+
+/// What comes next of a machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next {
+    /// Nothing that goes first.
+    Nothing,
+    /// It sends, in one way.
+    Sends {
+        run: Run,
+        /// Where it stands then.
+        next: CellId,
+        /// What its own steps add to the fingerprint.
+        delta: u64,
+    },
+    /// It makes machines, or has a choice, or goes on for too long.
+    Special,
+}
+
+/// Messages that are sent one after the other.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Run {
+    pub first: u32,
+    pub n: u32,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Sent {
+    /// Where the machine stands before it.
+    pub cell: CellId,
+    /// The network and what it does with the message.
+    pub delivery: (u32, u32),
+}
+
+impl Sends {
+    pub fn n_bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Option<Next>>() + self.sent.capacity() * size_of::<Sent>()
+    }
+
+    /// `None` if the answer was put off.
+    #[inline]
+    pub fn next(&mut self, memo: &mut Memo<'_>, cell: CellId) -> Option<Next> {
+        match self.entries.get(cell as usize) {
+            Some(&Some(next)) => Some(next),
+            Some(None) | None => self.work_out(memo, cell),
+        }
+    }
+
+    #[inline]
+    pub fn all(&self, run: Run) -> &[Sent] {
+        &self.sent[run.first as usize..][..run.n as usize]
+    }
+
+    #[cold]
+    fn work_out(&mut self, memo: &mut Memo<'_>, cell: CellId) -> Option<Next> {
+        let mut sent = Vec::new();
+        let (mut delta, mut next) = (0u64, cell);
+        let found = loop {
+            let act = memo.act(next);
+            match act.kind {
+                ActKind::Unasked => return None,
+                ActKind::Create if act.is_unheard => break Next::Special,
+                ActKind::Deliver if act.is_unheard => {
+                    if act.next == 0 || sent.len() == MAX_FOLDED as usize {
+                        break Next::Special;
+                    }
+                    sent.push(Sent { cell: next, delivery: act.delivery });
+                    delta = delta.wrapping_add(act.delta);
+                    next = act.next;
+                }
+                ActKind::Create
+                | ActKind::Deliver
+                | ActKind::Rest
+                | ActKind::Blocked
+                | ActKind::Alone
+                | ActKind::Network
+                | ActKind::Fault
+                | ActKind::Unknown => {
+                    if sent.is_empty() {
+                        break Next::Nothing;
+                    }
+                    let run = Run { first: self.sent.len() as u32, n: sent.len() as u32 };
+                    self.sent.append(&mut sent);
+                    break Next::Sends { run, next, delta };
+                }
+            }
+        };
+        if self.entries.len() <= cell as usize {
+            self.entries.resize((cell as usize + 1).next_power_of_two(), None);
+        }
+        self.entries[cell as usize] = Some(found);
+        Some(found)
+    }
+}
