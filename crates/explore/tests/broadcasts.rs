@@ -5,25 +5,12 @@ mod support;
 
 use std::sync::Arc;
 
-use allways_explore::Never;
-use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
+use allways_explore::search::{ProveReport, Reductions};
 use allways_machine::Executable;
-use allways_run::{NetworkModel, NetworkOptions, Quiet, Verdict};
+use allways_run::{NetworkModel, NetworkOptions, Verdict};
 use allways_testkit::generate::teller::teller;
 
-use support::compile;
-
-fn run(exe: &Arc<Executable>, reductions: Reductions, n_threads: usize) -> ProveReport {
-    let options = ProveOptions {
-        store: StoreKind::Exact,
-        reductions,
-        probes: false,
-        fairness: None,
-        n_threads,
-        ..ProveOptions::default()
-    };
-    prove(exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"))
-}
+use support::{compile, prove_exactly};
 
 #[test]
 fn nobody_can_tell_the_order() {
@@ -34,17 +21,17 @@ fn nobody_can_tell_the_order() {
         let program =
             compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
         let exe = Arc::new(Executable::new(&program, 0));
-        let whole = run(&exe, Reductions::NONE, 1);
+        let whole = prove_exactly(&exe, Reductions::NONE, 1);
         let ordered = Reductions { broadcasts: false, chains: false, ..Reductions::ALL };
-        let chained = run(&exe, Reductions { chains: true, ..ordered }, 1);
-        let ordered = run(&exe, ordered, 1);
+        let chained = prove_exactly(&exe, Reductions { chains: true, ..ordered }, 1);
+        let ordered = prove_exactly(&exe, ordered, 1);
         let by_name = |name| Reductions::only(name).unwrap_or_else(|| panic!("{name}"));
-        let reduced = run(&exe, Reductions::ALL, 1);
+        let reduced = prove_exactly(&exe, Reductions::ALL, 1);
         let others = [
-            run(&exe, by_name("broadcasts"), 1),
-            run(&exe, Reductions { symmetry: true, ..by_name("broadcasts") }, 1),
-            run(&exe, by_name("chains"), 1),
-            run(&exe, Reductions::ALL, 2),
+            prove_exactly(&exe, by_name("broadcasts"), 1),
+            prove_exactly(&exe, Reductions { symmetry: true, ..by_name("broadcasts") }, 1),
+            prove_exactly(&exe, by_name("chains"), 1),
+            prove_exactly(&exe, Reductions::ALL, 2),
         ];
         match &whole.verdict {
             Verdict::Holds(_) => n_holds += 1,
@@ -124,7 +111,7 @@ fn ways_that_meet_again_are_not_followed_one_by_one() {
         let exe = Executable::new(&program, 0).with_network(&network);
         let exe = Arc::new(exe.unwrap_or_else(|error| panic!("{error:?}")));
         for n_threads in [1, 2] {
-            let report = run(&exe, Reductions::ALL, n_threads);
+            let report = prove_exactly(&exe, Reductions::ALL, n_threads);
             assert!(matches!(report.verdict, Verdict::Holds(_)), "{:?}", report.verdict);
             assert!(report.statistics.n_configurations < 1_000, "{:?}", report.statistics);
         }

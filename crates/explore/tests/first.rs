@@ -4,32 +4,17 @@ mod support;
 
 use std::sync::Arc;
 
-use allways_explore::Never;
-use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
+use allways_explore::search::{ProveReport, Reductions};
 use allways_machine::Executable;
-use allways_run::{Limits, NetworkModel, NetworkOptions, Quiet, Verdict};
+use allways_run::{NetworkModel, NetworkOptions, Verdict};
 
-use support::compile;
+use support::{compile, prove_exactly};
 
 fn executable(text: &str, model: NetworkModel) -> Arc<Executable> {
     let program = compile("first.p", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let network = NetworkOptions { model, ..NetworkOptions::default() };
     let exe = Executable::new(&program, 0).with_network(&network);
     Arc::new(exe.unwrap_or_else(|error| panic!("{error:?}")))
-}
-
-fn run(exe: &Arc<Executable>, reductions: Reductions, n_threads: usize) -> ProveReport {
-    let options = ProveOptions {
-        store: StoreKind::Exact,
-        reductions,
-        probes: false,
-        fairness: None,
-        n_threads,
-        // Should it not end, it is to end some time.
-        limits: Limits { memory_bytes: Some(1 << 28), ..Limits::default() },
-        ..ProveOptions::default()
-    };
-    prove(exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Steps to the violation.
@@ -68,9 +53,9 @@ fn who_sends_without_end_puts_nobody_off() {
         );
         for model in NetworkModel::ALL {
             let exe = executable(&text, model);
-            let expected = depth(&run(&exe, Reductions::NONE, 1));
+            let expected = depth(&prove_exactly(&exe, Reductions::NONE, 1));
             for n_threads in [1, 2] {
-                let found = depth(&run(&exe, Reductions::ALL, n_threads));
+                let found = depth(&prove_exactly(&exe, Reductions::ALL, n_threads));
                 assert_eq!(found, expected, "{model:?}, {n_threads} threads\n{text}");
             }
         }
@@ -99,7 +84,7 @@ fn long_rows_are_looked_at_to_their_end() {
             ] {
                 let exe = executable(&text, model);
                 let reductions = Reductions::only(name).unwrap_or_else(|| panic!("{name}"));
-                let report = run(&exe, reductions, 1);
+                let report = prove_exactly(&exe, reductions, 1);
                 let is_as_expected = match &report.verdict {
                     Verdict::Violated(_) => is_broken,
                     Verdict::Holds(_) => !is_broken,

@@ -8,9 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use allways_base::Sources;
+use allways_explore::Never;
+use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
 use allways_machine::{Executable, Kernel, Outcome, Script, Silent};
 use allways_p::{Dialect, FileRole, Input, hir};
-use allways_run::{Choice, Limits, ViolationKind};
+use allways_run::{Choice, Limits, Quiet, ViolationKind};
 
 /// Compiles one text.
 pub fn compile(name: &str, text: &str) -> Result<hir::Program, String> {
@@ -25,6 +27,21 @@ pub fn compile(name: &str, text: &str) -> Result<hir::Program, String> {
         });
         texts.collect::<Vec<_>>().join("\n")
     })
+}
+
+/// A search in the exact store without a look at the program before, and without liveness. Should it not end, it is to end
+/// some time: its memory is bounded.
+pub fn prove_exactly(exe: &Arc<Executable>, reductions: Reductions, n_threads: usize) -> ProveReport {
+    let options = ProveOptions {
+        store: StoreKind::Exact,
+        reductions,
+        probes: false,
+        fairness: None,
+        n_threads,
+        limits: Limits { memory_bytes: Some(1 << 28), ..Limits::default() },
+        ..ProveOptions::default()
+    };
+    prove(exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Names and texts of the programs of `corpus/p/run`.

@@ -57,7 +57,7 @@ struct Fork {
 
 /// How ways through choices meet: whether all of them can come to an end.
 #[derive(Default)]
-struct Meetings {
+struct Joins {
     /// From choice to choice.
     edges: Vec<(u32, u32)>,
     /// Choices after which there may be an end at once.
@@ -65,7 +65,7 @@ struct Meetings {
     have_met: bool,
 }
 
-impl Meetings {
+impl Joins {
     fn add(&mut self, from: Option<u32>, to: u32, is_known: bool) {
         self.have_met |= is_known;
         self.edges.extend(from.map(|from| (from, to)));
@@ -78,7 +78,7 @@ impl Meetings {
         }
     }
 
-    /// Whether every choice of so many has an end somewhere behind it. Without meetings ways are a tree, and have.
+    /// Whether every choice of so many has an end somewhere behind it. Unless some have met, ways are a tree, and have.
     fn all_end(&mut self, n: usize) -> bool {
         if !self.have_met {
             return true;
@@ -265,7 +265,7 @@ impl Cells<'_> {
         let mut known: FxHashMap<Box<[u64]>, u32> = FxHashMap::default();
         // Choices on the present way, with the next answer to try.
         let mut open: Vec<(Fork, u32)> = Vec::new();
-        let mut meetings = Meetings::default();
+        let mut joins = Joins::default();
         let mut now = Some((first, Vec::new(), Vec::new()));
         let mut n_runs = 0;
         loop {
@@ -288,7 +288,7 @@ impl Cells<'_> {
                                 let next = known.len() as u32;
                                 let key = self.pause_key(machine, &paused, &observed);
                                 let number = *known.entry(key).or_insert(next);
-                                meetings.add(from, number, number < next);
+                                joins.add(from, number, number < next);
                                 (number < next).then_some(number)
                             }
                         };
@@ -299,7 +299,7 @@ impl Cells<'_> {
                         }
                     }
                     None => {
-                        meetings.end(open.last().map(|(fork, _)| fork.number));
+                        joins.end(open.last().map(|(fork, _)| fork.number));
                         let end = self.ending(owner);
                         let is_known = !self.keep_answers
                             && found
@@ -314,7 +314,7 @@ impl Cells<'_> {
                 }
             }
             let Some((fork, next)) = open.last_mut() else {
-                return if meetings.all_end(known.len()) { Ok(found) } else { Err(self.goes_round(machine)) };
+                return if joins.all_end(known.len()) { Ok(found) } else { Err(self.goes_round(machine)) };
             };
             let possible = Answers::to(fork.paused.point, self.max_choices);
             if possible.is_bounded() {
