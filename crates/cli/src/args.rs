@@ -444,7 +444,7 @@ pub struct ProveArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = reduction)]
     pub reductions: Vec<String>,
 
-    /// A reduction not to use; may come several times
+    /// A reduction not to use, nor what needs it; may come several times
     #[arg(long, value_name = "NAME", value_parser = reduction)]
     pub no_reduction: Vec<String>,
 

@@ -9,6 +9,7 @@ mod files;
 mod graph;
 mod network;
 mod prove;
+mod reductions;
 mod replay;
 mod suite;
 

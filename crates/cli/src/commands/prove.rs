@@ -17,6 +17,7 @@ use allways_run::{Guarantee, Limits, StopReason, Verdict};
 use super::check::{add_up, coverage_of, finish, handler_text, help_of, junit_case, load, show_default_test};
 use super::files;
 use super::network;
+use super::reductions::{self, reductions};
 use crate::args::{DestinationArg, EngineArg, Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
@@ -41,9 +42,12 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             return ExitStatus::Rejected;
         }
     };
-    if let Some(problem) = wrong_use(args, tests.len()) {
+    if let Some(problem) = wrong_use(args, tests.len()).or_else(|| reductions::wrong_use(args)) {
         printer::err(&format!("{problem}\n"));
         return ExitStatus::Rejected;
+    }
+    for note in reductions::notes(args) {
+        printer::err(&format!("{note}\n"));
     }
     interrupt::listen();
     let mut options = options(args);
@@ -170,23 +174,6 @@ fn options(args: &ProveArgs) -> ProveOptions {
     options.limits.memory_bytes =
         args.memory.map(|gigabytes| (gigabytes * (1u64 << 30) as f64) as u64).or_else(available_memory);
     options
-}
-
-fn reductions(args: &ProveArgs) -> Reductions {
-    let mut reductions = if args.reductions.is_empty() { Reductions::default() } else { Reductions::NONE };
-    let named = args.reductions.iter().map(|name| (name, true));
-    for (name, is_on) in named.chain(args.no_reduction.iter().map(|name| (name, false))) {
-        match name.as_str() {
-            "all" => reductions = if is_on { Reductions::ALL } else { Reductions::NONE },
-            "default" if is_on => reductions = Reductions::default(),
-            name => {
-                if let Some(reduction) = reductions.by_name(name) {
-                    *reduction = is_on;
-                }
-            }
-        }
-    }
-    reductions
 }
 
 /// Options that the engine does not have must not be dropped in silence.

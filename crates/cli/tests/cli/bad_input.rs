@@ -121,6 +121,66 @@ fn wrong_usage() {
 }
 
 #[test]
+fn reductions_in_vain() {
+    let dir = folder("reductions_in_vain");
+    fs::write(dir.join("a.p"), MAIN).unwrap();
+    for (options, words) in [
+        (
+            "--reductions chains",
+            "does nothing without persistent-sets: give `--reductions persistent-sets,chains`",
+        ),
+        (
+            "--reductions symmetry,broadcasts",
+            "without collection-order: give `--reductions collection-order,broadcasts`",
+        ),
+        (
+            "--reductions chains,persistent-sets --no-reduction persistent-sets",
+            "chains does nothing without persistent-sets: leave out `--no-reduction persistent-sets`",
+        ),
+        (
+            "--reductions persistent-sets --max-inbox 3",
+            "persistent-sets does nothing here: it is for searches without bounds",
+        ),
+        ("--reductions all,chains --order depth", "chains does nothing here: it is for `--order breadth`"),
+        ("--reductions persistent-sets --order deepening", "`--order breadth` and `--order depth`"),
+        ("--reductions all,broadcasts --fairness weak", "`--fairness random` and `--fairness none`"),
+        ("--reductions symmetry --network fifo", "symmetry does nothing here: it is for P's own network"),
+        ("--reductions symmetry --crash Main", "symmetry does nothing here: it is for P's own network"),
+        ("--reductions hand-overs", "`--network bag` and `--network fifo`"),
+        ("--reductions hand-overs --network bag --crash Main", "without faults"),
+        ("--reductions unread-payloads --network bag", "it is not for `--network bag`"),
+        ("--reductions symmetry --engine asi", "it is for `--engine explicit`"),
+        ("--no-reduction none", "name a reduction, or `all`"),
+    ] {
+        let args: Vec<&str> = ["prove"].into_iter().chain(options.split(' ')).collect();
+        assert_says(&rejected(&dir, &args), &[words]);
+    }
+    for options in [
+        "--reductions all --max-inbox 3",
+        "--reductions persistent-sets,chains",
+        "--reductions persistent-sets --order depth",
+        "--reductions symmetry --network inbox",
+        "--reductions hand-overs --network fifo",
+        "--reductions collection-order,broadcasts --max-choices 2",
+        "--reductions chains --no-reduction chains",
+        "--no-reduction all",
+    ] {
+        let args: Vec<&str> = ["prove"].into_iter().chain(options.split(' ')).collect();
+        let output = allways(&dir, &args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{options}: {said}");
+        assert!(!said.contains("reduction"), "{options}: {said}");
+    }
+    // What goes with something else is told.
+    let output = allways(&dir, &["prove", "--no-reduction", "persistent-sets"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_says(
+        &String::from_utf8_lossy(&output.stderr),
+        &["`--no-reduction persistent-sets` turns off chains too, which needs it"],
+    );
+}
+
+#[test]
 fn json_is_written_for_rejected_input_too() {
     let dir = folder("json_rejected");
     fs::write(dir.join("a.p"), "machine Main { }").unwrap();

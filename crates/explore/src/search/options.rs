@@ -143,12 +143,22 @@ impl Reductions {
         reductions
     }
 
-    /// One alone, with what it builds on: chains on persistent sets, broadcasts on collections without order.
+    /// The one without which a reduction does nothing.
+    pub fn base_of(name: &str) -> Option<&'static str> {
+        match name {
+            "chains" => Some("persistent-sets"),
+            "broadcasts" => Some("collection-order"),
+            _ => None,
+        }
+    }
+
+    /// One alone, with what it builds on.
     pub fn only(name: &str) -> Option<Reductions> {
         let mut reductions = Reductions::NONE;
         *reductions.by_name(name)? = true;
-        reductions.persistent_sets |= reductions.chains;
-        reductions.collection_order |= reductions.broadcasts;
+        if let Some(base) = Reductions::base_of(name) {
+            *reductions.by_name(base)? = true;
+        }
         Some(reductions)
     }
 }
