@@ -460,7 +460,8 @@ pub struct ProveArgs {
     #[arg(long, value_name = "N")]
     pub max_occurrences: Option<u32>,
 
-    /// Bound a number, or how many elements a sequence, set or map has; may come several times
+    /// Bound the numbers in a variable and how many elements sequences, sets and maps in it have; with
+    /// `sizeof(VARIABLE)=N` only the latter; may come several times
     #[arg(long, value_name = "[MACHINE.]VARIABLE=N", value_parser = variable_bound)]
     pub max_value: Vec<(String, u64)>,
 

@@ -240,6 +240,35 @@ machine Client {
     assert_eq!(report.remarks.growth, []);
 }
 
+/// A counter of a late phase that was cut off on its way to a bound is not told where something else has grown all the time.
+#[test]
+fn what_grows_all_the_time_comes_before_a_counter_of_a_phase() {
+    let program = |late: &str| {
+        format!(
+            "
+event eTick;
+machine Main {{
+    var log: seq[bool];
+    var tries: int;
+    start state S {{
+        entry {{ send this, eTick; }}
+        on eTick do {{
+            log += (sizeof(log), sizeof(log) < 20 || $);
+            if (sizeof(log) > {late}) {{ tries = tries + 1; assert tries < 50; }}
+            send this, eTick;
+            assert sizeof(log) == 0 || log[0];
+        }}
+    }}
+}}
+"
+        )
+    };
+    let log = grows(GrowthKind::Collection, "Main", "log");
+    assert_eq!(growth(&program("20")), [log.clone()]);
+    // Nobody can tell what stops from what does not if both have grown from the beginning.
+    assert_eq!(growth(&program("0")), [log, grows(GrowthKind::Number, "Main", "tries")]);
+}
+
 /// A wide choice sets many records, in one layer.
 #[test]
 fn choices_do_not_grow() {

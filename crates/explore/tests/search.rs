@@ -191,6 +191,37 @@ fn variables_can_be_bounded() {
     assert_eq!(run(&exe, &ProveOptions { bounds, ..safety() }).verdict, bounded);
 }
 
+/// A bound is on what is told to grow: numbers, also inside of collections, and how many elements these have.
+#[test]
+fn bounds_on_variables_reach_into_collections() {
+    let program = compile(
+        "nested.p",
+        "
+event eTick;
+machine Main {
+    var tries: map[int, (n: int, seen: set[int])];
+    start state S {
+        entry { tries[0] = (n = 0, seen = default(set[int])); send this, eTick; }
+        on eTick do { tries[0].n = tries[0].n + 1; tries[0].seen += (100 * (tries[0].n / 3)); assert tries[0].n < 12; send this, eTick; }
+    }
+}
+",
+    );
+    let exe = Arc::new(Executable::new(&program.unwrap(), 0));
+    let verdict = |name, most| {
+        let variables = VariableBounds::named(&exe, [(name, most)]).unwrap();
+        run(&exe, &ProveOptions { bounds: SearchBounds { variables, ..Default::default() }, ..safety() })
+            .verdict
+    };
+    let bounded = Verdict::Holds(Guarantee::UpTo(vec![Bound::Variables]));
+    // The third turn puts a hundred into the set, the ninth makes it four elements; the twelfth fails.
+    assert_eq!(verdict("Main.tries", 11), bounded);
+    assert_eq!(verdict("Main.tries", 299), bounded);
+    assert!(matches!(verdict("tries", 300), Verdict::Violated(_)));
+    assert_eq!(verdict("sizeof(tries)", 3), bounded);
+    assert!(matches!(verdict("sizeof(Main.tries)", 5), Verdict::Violated(_)));
+}
+
 /// Three choices with a hundred answers each, of which a few decide.
 const WIDE: &str = "
 event eItem: (value: int, rate: int);

@@ -101,7 +101,7 @@ pub fn render_growth(growth: &[Growth]) -> String {
     if growth.is_empty() {
         return out;
     }
-    out.push_str("still growing when it ended, so there may be no end; so far:\n");
+    out.push_str("still growing when it ended; whether it ever stops is not known; so far:\n");
     for growth in growth {
         let _ = writeln!(out, "  {}", growth.text);
     }

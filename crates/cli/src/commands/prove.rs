@@ -391,7 +391,7 @@ fn growth_of(growth: &Growth) -> prove_report::Growth {
             "make a fixed number of machines, or bound the steps by `--max-depth N`",
         ),
         GrowthKind::Collection => {
-            ("collection", format!("`{name_text}` of `{owner}`: {size} elements"), BOUND_VARIABLES)
+            ("collection", format!("`{name_text}` of `{owner}`: {size} elements"), BOUND_COLLECTIONS)
         }
         GrowthKind::Number => {
             ("number", format!("`{name_text}` of `{owner}`: up to {size}"), BOUND_VARIABLES)
@@ -414,6 +414,8 @@ fn wide_choice_of(wide: &WideChoice) -> prove_report::WideChoice {
 
 const BOUND_VARIABLES: &str =
     "bound a variable by `--max-value MACHINE.VARIABLE=N`, or the steps by `--max-depth N`";
+const BOUND_COLLECTIONS: &str =
+    "bound a collection by `--max-value 'sizeof(MACHINE.VARIABLE)=N'`, or the steps by `--max-depth N`";
 
 /// What a search that ended early looked at.
 fn covered(covered: Covered) -> Option<prove_report::Covered> {

@@ -34,6 +34,7 @@ use super::network::{Arrival, NetworkOp};
 use super::options::SearchBounds;
 use super::part_watch::{PartWatch, temperatures};
 use super::report::WideChoice;
+use super::size::Sizes;
 use crate::coverage::{Coverage, Sink};
 use crate::options::Cancel;
 
@@ -173,6 +174,8 @@ pub(super) struct Cells<'c> {
     /// Before the first step.
     start: Snapshot,
     pub(super) bounds: SearchBounds,
+    /// Of what is in bounded variables.
+    sizes: Sizes,
     /// Of answers to choices of numbers.
     pub(super) max_choices: Option<u32>,
     /// Machines that have been asked for a step, or given a message, with answers left out by that bound; zero is the beginning.
@@ -246,6 +249,7 @@ impl<'c> Cells<'c> {
             start: kernel.save(),
             kernel,
             bounds,
+            sizes: Sizes::default(),
             max_choices: None,
             bounded: FxHashSet::default(),
             widest: None,
@@ -393,6 +397,7 @@ impl<'c> Cells<'c> {
             + self.local_bytes
             + self.hashes.n_bytes()
             + self.sorted.n_bytes()
+            + self.sizes.n_bytes()
             + self.index.capacity() * 5
             + self.messages.capacity() * 40
             + self.acts.capacity() * 200
@@ -728,7 +733,7 @@ impl<'c> Cells<'c> {
         // and without reductions.
         if let Owner::Machine(machine) = owner {
             let local = self.kernel.configuration().local(machine);
-            if self.bounds.variables.are_exceeded(self.kernel.store(), local) {
+            if self.bounds.variables.are_exceeded(&mut self.sizes, self.kernel.store(), local) {
                 return Ending::Cut(Cut::Variables);
             }
         }

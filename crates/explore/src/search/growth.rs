@@ -3,15 +3,17 @@
 //! A program whose variables, inboxes or machines grow for ever has no end of configurations. Cells and messages are numbered in the
 //! order in which the search met them, so all of this is read from them afterwards; the search only notes how many there were
 //! at each layer. What is measured sets *records*: a value, length or number that is larger than all in layers before. Whatever
-//! has set many, and by its pace is not overdue with the next, is still growing. Nobody can tell from this whether it ever stops.
+//! has set many, and never waited longer for one than it waits now, is still growing. Nobody can tell from this whether it ever
+//! stops: a counter may be on its way to a bound. But such a one is mostly the counter of some phase, and what has grown for most of the
+//! search explains more: where there is something of that kind, nothing else is told.
 //! Layers are what counts, since a wide choice (`choose(100)`) sets a hundred records in one and then no more.
 
 use allways_base::Idx;
-use allways_machine::value::{Kind, View};
 use allways_machine::{Store, Value};
 use rustc_hash::FxHashMap;
 
 use super::cells::{Cell, Cells, Owner};
+use super::size::{Size, Sizes};
 
 /// Cells and messages that are looked at, at most.
 const LOOKS: usize = 200_000;
@@ -100,39 +102,31 @@ struct Records {
     /// The first layer and the last.
     first: usize,
     last: usize,
+    /// The most layers from one to the next.
+    longest: usize,
 }
 
 impl Records {
-    /// Whether the next one is not overdue, after so many layers.
+    /// Whether the next one is not overdue, after so many layers, the last of which may not be complete.
     fn goes_on(&self, n_layers: usize) -> bool {
-        let pace = (self.last - self.first) / (self.n.max(2) as usize - 1);
-        n_layers.saturating_sub(self.last) <= 2 * pace + 2
+        n_layers.saturating_sub(self.last) <= self.longest + 1
+    }
+
+    /// Whether it has gone on for most of so many layers.
+    fn is_old(&self, n_layers: usize) -> bool {
+        self.last - self.first >= n_layers / 2
     }
 }
 
 struct Table<'a> {
     clock: &'a Clock,
     records: FxHashMap<Measured, Records>,
-    known: FxHashMap<u64, Size>,
-}
-
-/// Of a value with all that is in it.
-#[derive(Clone, Copy, Default, Debug)]
-struct Size {
-    number: u64,
-    length: u64,
-}
-
-impl Size {
-    fn join(&mut self, other: Size) {
-        self.number = self.number.max(other.number);
-        self.length = self.length.max(other.length);
-    }
+    sizes: Sizes,
 }
 
 /// What still grew, the fastest first.
 pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
-    let mut table = Table { clock, records: FxHashMap::default(), known: FxHashMap::default() };
+    let mut table = Table { clock, records: FxHashMap::default(), sizes: Sizes::default() };
     let mut made: FxHashMap<u32, u64> = FxHashMap::default();
     let mut seen_slots = vec![false; cells.owners.len()];
     let stride = cells.cells.len() / LOOKS + 1;
@@ -156,7 +150,7 @@ pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
     }
     let stride = cells.messages.len() / LOOKS + 1;
     for (number, message) in cells.messages.iter().enumerate().step_by(stride) {
-        let size = table.size(cells.kernel.store(), message.payload);
+        let size = table.sizes.of(cells.kernel.store(), message.payload);
         let measured = Measured { kind: GrowthKind::Payload, owner: message.event, place: Place::Whole };
         table.note(measured, size.number, number);
     }
@@ -166,6 +160,9 @@ pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
         .filter(|(_, records)| records.n >= MIN_RECORDS && records.goes_on(clock.n_layers()))
         .map(|(&measured, &records)| (measured, records))
         .collect();
+    if growing.iter().any(|(_, records)| records.is_old(clock.n_layers())) {
+        growing.retain(|(_, records)| records.is_old(clock.n_layers()));
+    }
     // What waits somewhere explains more than numbers do: these may be but the means to tell messages apart.
     growing.sort_by_key(|&(measured, records)| (measured.kind, std::cmp::Reverse(records.n), measured));
     // A payload that grows comes from a variable, or goes to one; those say more.
@@ -237,6 +234,9 @@ impl Table<'_> {
                 records.first = layer;
             }
             if records.n == 0 || layer > records.last {
+                if records.n > 0 {
+                    records.longest = records.longest.max(layer - records.last);
+                }
                 records.n += 1;
             }
             records.most = size;
@@ -245,41 +245,9 @@ impl Table<'_> {
     }
 
     fn note_value(&mut self, store: &Store, owner: u32, place: Place, value: Value, at: usize) {
-        let Size { number, length } = self.size(store, value);
+        let Size { number, length } = self.sizes.of(store, value);
         self.note(Measured { kind: GrowthKind::Number, owner, place }, number, at);
         self.note(Measured { kind: GrowthKind::Collection, owner, place }, length, at);
-    }
-
-    /// Values are no deeper than the store allows.
-    fn size(&mut self, store: &Store, value: Value) -> Size {
-        let (kind, id) = match value.view() {
-            View::Int(n) => return Size { number: n.unsigned_abs(), length: 0 },
-            View::Node(kind, id) => (kind, id),
-            View::Null | View::Bool(_) | View::Event(_) | View::Ref(..) | View::Hole(_) => {
-                return Size::default();
-            }
-        };
-        if let Some(&size) = self.known.get(&value.bits()) {
-            return size;
-        }
-        let mut size = Size::default();
-        match kind {
-            Kind::Int => size.number = store.as_int(value).map_or(0, i64::unsigned_abs),
-            Kind::Float | Kind::String => {}
-            Kind::Tuple => store.parts(id).iter().for_each(|&part| size.join(self.size(store, part))),
-            Kind::Named => store.named_parts(id).1.iter().for_each(|&part| size.join(self.size(store, part))),
-            Kind::Seq => store.parts(id).iter().for_each(|&part| size.join(self.size(store, part))),
-            Kind::Set => store.set_elements(id).for_each(|part| size.join(self.size(store, part))),
-            Kind::Map => store.map_entries(id).for_each(|(key, part)| {
-                size.join(self.size(store, key));
-                size.join(self.size(store, part));
-            }),
-        }
-        if let Kind::Seq | Kind::Set | Kind::Map = kind {
-            size.length = size.length.max(store.size_of(value).unwrap_or(0) as u64);
-        }
-        self.known.insert(value.bits(), size);
-        size
     }
 }
 

@@ -10,7 +10,7 @@
 //! its way, likewise), `memo` (what each thread
 //! remembers of them, in a `pair_table`), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
 //! search proper, on all cores, which meet at a `barrier`), `reduce` (what need not be looked at), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
-//! violation" to a schedule that replays), `graph` (liveness), `growth` (why a search came to no end).
+//! violation" to a schedule that replays), `graph` (liveness), `growth` (why a search came to no end, by the `size` of values).
 //!
 //! Deterministic: numbers of cells depend on the order of interning, and so on threads, but neither keys of the
 //! fingerprint store nor counts do; and the counterexample is looked for again, in a fixed order, once it is known
@@ -35,6 +35,7 @@ mod part_watch;
 mod prove;
 mod reduce;
 pub mod report;
+mod size;
 mod survey;
 mod table;
 mod termination;

@@ -1,12 +1,13 @@
 //! Bounds on variables: numbers that count for ever, as those of requests do, leave a program without end of configurations. Under a
 //! bound, configurations beyond it are not looked at, and the verdict says so.
 //!
-//! What is measured of a variable is what people see grow: of a sequence, set or map how many elements it has, of everything else
-//! the largest number in it, without its sign. Only variables of machines can be bounded: monitors listen, and what would be cut
+//! What is measured of a variable is what people see grow (`size`): no number in it is beyond the bound, and no sequence, set or map
+//! in it has more elements; of `sizeof(variable)`, only the latter. Only variables of machines can be bounded: monitors listen, and what would be cut
 //! off of them is a step of somebody else.
 
-use allways_machine::value::{Kind, View};
-use allways_machine::{Executable, Local, Pending, Status, Store, Value};
+use allways_machine::{Executable, Local, Pending, Status, Store};
+
+use super::size::Sizes;
 
 /// Bounds that there can be at once.
 pub const MAX_VARIABLES: usize = 8;
@@ -20,10 +21,12 @@ struct VariableBound {
     machine: u32,
     field: u32,
     most: u64,
+    /// Numbers are not bounded, only how many elements there are.
+    is_of_length: bool,
 }
 
 impl VariableBounds {
-    /// Bounds by name: `Machine.variable`, or `variable` of every machine that has one of this name.
+    /// Bounds by name: `Machine.variable`, or `variable` of every machine that has one of this name; or `sizeof` of one.
     ///
     /// # Errors
     /// When no machine has such a variable, or there are too many.
@@ -34,6 +37,9 @@ impl VariableBounds {
         let mut found = VariableBounds::default();
         let mut n = 0;
         for (name, most) in bounds {
+            let measured = name.strip_prefix("sizeof(").and_then(|name| name.strip_suffix(')'));
+            let is_of_length = measured.is_some();
+            let name = measured.unwrap_or(name);
             let (owner, variable) = match name.split_once('.') {
                 Some((owner, variable)) => (Some(owner), variable),
                 None => (None, name),
@@ -50,7 +56,8 @@ impl VariableBounds {
                 let Some(free) = found.0.get_mut(n) else {
                     return Err(format!("at most {MAX_VARIABLES} variables can be bounded"));
                 };
-                *free = Some(VariableBound { machine: machine as u32, field: field as u32, most });
+                *free =
+                    Some(VariableBound { machine: machine as u32, field: field as u32, most, is_of_length });
                 n += 1;
             }
             if n == n_before {
@@ -66,27 +73,16 @@ impl VariableBounds {
     }
 
     /// Whether a machine is beyond a bound. One that is about to fail grows no more, and people want to know.
-    pub(super) fn are_exceeded(&self, store: &Store, local: &Local) -> bool {
+    pub(super) fn are_exceeded(&self, sizes: &mut Sizes, store: &Store, local: &Local) -> bool {
         if matches!(local.status, Status::Pending(Pending::Fault(_))) {
             return false;
         }
         self.0.iter().map_while(Option::as_ref).any(|bound| {
             let value = local.registers.get(bound.field as usize).filter(|_| bound.machine == local.machine);
-            value.is_some_and(|&value| size(store, value) > bound.most)
+            value.is_some_and(|&value| {
+                let size = sizes.of(store, value);
+                size.length > bound.most || (!bound.is_of_length && size.number > bound.most)
+            })
         })
-    }
-}
-
-/// Values are no deeper than the store allows.
-fn size(store: &Store, value: Value) -> u64 {
-    let largest = |parts: &[Value]| parts.iter().map(|&part| size(store, part)).max().unwrap_or(0);
-    match value.view() {
-        View::Int(n) => n.unsigned_abs(),
-        View::Null | View::Bool(_) | View::Event(_) | View::Ref(..) | View::Hole(_) => 0,
-        View::Node(Kind::Int, _) => store.as_int(value).map_or(0, i64::unsigned_abs),
-        View::Node(Kind::Float | Kind::String, _) => 0,
-        View::Node(Kind::Tuple, id) => largest(store.parts(id)),
-        View::Node(Kind::Named, id) => largest(store.named_parts(id).1),
-        View::Node(Kind::Seq | Kind::Set | Kind::Map, _) => store.size_of(value).unwrap_or(0) as u64,
     }
 }
