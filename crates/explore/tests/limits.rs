@@ -4,13 +4,13 @@
 mod support;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use allways_explore::search::{
-    GrowthKind, ProveOptions, ProveReport, Reductions, SearchBounds, SeenViolation, prove,
+    Covered, GrowthKind, ProveOptions, ProveReport, Reductions, SearchBounds, SeenViolation, prove,
 };
-use allways_explore::{Cancel, Never};
+use allways_explore::{Cancel, Fairness, Never};
 use allways_machine::{Executable, Outcome, Silent, replay};
 use allways_run::{Limits, NetworkModel, NetworkOptions, Observer, Progress, Quiet, StopReason, Verdict};
 use support::compare::safety;
@@ -321,4 +321,64 @@ machine Sink { start state S { ignore eItem; } }
     let report = run(&exe, &ProveOptions { reductions: Reductions::NONE, ..safety() }, Some(8 << 20));
     let growth: Vec<_> = report.remarks.growth.iter().map(|it| (it.kind, it.owner.as_str())).collect();
     assert_eq!(growth, [(GrowthKind::Network, "Sink")]);
+}
+
+/// A step with very many outcomes, and a monitor for which all of the graph is looked at.
+const MANY_OUTCOMES: &str = "
+event eGo: int;
+event eDone;
+event eTick;
+spec Ends observes eGo, eDone {
+    start cold state Quiet { on eGo goto Waiting; ignore eDone; }
+    hot state Waiting { on eDone goto Quiet; ignore eGo; }
+}
+machine Main {
+    var x: int;
+    start state S {
+        entry { new Child(this); x = choose(140); }
+        on eGo do (y: int) { assert x + y < 300; announce eDone; }
+    }
+}
+machine Child {
+    start state S {
+        entry (it: Main) { var y: int; y = choose(140); send it, eGo, y; send this, eTick; }
+        on eTick do { send this, eTick; }
+    }
+}
+test tcMany [main=Main]: assert Ends in { Main, Child };
+";
+
+/// A limit may be met for a moment: whoever is told of it leaves something out, and the verdict says so.
+#[test]
+fn a_limit_that_is_told_once_is_in_the_verdict() {
+    let exe = executable(MANY_OUTCOMES);
+    for fairness in [None, Some(Fairness::Random)] {
+        for n_threads in [1, 2] {
+            let options = ProveOptions { fairness, n_threads, ..safety() };
+            let n_asked = AtomicU32::new(0);
+            let never = || {
+                n_asked.fetch_add(1, Ordering::Relaxed);
+                None
+            };
+            let whole = prove(&exe, &options, &Quiet, &never).unwrap();
+            assert!(matches!(whole.verdict, Verdict::Holds(_)), "{:?}", whole.verdict);
+            let n_asks = n_asked.load(Ordering::Relaxed);
+            assert!(n_asks > 30, "{n_asks}");
+            let mut n_stopped = 0;
+            for at in (0..n_asks).step_by(n_asks as usize / 12) {
+                let n_asked = AtomicU32::new(0);
+                let reason = StopReason::Memory { bytes: 1 << 30 };
+                let once = || (n_asked.fetch_add(1, Ordering::Relaxed) == at).then(|| reason.clone());
+                let report = prove(&exe, &options, &Quiet, &once).unwrap();
+                if n_asked.load(Ordering::Relaxed) <= at {
+                    continue;
+                }
+                n_stopped += 1;
+                assert_eq!(report.verdict, Verdict::Unknown(reason.clone()), "{at} of {n_asks}");
+                assert_eq!(report.stopped, Some(reason.clone()), "{at} of {n_asks}");
+                assert_ne!(report.statistics.covered, Covered::UpToUnknown, "{at} of {n_asks}");
+            }
+            assert!(n_stopped > 3, "{n_stopped}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ use allways_run::{Choice, Counterexample, Entry, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::breadth::Context;
-use super::cells::{CellId, Given};
+use super::cells::{CellId, Given, LOOK_AFTER};
 use super::component::components;
 use super::expand::{CRASH, Move, Standing};
 use super::lock;
@@ -167,6 +167,11 @@ impl<'a> Graph<'a> {
                 || cx.options.max_choices.is_some() && lock(cx.cells).may_do_more(&vector);
             if !is_deepest {
                 for place in 0..sink.moves.len() {
+                    if place % LOOK_AFTER == LOOK_AFTER - 1
+                        && let Some(reason) = cx.stop_reason()
+                    {
+                        return Err(reason);
+                    }
                     let successor = match &mut graph.symmetry {
                         Some(symmetry) => symmetry.canonical(sink.vectors.get(place)).to_vec(),
                         None => sink.vectors.get(place).to_vec(),

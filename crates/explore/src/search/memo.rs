@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use allways_run::StopReason;
 
-use super::cells::{Act, CellId, Cells, Cut, Delivered, Ending, Heard};
+use super::cells::{Act, CellId, Cells, Cut, Delivered, Ending, Heard, LOOK_AFTER, Outcome1};
 use super::huge::make_room;
 use super::lock;
 use super::pair_table::PairTable;
@@ -477,36 +477,23 @@ impl<'a> Memo<'a> {
                 }
                 ActEntry { kind: ActKind::Network, n: arrivals.len() as u32, first, ..Default::default() }
             }
-            Act::Step { deliver, creates, outcomes } => {
-                let n = outcomes.len() as u32;
-                let is_unheard = outcomes.iter().all(|outcome| {
-                    outcome.observed.is_empty()
-                        && matches!(outcome.end, Ending::Stands(_) | Ending::Fault(..))
-                });
-                for outcome in outcomes {
-                    let (end, next) = self.end(&outcome.end);
-                    let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
-                    let created = outcome.created.map(|(slot, cell)| (slot, cell, cells.hash(cell)));
-                    let extra = if end == End::Stands && outcome.observed.is_empty() && created.is_none() {
-                        0
-                    } else {
-                        let heard = (self.observed.len() as u32, outcome.observed.len() as u32);
-                        self.observed.extend_from_slice(&outcome.observed);
-                        self.extras.push(Extra { end, heard, created, birth: outcome.birth });
-                        self.extras.len() as u32 - 1
+            Act::Step { deliver, creates, outcomes } => match self.add_outcomes(cells, here, outcomes) {
+                Ok(is_unheard) => {
+                    let kind = match (deliver, creates) {
+                        (None, false) => ActKind::Alone,
+                        (None, true) => ActKind::Create,
+                        (Some(_), _) => ActKind::Deliver,
                     };
-                    self.outs.push(Out { delta, next, extra });
+                    let (n, delivery) = (outcomes.len() as u32, deliver.unwrap_or_default());
+                    let only = self.only(first);
+                    let (delta, next) = if only.extra == 0 { (only.delta, only.next) } else { (0, 0) };
+                    ActEntry { delta, next, first, n, delivery, kind, is_unheard, ..Default::default() }
                 }
-                let kind = match (deliver, creates) {
-                    (None, false) => ActKind::Alone,
-                    (None, true) => ActKind::Create,
-                    (Some(_), _) => ActKind::Deliver,
-                };
-                let delivery = deliver.unwrap_or_default();
-                let only = self.only(first);
-                let (delta, next) = if only.extra == 0 { (only.delta, only.next) } else { (0, 0) };
-                ActEntry { delta, next, first, n, delivery, kind, is_unheard, ..Default::default() }
-            }
+                Err(reason) => {
+                    self.unknown.get_or_insert(reason);
+                    ActEntry { kind: ActKind::Unknown, ..Default::default() }
+                }
+            },
         };
         if let Some(next) = cells.crash(cell) {
             let delta = cells.hash(next).wrapping_sub(here);
@@ -516,6 +503,46 @@ impl<'a> Memo<'a> {
         }
         self.set_act(cells, cell, entry);
         entry
+    }
+
+    /// Lays out the outcomes of a step; says whether nobody hears of any, and none is cut. There may be millions: nothing is left
+    /// of them if it is told to stop.
+    fn add_outcomes(
+        &mut self,
+        cells: &Cells<'_>,
+        here: u64,
+        outcomes: &[Outcome1],
+    ) -> Result<bool, StopReason> {
+        let before = (self.outs.len(), self.extras.len(), self.observed.len());
+        let mut is_unheard = true;
+        for (place, some) in outcomes.chunks(LOOK_AFTER).enumerate() {
+            if place > 0
+                && let Some(reason) = cells.stop_reason()
+            {
+                self.outs.truncate(before.0);
+                self.extras.truncate(before.1);
+                self.observed.truncate(before.2);
+                return Err(reason);
+            }
+            make_room(&mut self.outs, some.len());
+            for outcome in some {
+                is_unheard &= outcome.observed.is_empty()
+                    && matches!(outcome.end, Ending::Stands(_) | Ending::Fault(..));
+                let (end, next) = self.end(&outcome.end);
+                let delta = if next == 0 { 0 } else { cells.hash(next).wrapping_sub(here) };
+                let created = outcome.created.map(|(slot, cell)| (slot, cell, cells.hash(cell)));
+                let extra = if end == End::Stands && outcome.observed.is_empty() && created.is_none() {
+                    0
+                } else {
+                    let heard = (self.observed.len() as u32, outcome.observed.len() as u32);
+                    self.observed.extend_from_slice(&outcome.observed);
+                    self.extras.push(Extra { end, heard, created, birth: outcome.birth });
+                    self.extras.len() as u32 - 1
+                };
+                self.outs.push(Out { delta, next, extra });
+            }
+        }
+        Ok(is_unheard)
     }
 
     fn set_act(&mut self, cells: &Cells<'_>, cell: CellId, entry: ActEntry) {

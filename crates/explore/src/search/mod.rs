@@ -36,6 +36,7 @@ mod prove;
 mod reduce;
 pub mod report;
 mod size;
+mod stop;
 mod survey;
 mod table;
 mod termination;

@@ -14,6 +14,7 @@ use super::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
 use super::report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation};
+use super::stop::Told;
 use super::survey::{Notes, Survey};
 use super::witness::{self, Allowance, Found};
 use crate::options::{Cancel, Fairness};
@@ -61,13 +62,14 @@ pub(super) fn search(
             && exe.usage().company().is_some(),
     };
     let until_interrupted = UntilInterrupted(cancel);
+    let told = Told::new(cancel);
     let new_cells = |is_shared, simplify, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
         let mut cells = Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
         cells.max_choices = options.max_choices;
         Mutex::new(cells)
     };
-    let probed = new_cells(false, simplify, cancel);
+    let probed = new_cells(false, simplify, &told);
     let is_reduced = reductions.persistent_sets && options.bounds == SearchBounds::default();
     let reach = if is_reduced && options.order != Order::Deepening { Reach::new(exe) } else { None };
     let look = Context {
@@ -77,7 +79,7 @@ pub(super) fn search(
         reach: reach.as_ref(),
         notes: None,
         observer,
-        cancel,
+        cancel: &told,
     };
     let uses_sets = reach.is_some() && (!options.probes || probe::sets_are_worth_it(look));
     let reach = reach.as_ref().filter(|_| uses_sets);
@@ -89,7 +91,7 @@ pub(super) fn search(
         let reductions = Reductions { broadcasts: false, ..reductions };
         return search(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
     }
-    let cells = new_cells(options.n_threads > 1, simplify, cancel);
+    let cells = new_cells(options.n_threads > 1, simplify, &told);
     let cx = Context { cells: &cells, is_symmetric, reach, notes: notes.as_ref(), ..look };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
@@ -105,9 +107,10 @@ pub(super) fn search(
                 // A way that tells all in another order is no way of the program.
                 let simplify = Simplify { broadcasts: false, ..simplify };
                 // It needs the memory that the search had.
-                *super::lock(&cells) = unlocked(new_cells(false, simplify, cancel));
+                *super::lock(&cells) = unlocked(new_cells(false, simplify, &told));
                 let cells = new_cells(false, simplify, &until_interrupted);
-                let cx = Context { cells: &cells, ..cx };
+                // What stopped the search need not stop this, unless it still holds.
+                let cx = Context { cells: &cells, cancel, ..cx };
                 let depth = if has_broadcasts || cx.folds() { u64::MAX } else { depth };
                 let (explored, counterexample, remarks) = witness(cx, exe, explored, depth)?;
                 let mut report = report(exe, options, &cells, explored, counterexample);
@@ -120,6 +123,11 @@ pub(super) fn search(
         Order::Deepening => depth_first(depth::deepening(cx)?, cx, exe)?,
     };
     let mut counterexample = counterexample;
+    if explored.end == SearchEnd::Exhausted
+        && let Some(reason) = told.told()
+    {
+        explored.end = SearchEnd::Stopped(reason);
+    }
     // Only liveness was left open.
     let mut is_finite = false;
     if counterexample.is_none()
@@ -127,13 +135,14 @@ pub(super) fn search(
         && let Some(fairness) = options.fairness
         && graph::has_liveness(exe)
     {
-        match graph::check(cx, exe, fairness)? {
-            graph::Answer::Holds => {}
-            graph::Answer::Violated(found) => counterexample = Some(found),
-            graph::Answer::Stopped(reason) => {
+        // Where a step was left out because of a limit, the rest of the graph says nothing.
+        match (graph::check(cx, exe, fairness)?, told.told()) {
+            (graph::Answer::Stopped(reason), _) | (_, Some(reason)) => {
                 explored.end = SearchEnd::Stopped(reason);
                 is_finite = true;
             }
+            (graph::Answer::Holds, None) => {}
+            (graph::Answer::Violated(found), None) => counterexample = Some(found),
         }
     }
     let mut report = report(exe, options, &cells, explored, counterexample);

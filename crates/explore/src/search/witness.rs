@@ -206,6 +206,12 @@ pub(super) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
                 continue;
             }
             for (i, by) in sink.moves.iter().enumerate() {
+                // One step may have millions of outcomes.
+                if i as u64 % LOOK_AFTER == LOOK_AFTER - 1
+                    && let Some(reason) = allowance.stop_reason(cx, tally.n_transitions)
+                {
+                    break 'layers reason;
+                }
                 let successor = match &mut symmetry {
                     Some(symmetry) => {
                         symmetry.canonical(sink.vectors.get(i));

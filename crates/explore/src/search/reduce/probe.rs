@@ -13,7 +13,7 @@ use super::super::tree::ExactKeys;
 use super::super::witness::{Collect, Layer, Ordered};
 use super::symmetry::Symmetry;
 
-/// Configurations that are looked at.
+/// Configurations that are looked at; with those of the last step, which may have millions, at most twice as many.
 const LIMIT: usize = 10_000;
 const LIMIT_OF_SETS: usize = 5_000;
 /// Steps after which it asks whether to go on.
@@ -90,6 +90,9 @@ fn look<'a>(
             }
             n_steps += sink.moves.len();
             for place in 0..sink.moves.len() {
+                if seen.len() >= 2 * limit {
+                    break;
+                }
                 let successor = sink.vectors.get(place);
                 if seen.insert(keys.key(successor)?) {
                     next.push(successor);
