@@ -174,9 +174,10 @@ impl Parser<'_> {
     fn primary_expr(&mut self) -> Parsed<ExprId> {
         let start = self.span();
         let token = self.token();
+        let is_taken = self.at_taken_name();
         let kind = match token.tok {
-            Tok::Name => {
-                if let Some(proof) = self.proof_primary()? {
+            Tok::Name | Tok::Word if is_taken || token.tok == Tok::Name => {
+                if !is_taken && let Some(proof) = self.proof_primary()? {
                     return Ok(proof);
                 }
                 let name = self.name("an expression")?;
@@ -304,6 +305,7 @@ impl Parser<'_> {
                 self.expect(Tok::RParen)?;
                 Ok(ExprKind::FloatPair)
             }
+            _ if self.stands_like_a_name() => Ok(ExprKind::Name(self.name("a name")?.symbol)),
             _ => Err(self.expected("an expression")),
         }
     }

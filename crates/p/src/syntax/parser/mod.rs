@@ -73,6 +73,7 @@ pub fn parse(
             proofs: Vec::new(),
         },
         warned_words: FxHashSet::default(),
+        taken_words: FxHashSet::default(),
         too_deep: false,
         is_unbalanced: false,
         n_reports: 0,
@@ -96,6 +97,9 @@ struct Parser<'a> {
     tree: Tree,
     /// Proof words that this file uses as names and that have been reported.
     warned_words: FxHashSet<Symbol>,
+    /// Reserved words that this file takes for names and that have been reported. They are understood as names where they
+    /// cannot mean anything else: a mistake is reported once.
+    taken_words: FxHashSet<Symbol>,
     /// The nesting limit was reported for the declaration at hand: what is too deep goes on for a while.
     too_deep: bool,
     /// A missing brace was reported for the declaration at hand: others that seem wrong follow from it.
@@ -268,15 +272,81 @@ impl Parser<'_> {
                 Ok(name)
             }
             Tok::Word => {
-                let word = self.symbols.text(token.symbol);
-                Err(self.fail(
-                    codes::RESERVED_WORD,
-                    self.span(),
-                    &format!("`{word}` is a reserved word of P and cannot be {what}"),
-                    "choose another name",
-                ))
+                if !self.taken_words.contains(&token.symbol) {
+                    if !self.stands_like_a_name() {
+                        return Err(self.expected(what));
+                    }
+                    self.take_word(what);
+                }
+                self.bump();
+                Ok(Name { symbol: token.symbol, span: self.span_of(token) })
             }
             _ => Err(self.expected(what)),
+        }
+    }
+
+    /// Reports a reserved word in the place of a name, as which it is understood from here on.
+    fn take_word(&mut self, what: &str) {
+        let symbol = self.token().symbol;
+        let word = self.symbols.text(symbol);
+        self.fail(
+            codes::RESERVED_WORD,
+            self.span(),
+            &format!("`{word}` is a reserved word of P and cannot be {what}"),
+            "choose another name",
+        );
+        // What it is called elsewhere is anybody's guess.
+        self.damaged(Damage::Declarations);
+        self.taken_words.insert(symbol);
+    }
+
+    /// Whether the word here is in the place of a name, by what comes behind it; otherwise the name is missing, and the word
+    /// begins what follows.
+    fn stands_like_a_name(&self) -> bool {
+        if self.on_new_line() {
+            return false;
+        }
+        let next = self.nth(1);
+        match next.tok {
+            Tok::Colon
+            | Tok::Semi
+            | Tok::Comma
+            | Tok::Dot
+            | Tok::Assign
+            | Tok::PlusAssign
+            | Tok::MinusAssign
+            | Tok::LParen
+            | Tok::RParen
+            | Tok::LBracket
+            | Tok::RBracket
+            | Tok::LBrace
+            | Tok::RBrace => true,
+            Tok::Word => {
+                matches!(next.symbol, words::DO | words::GOTO | words::IN | words::OBSERVES | words::RECEIVES)
+            }
+            _ => false,
+        }
+    }
+
+    /// At a reserved word that was taken for a name, and that means nothing else in an expression.
+    fn at_taken_name(&self) -> bool {
+        let token = self.token();
+        if token.tok != Tok::Word || !self.taken_words.contains(&token.symbol) {
+            return false;
+        }
+        match token.symbol {
+            words::TRUE | words::FALSE | words::NULL | words::HALT | words::THIS => {
+                matches!(self.nth(1).tok, Tok::Assign | Tok::PlusAssign | Tok::MinusAssign)
+            }
+            words::NEW => false,
+            words::KEYS
+            | words::VALUES
+            | words::SIZEOF
+            | words::DEFAULT
+            | words::CHOOSE
+            | words::FORMAT
+            | words::FLOAT => self.nth(1).tok != Tok::LParen,
+            _ => true,
         }
     }
 
@@ -529,7 +599,25 @@ impl Parser<'_> {
     fn type_inner(&mut self) -> Parsed<TypeId> {
         let start = self.span();
         let token = self.token();
+        let is_taken = token.tok == Tok::Word
+            && !matches!(
+                token.symbol,
+                words::BOOL
+                    | words::INT
+                    | words::FLOAT
+                    | words::STRING
+                    | words::EVENT
+                    | words::MACHINE
+                    | words::DATA
+                    | words::ANY
+            )
+            && self.taken_words.contains(&token.symbol)
+            && self.nth(1).tok != Tok::LBracket;
         let kind = match token.tok {
+            _ if is_taken => {
+                let name = self.name("a type")?;
+                TypeKind::Named(name.symbol)
+            }
             Tok::Name => {
                 let name = self.name("a type")?;
                 TypeKind::Named(name.symbol)

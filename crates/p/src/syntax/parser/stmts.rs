@@ -59,6 +59,7 @@ impl Parser<'_> {
         let token = self.token();
         token.tok == Tok::Word
             && self.on_new_line()
+            && !self.is_used_like_a_name()
             && matches!(
                 token.symbol,
                 words::STATE
@@ -84,6 +85,52 @@ impl Parser<'_> {
                     | words::EVENT
                     | words::CASE
             )
+    }
+
+    /// Whether what begins here is changed or called.
+    fn is_used_like_a_name(&self) -> bool {
+        match self.nth(1).tok {
+            Tok::Assign | Tok::PlusAssign | Tok::MinusAssign | Tok::Dot | Tok::LBracket => true,
+            Tok::LParen => !matches!(self.token().symbol, words::ENTRY | words::FUN),
+            _ => false,
+        }
+    }
+
+    /// At a reserved word that begins no statement, and that is called or assigned to.
+    fn at_place_of_a_name(&self) -> bool {
+        let symbol = self.token().symbol;
+        !self.taken_words.contains(&symbol)
+            && !self.begins_stmt()
+            && !matches!(
+                symbol,
+                words::NEW
+                    | words::ELSE
+                    | words::TRUE
+                    | words::FALSE
+                    | words::NULL
+                    | words::HALT
+                    | words::THIS
+                    | words::KEYS
+                    | words::VALUES
+                    | words::SIZEOF
+                    | words::DEFAULT
+                    | words::CHOOSE
+                    | words::FORMAT
+                    | words::FLOAT
+            )
+            && self.is_used_like_a_name()
+    }
+
+    /// At the call of a function, also of one whose name is a reserved word that begins no statement.
+    fn at_call(&self) -> bool {
+        let is_taken = || {
+            let symbol = self.token().symbol;
+            self.at(Tok::Word)
+                && self.taken_words.contains(&symbol)
+                && !self.begins_stmt()
+                && !matches!(symbol, words::NEW | words::ELSE)
+        };
+        self.nth(1).tok == Tok::LParen && (self.at(Tok::Name) || is_taken())
     }
 
     pub(super) fn begins_stmt(&self) -> bool {
@@ -139,7 +186,7 @@ impl Parser<'_> {
             Tok::Name if self.nth(1).tok == Tok::LParen && self.symbols.text(token.symbol) == "for" => {
                 self.for_loop()
             }
-            Tok::Name if self.nth(1).tok == Tok::LParen => {
+            Tok::Name | Tok::Word if self.at_call() => {
                 let name = self.name("a function")?;
                 self.bump();
                 let args = self.args()?;
@@ -147,6 +194,12 @@ impl Parser<'_> {
                 Ok(StmtKind::Call(name, args))
             }
             Tok::Name => self.update(),
+            Tok::Word if self.at_taken_name() && self.is_used_like_a_name() => self.update(),
+            // A reserved word in the place of a name that comes later, or from elsewhere.
+            Tok::Word if self.at_place_of_a_name() => {
+                self.take_word("a name");
+                self.stmt_kind()
+            }
             Tok::Word => self.keyword_stmt(token.symbol),
             _ => Err(self.expected("a statement")),
         }
