@@ -439,8 +439,8 @@ pub struct ProveArgs {
     pub fairness: ProveFairnessArg,
 
     /// The reductions to use: `all`, `none`, `default`, or names: dead-variables, unread-payloads,
-    /// collection-order, broadcasts, symmetry, persistent-sets, chains, timer-stutter, hand-overs. None changes a verdict;
-    /// the first three are also for `--engine asi`
+    /// collection-order, broadcasts, symmetry, persistent-sets, chains, timer-stutter, hand-overs, late-faults. None changes
+    /// a verdict; the first three are also for `--engine asi`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = reduction)]
     pub reductions: Vec<String>,
 

@@ -124,8 +124,9 @@ fn reductions_change_no_verdict() {
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_holds > 100, "{n_holds} programs");
-    // Over P's own network nothing is handed over.
-    for (name, (n_whole, n_reduced)) in sizes.iter().filter(|(name, _)| **name != "hand-overs") {
+    // Over P's own network nothing is handed over, and without faults none is late.
+    let others = ["hand-overs", "late-faults"];
+    for (name, (n_whole, n_reduced)) in sizes.iter().filter(|(name, _)| !others.contains(name)) {
         assert!(n_reduced < n_whole, "{name}: {n_reduced} of {n_whole}");
     }
 }
@@ -180,6 +181,69 @@ fn hand_overs_change_no_verdict() {
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_holds > 100 && n_violated > 100, "{n_holds} programs hold, {n_violated} do not");
     assert!(n_reduced < n_whole, "{n_reduced} of {n_whole} configurations");
+}
+
+/// With faults that are late, alone and with sends first: the same verdicts and lengths of counterexamples, whatever the number of
+/// threads.
+#[test]
+fn late_faults_change_no_verdict() {
+    let mut problems = Vec::new();
+    let (mut n_holds, mut n_violated) = (0, 0);
+    // By model and kind of fault, configurations without and with.
+    let mut sizes: HashMap<String, (u64, u64)> = HashMap::new();
+    for seed in 50_000..51_200 {
+        let model = NetworkModel::ALL[seed as usize % NetworkModel::ALL.len()];
+        let over = Over { model, faults: true, only: None };
+        let text = program_of(seed, over);
+        let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let network = network_of(&program, seed, over);
+        let exe = Executable::new(&program, 0).with_network(&network).expect("names of the program");
+        let exe = Arc::new(exe);
+        if support::plain(&exe, limits(), 2_000).is_none() {
+            continue;
+        }
+        let run = |reductions, store, n_threads| {
+            let options = ProveOptions { store, reductions, n_threads, ..safety() };
+            prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+        };
+        let whole = run(Reductions::NONE, StoreKind::Exact, 1);
+        for hand_overs in [false, true] {
+            let reductions = Reductions { late_faults: true, hand_overs, ..Reductions::NONE };
+            let reduced = run(reductions, StoreKind::Exact, 1);
+            let two = run(reductions, StoreKind::Fingerprint, 2);
+            let figures = |report: &ProveReport| {
+                let s = report.statistics;
+                (s.n_configurations, s.n_transitions, s.n_ends, s.depth, s.saved)
+            };
+            if figures(&reduced) != figures(&two) {
+                let both = [figures(&reduced), figures(&two)];
+                problems.push(format!("seed {seed}: {both:?} with one thread and two"));
+            }
+            match (&whole.verdict, &reduced.verdict) {
+                (Verdict::Holds(_), Verdict::Holds(_)) => {
+                    n_holds += 1;
+                    let faults = [&network.lossy, &network.duplicating, &network.crash].map(Vec::is_empty);
+                    let (n_whole, n_reduced) = sizes.entry(format!("{model:?} {faults:?}")).or_default();
+                    *n_whole += whole.statistics.n_configurations;
+                    *n_reduced += reduced.statistics.n_configurations;
+                }
+                (Verdict::Violated(a), Verdict::Violated(b))
+                    if a.schedule.n_steps() == b.schedule.n_steps() =>
+                {
+                    n_violated += 1;
+                }
+                (Verdict::Unknown(_), Verdict::Unknown(_)) => {}
+                (a, b) => problems.push(format!("seed {seed}, hand-overs {hand_overs}: {b:?}, not {a:?}")),
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_holds > 100 && n_violated > 100, "{n_holds} hold, {n_violated} do not");
+    for (what, (n_whole, n_reduced)) in &sizes {
+        // Over P's own network only crashes are late.
+        let is_less = n_reduced < n_whole || what.starts_with("Inbox") && what.ends_with("true]");
+        assert!(is_less, "{what}: {n_reduced} of {n_whole}");
+    }
 }
 
 #[test]

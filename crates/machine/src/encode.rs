@@ -162,9 +162,13 @@ impl Encoder<'_> {
         for (target, source, _, channel) in &used {
             self.path(target);
             self.path(source);
-            self.number(channel.messages.len() as u64);
+            let has_spare = channel.messages.iter().any(|sent| sent.is_spare);
+            self.number((channel.messages.len() as u64) << 1 | u64::from(has_spare));
             for sent in &channel.messages {
                 self.message(sent.message);
+                if has_spare {
+                    self.number(u64::from(sent.is_spare));
+                }
                 self.numbers(sent.before(), &places);
             }
         }

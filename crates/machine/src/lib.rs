@@ -39,7 +39,7 @@ pub mod verify;
 pub use configuration::{Configuration, Local, Message, Pending, Status};
 pub use executable::Executable;
 pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, Snapshot, must_wait};
-pub use network::{InFlight, Network, UnknownName};
+pub use network::{Copies, InFlight, LateArrival, Network, UnknownName};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
 pub use script::{Answers, Script};

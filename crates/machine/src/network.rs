@@ -121,6 +121,19 @@ impl Network {
         self.crashable.get(machine as usize).copied().unwrap_or(false)
     }
 
+    /// Whether anything goes wrong here.
+    pub fn has_faults(&self) -> bool {
+        !self.fates.is_empty() || self.has_crashes()
+    }
+
+    /// The copies of a message of this event, where what becomes of it is not decided yet.
+    pub fn undecided(&self, event: u32) -> Copies {
+        let fates = self.fates(event);
+        let least = fates.iter().copied().min().unwrap_or(1);
+        let most = fates.iter().copied().max().unwrap_or(1);
+        Copies { needed: least, spare: most - least }
+    }
+
     /// How many copies of a message of this event arrive, by the answer to the choice; one if there is no choice.
     #[inline]
     pub fn fates(&self, event: u32) -> &'static [u32] {
@@ -130,6 +143,22 @@ impl Network {
             DUPLICATING => &[1, 2],
             _ => &[1, 0, 2],
         }
+    }
+}
+
+/// Copies of one message, one right behind the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Copies {
+    /// They will arrive.
+    pub needed: u32,
+    /// They may.
+    pub spare: u32,
+}
+
+impl Copies {
+    /// So many, which will arrive.
+    pub fn needed(needed: u32) -> Self {
+        Copies { needed, spare: 0 }
     }
 }
 
@@ -164,6 +193,13 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
+impl LateArrival {
+    /// Of a message about which nothing is undecided.
+    pub fn plain(message: Message) -> Self {
+        LateArrival { message, is_spare: false, n_lost: 0 }
+    }
+}
+
 /// What is on its way.
 #[derive(Clone, Default, Debug)]
 pub struct InFlight {
@@ -185,8 +221,19 @@ pub struct Channel {
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub message: Message,
+    /// It need not arrive: whether it was lost is decided when something overtakes it. The kernel has none of these.
+    pub is_spare: bool,
     /// Causal: what its sender knew of each channel.
     before: Vec<u32>,
+}
+
+/// What is brought where messages may be spare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LateArrival {
+    pub message: Message,
+    pub is_spare: bool,
+    /// How many were lost for that.
+    pub n_lost: u32,
 }
 
 impl InFlight {
@@ -208,16 +255,17 @@ impl InFlight {
         self.channels.iter().position(|channel| channel.source == source && channel.target == target)
     }
 
-    /// A message begins its way, so many times. `order` compares messages by content; only `bag` asks.
+    /// Copies of a message begin their way. `order` compares messages by content; only `bag` asks.
     pub fn hand_over(
         &mut self,
         model: NetworkModel,
         source: InstanceId,
         target: InstanceId,
         message: Message,
-        n_copies: u32,
+        copies: Copies,
         mut order: impl FnMut(Message, Message) -> Ordering,
     ) {
+        let n_copies = copies.needed + copies.spare;
         if n_copies == 0 {
             return;
         }
@@ -225,12 +273,18 @@ impl InFlight {
             self.channels.push(Channel { source, target, messages: VecDeque::new() });
             self.channels.len() - 1
         });
-        for _ in 0..n_copies {
+        for copy in 0..n_copies {
+            let is_spare = copy >= copies.needed;
             let place = match model {
+                // Of equal ones, those first that are needed: they arrive first.
                 NetworkModel::Bag => self.channels[at]
                     .messages
                     .iter()
-                    .position(|sent| order(sent.message, message) == Ordering::Greater)
+                    .position(|sent| match order(sent.message, message) {
+                        Ordering::Less => false,
+                        Ordering::Equal => sent.is_spare && !is_spare,
+                        Ordering::Greater => true,
+                    })
                     .unwrap_or(self.channels[at].messages.len()),
                 NetworkModel::Inbox | NetworkModel::Causal | NetworkModel::Fifo => {
                     self.channels[at].messages.len()
@@ -242,7 +296,7 @@ impl InFlight {
                 before.clone_from(known);
                 raise(known, at, 1);
             }
-            self.channels[at].messages.insert(place, Sent { message, before });
+            self.channels[at].messages.insert(place, Sent { message, is_spare, before });
         }
     }
 
@@ -299,11 +353,7 @@ impl InFlight {
         }
         let mut sent = messages.remove(index)?;
         if model == NetworkModel::Causal {
-            let later = self.channels.iter_mut().flat_map(|channel| &mut channel.messages);
-            let numbers = later.map(|sent| &mut sent.before).chain(&mut self.known).chain([&mut sent.before]);
-            for number in numbers.filter_map(|numbers| numbers.get_mut(at)) {
-                *number = number.saturating_sub(1);
-            }
+            self.forget_oldest(at, &mut sent);
             let target = self.channels[at].target;
             let known = self.known_mut(target);
             for (channel, &n) in sent.before.iter().enumerate() {
@@ -312,6 +362,55 @@ impl InFlight {
             }
         }
         Some(sent.message)
+    }
+
+    /// Causal: the oldest message of a channel is gone, so all numbers go down.
+    fn forget_oldest(&mut self, at: usize, gone: &mut Sent) {
+        let later = self.channels.iter_mut().flat_map(|channel| &mut channel.messages);
+        let numbers = later.map(|sent| &mut sent.before).chain(&mut self.known).chain([&mut gone.before]);
+        for number in numbers.filter_map(|numbers| numbers.get_mut(at)) {
+            *number = number.saturating_sub(1);
+        }
+    }
+
+    /// Takes out the message at a place, among the different ones under `bag`, else among all of its channel. Spare ones that it
+    /// would have to wait for are lost, as if they never had been sent; `None`, and no network any more, if one of those is needed.
+    pub fn deliver_late(&mut self, model: NetworkModel, at: usize, place: u32) -> Option<LateArrival> {
+        let mut n_lost = 0;
+        let first = match model {
+            NetworkModel::Inbox | NetworkModel::Bag => place,
+            NetworkModel::Fifo | NetworkModel::Causal => {
+                let target = self.channels[at].target;
+                let mut ahead = self.channels[at].messages.get(place as usize)?.before.clone();
+                // It may not know of itself what its channel does.
+                ahead.resize(ahead.len().max(at + 1), 0);
+                ahead[at] = place;
+                for (other, &n) in ahead.iter().enumerate() {
+                    if self.channels[other].target != target {
+                        continue;
+                    }
+                    for _ in 0..n {
+                        let mut lost =
+                            self.channels[other].messages.pop_front().filter(|sent| sent.is_spare)?;
+                        self.forget_oldest(other, &mut lost);
+                        n_lost += 1;
+                    }
+                }
+                0
+            }
+        };
+        let messages = &self.channels[at].messages;
+        let is_spare = match model {
+            NetworkModel::Bag => {
+                let different = messages.iter().zip([None].into_iter().chain(messages.iter().map(Some)));
+                let mut firsts =
+                    different.filter(|(sent, before)| before.is_none_or(|it| it.message != sent.message));
+                firsts.nth(first as usize)?.0.is_spare
+            }
+            NetworkModel::Inbox | NetworkModel::Fifo | NetworkModel::Causal => messages.front()?.is_spare,
+        };
+        let message = self.deliver(model, at, first)?;
+        Some(LateArrival { message, is_spare, n_lost })
     }
 
     /// What instances know of the channel at each place, without those that know nothing.
@@ -349,7 +448,7 @@ mod tests {
     fn hand(flight: &mut InFlight, model: NetworkModel, way: [u32; 2], event: u32) {
         let [source, target] = way.map(InstanceId::from_u32);
         let order = |a: Message, b: Message| a.event.cmp(&b.event);
-        flight.hand_over(model, source, target, message(event), 1, order);
+        flight.hand_over(model, source, target, message(event), Copies::needed(1), order);
     }
 
     fn picks(flight: &InFlight, model: NetworkModel) -> Vec<u32> {
@@ -395,6 +494,58 @@ mod tests {
         assert_eq!(flight.deliver(model, 2, 0), None);
         assert_eq!(flight.deliver(model, 0, 0), Some(message(5)));
         assert_eq!(picks(&flight, model), [0, 0, 1, 1]);
+    }
+
+    fn hand_spare(flight: &mut InFlight, model: NetworkModel, way: [u32; 2], event: u32, copies: Copies) {
+        let [source, target] = way.map(InstanceId::from_u32);
+        flight.hand_over(model, source, target, message(event), copies, |a, b| a.event.cmp(&b.event));
+    }
+
+    const SPARE: Copies = Copies { needed: 0, spare: 1 };
+
+    #[test]
+    fn spare_messages_are_overtaken() {
+        let (mut flight, model) = (InFlight::default(), NetworkModel::Fifo);
+        hand_spare(&mut flight, model, [0, 1], 5, SPARE);
+        hand(&mut flight, model, [0, 1], 6);
+        hand(&mut flight, model, [0, 1], 7);
+        let deliver = |place| flight.clone().deliver_late(model, 0, place);
+        assert_eq!(deliver(0), Some(LateArrival { message: message(5), is_spare: true, n_lost: 0 }));
+        assert_eq!(deliver(1), Some(LateArrival { message: message(6), is_spare: false, n_lost: 1 }));
+        assert_eq!(deliver(2), None);
+        assert_eq!(deliver(3), None);
+    }
+
+    #[test]
+    fn what_is_needed_arrives_before_its_copy() {
+        let (mut flight, model) = (InFlight::default(), NetworkModel::Bag);
+        for copies in [SPARE, Copies { needed: 1, spare: 1 }] {
+            hand_spare(&mut flight, model, [0, 1], 5, copies);
+        }
+        hand_spare(&mut flight, model, [0, 1], 6, SPARE);
+        assert_eq!(picks(&flight, model), [2]);
+        let spare: Vec<bool> =
+            std::iter::from_fn(|| flight.deliver_late(model, 0, 0)).map(|found| found.is_spare).collect();
+        assert_eq!(spare, [false, true, true, true]);
+    }
+
+    #[test]
+    fn in_causal_order_spare_messages_of_others_are_overtaken() {
+        // 0 sends to 2, then to 1, which sends to 2: that waits for the first, unless it was lost.
+        for (copies, arrives) in [(SPARE, true), (Copies::needed(1), false)] {
+            let (mut flight, model) = (InFlight::default(), NetworkModel::Causal);
+            hand_spare(&mut flight, model, [0, 2], 5, copies);
+            hand(&mut flight, model, [0, 1], 6);
+            assert_eq!(flight.deliver_late(model, 1, 0), Some(LateArrival::plain(message(6))));
+            hand(&mut flight, model, [1, 2], 7);
+            let found = flight.deliver_late(model, 2, 0);
+            let lost = LateArrival { n_lost: 1, ..LateArrival::plain(message(7)) };
+            assert_eq!(found, arrives.then_some(lost));
+            if arrives {
+                assert!(flight.is_empty());
+                assert_eq!(flight.knowledge().count(), 0);
+            }
+        }
     }
 
     #[test]

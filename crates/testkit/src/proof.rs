@@ -2,7 +2,7 @@
 //!
 //! A search without reductions has to reach the very same local states, monitor states and ends. With a reduction they are
 //! the same up to what it leaves out, and both sides are *projected*: fields that may not be read again (all of them, of a
-//! machine that is not idle), payloads that nobody takes, parts that nobody reads, the order of collections, rest before the end. Projections take
+//! machine that is not idle), payloads that nobody takes, parts that nobody reads, the order of collections, rest before the end, machines that may have crashed. Projections take
 //! from the analyses of the program what they say is of no meaning; that it is, shows in the verdicts and in all the rest.
 //! With symmetry both sides are compared up to renamings of machines, see [`crate::orbit`].
 
@@ -179,7 +179,8 @@ impl Projection<'_> {
         // A machine rests only if nothing waits for it, and that depends on who steps first.
         let is_kept = |view: &&LocalView| {
             let is_at_rest = matches!(view.at, At::Idle { .. } | At::Blocked { .. });
-            !(self.reductions.persistent_sets && is_at_rest)
+            let may_have_crashed = view.at == At::Halted && self.crashes_late(view);
+            !(self.reductions.persistent_sets && is_at_rest || may_have_crashed)
         };
         let local = |view: &LocalView| match (symmetry, self.local(view)) {
             (false, view) => view,
@@ -200,9 +201,15 @@ impl Projection<'_> {
     }
 
     fn end(&self, view: &QuiescentView) -> QuiescentView {
-        let mut machines: Vec<LocalView> = view.machines.iter().map(|view| self.local(view)).collect();
+        let machines = view.machines.iter().filter(|view| !self.crashes_late(view));
+        let mut machines: Vec<LocalView> = machines.map(|view| self.local(view)).collect();
         machines.sort();
         QuiescentView { machines, monitors: self.monitors(&view.monitors) }
+    }
+
+    /// Whether the search makes no step of a crash of the machine, so that in ends it stands where it has crashed.
+    fn crashes_late(&self, view: &LocalView) -> bool {
+        self.reductions.late_faults && self.exe.network.can_crash(view.machine.as_u32())
     }
 
     fn local(&self, view: &LocalView) -> LocalView {

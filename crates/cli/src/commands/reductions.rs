@@ -85,18 +85,27 @@ fn in_vain(args: &ProveArgs, name: &str) -> Option<&'static str> {
         "symmetry" | "persistent-sets" | "chains" | "broadcasts" if has_network => {
             Some("it is for P's own network, without faults")
         }
-        "persistent-sets" | "chains" | "broadcasts" | "hand-overs" if has_bounds => {
+        "persistent-sets" | "chains" | "broadcasts" | "hand-overs" | "late-faults" if has_bounds => {
             Some("it is for searches without bounds")
         }
-        "chains" | "broadcasts" | "hand-overs" if !is_breadth => Some("it is for `--order breadth`"),
+        "chains" | "broadcasts" | "hand-overs" | "late-faults" if !is_breadth => {
+            Some("it is for `--order breadth`")
+        }
         "persistent-sets" if args.order == OrderArg::Deepening => {
             Some("it is for `--order breadth` and `--order depth`")
         }
         "broadcasts" if args.fairness == ProveFairnessArg::Weak => {
             Some("it is for `--fairness random` and `--fairness none`")
         }
-        "hand-overs" if has_faults || !matches!(network.model, NetworkModel::Bag | NetworkModel::Fifo) => {
-            Some("it is for `--network bag` and `--network fifo`, without faults")
+        "hand-overs" if !matches!(network.model, NetworkModel::Bag | NetworkModel::Fifo) => {
+            Some("it is for `--network bag` and `--network fifo`")
+        }
+        "hand-overs" if has_faults && !reductions(args).late_faults => {
+            Some("with faults it needs `late-faults`, too")
+        }
+        "late-faults" if !has_faults => Some("it is for networks with faults"),
+        "late-faults" if network.model == NetworkModel::Inbox && network.crash.is_empty() => {
+            Some("over `--network inbox` it is for `--crash`")
         }
         "unread-payloads" | "collection-order" if network.model == NetworkModel::Bag => {
             Some("it is not for `--network bag`")

@@ -80,14 +80,18 @@ impl<'a> Context<'a> {
         self.is_symmetric.then(|| Symmetry::new(self.cells))
     }
 
-    /// Whether steps are folded with what goes first after them, so that a way has more steps than layers.
+    /// Whether steps are folded with what goes first after them, so that a way has more steps than layers; or faults are no steps.
     pub fn folds(&self) -> bool {
-        self.hands_over() || self.follows_chains()
+        self.hands_over() || self.follows_chains() || self.has_late_faults()
     }
 
     /// Over a network that delays: only there is a send a hand-over.
     pub fn hands_over(&self) -> bool {
         self.options.reductions.hand_overs && self.options.bounds == SearchBounds::default()
+    }
+
+    pub fn has_late_faults(&self) -> bool {
+        self.options.reductions.late_faults
     }
 
     fn follows_chains(&self) -> bool {
@@ -400,10 +404,11 @@ impl Leader<'_, '_> {
             end,
             tally,
             depth,
-            // The layer that it stopped in is not complete; and steps that were put off make some runs longer.
+            // The layer that it stopped in is not complete; and steps that were put off make some runs longer, faults that are
+            // late make them shorter.
             n_covered: match (&self.worker.persistent_sets, &self.worker.hand_overs) {
-                (None, None) => depth.saturating_sub(1),
-                (Some(_), _) | (_, Some(_)) => 0,
+                (None, None) if !self.cx.has_late_faults() => depth.saturating_sub(1),
+                (None, None) | (Some(_), _) | (_, Some(_)) => 0,
             },
             unknown,
             n_lookups: memo.n_lookups,
@@ -858,7 +863,9 @@ impl<'a, 's> Worker<'a, 's> {
                     let cells = lock(self.cx.cells);
                     vector[..n_monitors].iter().any(|&cell| cells.temperature(cell) == Temperature::Hot)
                 };
-                if standing.is_blocked || is_hot() {
+                let is_stuck =
+                    standing.is_blocked && (!self.cx.has_late_faults() || self.expander.is_stuck(vector));
+                if is_stuck || is_hot() {
                     sink.tally.ends_badly = true;
                 }
             }

@@ -184,6 +184,8 @@ pub(super) struct Cells<'c> {
     widest: Option<(u32, u32)>,
     /// A bound has cut off a way through the first step.
     cut_at_beginning: Option<Cut>,
+    /// Faults are not decided before they show; see `reduce::late_fault`.
+    pub(super) has_late_faults: bool,
     /// Answers count, not only where they lead.
     keep_answers: bool,
     simplify: Simplify,
@@ -254,6 +256,7 @@ impl<'c> Cells<'c> {
             bounded: FxHashSet::default(),
             widest: None,
             cut_at_beginning: None,
+            has_late_faults: false,
             keep_answers,
             simplify,
             simplified: Default::default(),
@@ -596,13 +599,19 @@ impl<'c> Cells<'c> {
         self.has_company
     }
 
+    /// Whether a machine can crash where it stands.
+    pub fn can_crash(&self, cell: CellId) -> bool {
+        let Cell { local, owner, .. } = &self.cells[cell as usize];
+        owner.is_machine() && self.exe.network.can_crash(local.machine) && local.status != Status::Halted
+    }
+
     /// Where a machine stands after a crash, if it can crash where it stands.
     pub fn crash(&mut self, cell: CellId) -> Option<CellId> {
-        let Cell { local, owner, .. } = &self.cells[cell as usize];
-        let Owner::Machine(machine) = *owner else { return None };
-        if !self.exe.network.can_crash(local.machine) || local.status == Status::Halted {
+        if !self.can_crash(cell) {
             return None;
         }
+        let Cell { local, owner, .. } = &self.cells[cell as usize];
+        let Owner::Machine(machine) = *owner else { return None };
         self.kernel.crash_alone(machine, local, &mut self.recorder);
         Some(self.intern(Owner::Machine(machine)))
     }

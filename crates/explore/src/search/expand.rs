@@ -2,7 +2,8 @@
 
 use super::cells::{CellId, Cut, LOOK_AFTER, Owner};
 use super::memo::{
-    ActEntry, ActKind, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out, Reaction,
+    ActEntry, ActKind, Brought, Crash, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out,
+    Reaction,
 };
 
 /// Which step of a configuration: who, and by which outcomes of the receiver and of itself. Of a network, `own` is which of
@@ -144,7 +145,7 @@ impl<'a> Expander<'a> {
             return;
         }
         let act = self.memo.act(cell);
-        if act.can_crash {
+        if act.crash == Crash::Step {
             let out = self.memo.outs[(act.first + act.n) as usize];
             let changes = &[(slot, out.next)];
             let by = Move { slot, delivered: CRASH, own: 0 };
@@ -206,6 +207,8 @@ impl<'a> Expander<'a> {
         }
         standing.n_machines += 1;
         let act = self.memo.act(cell);
+        // Who may have crashed need not step.
+        let n_needed = u32::from(act.crash != Crash::Late);
         match act.kind {
             ActKind::Rest => return,
             ActKind::Unasked => return self.miss(slot),
@@ -223,7 +226,7 @@ impl<'a> Expander<'a> {
                     cell => cell,
                 };
                 let Reaction { only, first, n } = self.memo.reaction(receiver, message);
-                standing.n_enabled += 1;
+                standing.n_enabled += n_needed;
                 if act.next != 0 && only.extra == 0 {
                     if self.skips_stutter && only.next == receiver && act.next == cell {
                         standing.n_stuttering += 1;
@@ -271,9 +274,13 @@ impl<'a> Expander<'a> {
             }
             ActKind::Network => {
                 standing.n_machines -= 1;
+                let mut is_needed = false;
                 for own in 0..act.n {
-                    self.arrive(vector, slot, act, own, sink);
+                    let n_stuttering = &mut standing.n_stuttering;
+                    is_needed |= self.arrive(vector, slot, act, own, n_stuttering, sink);
                 }
+                standing.n_enabled += u32::from(is_needed);
+                return;
             }
             ActKind::Create
                 if self.max_machines != usize::MAX && self.n_machines(vector) >= self.max_machines =>
@@ -302,7 +309,31 @@ impl<'a> Expander<'a> {
                 }
             }
         }
-        standing.n_enabled += 1;
+        standing.n_enabled += n_needed;
+    }
+
+    /// With late faults, where nobody has to step: whether somebody who need not have crashed waits in `receive`.
+    pub fn is_stuck(&mut self, vector: &[CellId]) -> bool {
+        let (mut blocked, mut crashed) = (Vec::new(), Vec::new());
+        for (slot, &cell) in vector.iter().enumerate().skip(self.n_monitors).filter(|(_, cell)| **cell != 0) {
+            let act = self.memo.act(cell);
+            match act.kind {
+                ActKind::Blocked => blocked.push(slot as u32),
+                ActKind::Network => {
+                    let outs = &self.memo.outs[act.first as usize..(act.first + act.n) as usize];
+                    let brought = outs.iter().map(|out| self.memo.deliveries[out.extra as usize]);
+                    crashed.extend(brought.filter(|brought| !brought.is_spare).map(|brought| brought.target));
+                }
+                ActKind::Unasked
+                | ActKind::Rest
+                | ActKind::Alone
+                | ActKind::Deliver
+                | ActKind::Create
+                | ActKind::Fault
+                | ActKind::Unknown => {}
+            }
+        }
+        blocked.iter().any(|slot| !crashed.contains(slot))
     }
 
     #[cold]
@@ -345,12 +376,21 @@ impl<'a> Expander<'a> {
         must_stop
     }
 
-    /// A network brings one of its messages.
+    /// A network brings one of its messages; says whether it has to.
     #[inline]
-    fn arrive<S: Sink>(&mut self, vector: &[CellId], slot: u32, act: ActEntry, own: u32, sink: &mut S) {
+    fn arrive<S: Sink>(
+        &mut self,
+        vector: &[CellId],
+        slot: u32,
+        act: ActEntry,
+        own: u32,
+        n_stuttering: &mut u32,
+        sink: &mut S,
+    ) -> bool {
         let out = self.memo.outs[(act.first + own) as usize];
-        let (target, message) = self.memo.deliveries[out.extra as usize];
-        let (first, n) = self.memo.deliver(vector[target as usize], message);
+        let Brought { target, message, is_spare, .. } = self.memo.deliveries[out.extra as usize];
+        let receiver = vector[target as usize];
+        let (first, n) = self.memo.deliver(receiver, message);
         for delivered in 0..n {
             let reaction = self.memo.outs[(first + delivered) as usize];
             if reaction.extra != 0 {
@@ -359,11 +399,16 @@ impl<'a> Expander<'a> {
                 }
                 continue;
             }
+            if is_spare && reaction.next == receiver {
+                *n_stuttering += 1;
+                continue;
+            }
             let delta = reaction.delta.wrapping_add(out.delta);
             let changes = &[(target, reaction.next), (slot, out.next)];
             let by = Move { slot, delivered, own };
             sink.successor(vector, Successor { delta, changes, by, hot: 0, cold: 0 });
         }
+        !is_spare && self.memo.act(receiver).crash != Crash::Late
     }
 
     /// The rest of a step that is observed, that makes a machine, or that ends otherwise.

@@ -54,9 +54,11 @@ pub(super) fn has_liveness(exe: &Executable) -> bool {
     })
 }
 
-/// Looks for an infinite run that breaks a monitor.
+/// Looks for an infinite run that breaks a monitor: whether there are any, as the search went, and which, in a graph with
+/// faults where they happen.
 pub(super) fn check(
     cx: Context<'_>,
+    in_graph: Context<'_>,
     exe: &Arc<Executable>,
     fairness: Fairness,
 ) -> Result<Answer, InternalError> {
@@ -72,8 +74,8 @@ pub(super) fn check(
         }
     }
     let cx = match fairness {
-        Fairness::Random => cx,
-        Fairness::Weak => Context { is_symmetric: false, reach: None, ..cx },
+        Fairness::Random => in_graph,
+        Fairness::Weak => Context { is_symmetric: false, reach: None, ..in_graph },
     };
     let mut graph = match Graph::explore(cx) {
         Ok(graph) => graph,

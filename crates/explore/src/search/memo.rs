@@ -34,8 +34,18 @@ pub(super) struct ActEntry {
     pub is_unheard: bool,
     /// It rests for ever.
     pub is_halted: bool,
+    pub crash: Crash,
+}
+
+/// Whether a machine can crash where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum Crash {
+    #[default]
+    Never,
     /// Behind its outcomes there is one more: it crashes.
-    pub can_crash: bool,
+    Step,
+    /// It may have crashed, and then does none of its steps.
+    Late,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -71,6 +81,17 @@ pub(super) struct Reaction {
     /// All outcomes, in `outs`.
     pub first: u32,
     pub n: u32,
+}
+
+/// What a network brings.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Brought {
+    /// The slot of the target.
+    pub target: u32,
+    pub message: u32,
+    /// With late faults: it need not arrive; others are lost for that.
+    pub is_spare: bool,
+    pub loses: bool,
 }
 
 /// In `extra` of the only outcome of what has several, or none.
@@ -136,7 +157,7 @@ pub(super) struct Log {
     outs: Vec<Out>,
     extras: Vec<Extra>,
     observed: Vec<(u32, u32)>,
-    deliveries: Vec<(u32, u32)>,
+    deliveries: Vec<Brought>,
     unknown: Option<StopReason>,
 }
 
@@ -146,7 +167,8 @@ impl Log {
             + (self.delivered.capacity() + self.heard.capacity()) * size_of::<(CellId, u32, Reaction)>()
             + self.outs.capacity() * size_of::<Out>()
             + self.extras.capacity() * size_of::<Extra>()
-            + (self.observed.capacity() + self.deliveries.capacity()) * 8
+            + self.observed.capacity() * 8
+            + self.deliveries.capacity() * size_of::<Brought>()
     }
 
     /// Takes what a memo added, which had caught up before.
@@ -206,8 +228,8 @@ pub(super) struct Memo<'a> {
     pub extras: Vec<Extra>,
     /// What monitors hear: slot and message.
     pub observed: Vec<(u32, u32)>,
-    /// What a network brings: slot and message.
-    pub deliveries: Vec<(u32, u32)>,
+    /// What a network brings.
+    pub deliveries: Vec<Brought>,
     delivered: PairTable<Reaction>,
     heard: PairTable<Reaction>,
     /// By slot, the number of an empty network there; zero where it was not asked for.
@@ -234,7 +256,7 @@ impl<'a> Memo<'a> {
             outs: Vec::new(),
             extras: vec![Extra::new(End::Stands)],
             observed: Vec::new(),
-            deliveries: vec![(0, 0)],
+            deliveries: vec![Brought::default()],
             delivered: PairTable::default(),
             heard: PairTable::default(),
             empty: Vec::new(),
@@ -266,7 +288,8 @@ impl<'a> Memo<'a> {
         self.acts.capacity() * size_of::<ActEntry>()
             + self.outs.capacity() * size_of::<Out>()
             + self.extras.capacity() * size_of::<Extra>()
-            + (self.observed.capacity() + self.deliveries.capacity()) * 8
+            + self.observed.capacity() * 8
+            + self.deliveries.capacity() * size_of::<Brought>()
             + self.delivered.n_bytes()
             + self.heard.n_bytes()
     }
@@ -470,7 +493,8 @@ impl<'a> Memo<'a> {
             }
             Act::Network(arrivals) => {
                 for arrival in arrivals {
-                    self.deliveries.push(arrival.delivery);
+                    let ((target, message), is_spare) = (arrival.delivery, arrival.is_spare);
+                    self.deliveries.push(Brought { target, message, is_spare, loses: arrival.loses });
                     let extra = self.deliveries.len() as u32 - 1;
                     let delta = cells.hash(arrival.next).wrapping_sub(here);
                     self.outs.push(Out { delta, next: cells.in_vector(arrival.next), extra });
@@ -495,9 +519,11 @@ impl<'a> Memo<'a> {
                 }
             },
         };
-        if let Some(next) = cells.crash(cell) {
+        if cells.has_late_faults {
+            entry.crash = if cells.can_crash(cell) { Crash::Late } else { Crash::Never };
+        } else if let Some(next) = cells.crash(cell) {
             let delta = cells.hash(next).wrapping_sub(here);
-            entry.can_crash = true;
+            entry.crash = Crash::Step;
             entry.first = first;
             self.outs.push(Out { delta, next, extra: 0 });
         }

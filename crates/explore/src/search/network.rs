@@ -8,7 +8,7 @@
 
 use allways_base::Idx;
 use allways_machine::encode::{compare_messages, encode_in_flight};
-use allways_machine::{DataPoint, InFlight, Local, Message};
+use allways_machine::{Copies, DataPoint, InFlight, LateArrival, Local, Message};
 use allways_run::{Choice, InstanceId, NetworkModel};
 
 use super::cells::{Answer, Cell, CellId, Cells, Cut, Delivered, Ending, Owner};
@@ -37,6 +37,10 @@ pub(super) struct Arrival {
     pub delivery: (u32, u32),
     /// The network without it.
     pub next: CellId,
+    /// With late faults: it need not arrive.
+    pub is_spare: bool,
+    /// With late faults: others are lost for that.
+    pub loses: bool,
 }
 
 impl Cells<'_> {
@@ -151,7 +155,7 @@ impl Cells<'_> {
     /// What becomes of a network.
     pub(super) fn work_out_network_op(&mut self, cell: CellId, op: u32) -> Vec<Delivered> {
         let owner = self.cells[cell as usize].owner;
-        let model = self.exe.network.model;
+        let (model, has_late_faults, exe) = (self.exe.network.model, self.has_late_faults, self.exe.clone());
         match self.network_ops[op as usize] {
             NetworkOp::Create { creator, created } => {
                 let mut flight = self.flight(cell);
@@ -161,15 +165,23 @@ impl Cells<'_> {
             NetworkOp::Send { source, target, message } => {
                 let message = self.messages[message as usize];
                 self.cover_sent(message.event);
-                let fates = self.exe.network.fates(message.event);
-                let mut delivered = Vec::new();
-                for (answer, &n_copies) in fates.iter().enumerate() {
+                let mut hand_over = |copies: Copies| {
                     let mut flight = self.flight(cell);
                     let order =
                         |a: Message, b: Message| compare_messages(&self.exe, self.kernel.store(), a, b);
-                    flight.hand_over(model, source, target, message, n_copies, order);
+                    flight.hand_over(model, source, target, message, copies, order);
+                    self.network_ending(owner, flight)
+                };
+                let fates = exe.network.fates(message.event);
+                if has_late_faults {
+                    let end = hand_over(exe.network.undecided(message.event));
+                    return vec![Delivered { end, answers: Vec::new() }];
+                }
+                let mut delivered = Vec::new();
+                for (answer, &n_copies) in fates.iter().enumerate() {
+                    let end = hand_over(Copies::needed(n_copies));
                     let answers = fate_answer(source, fates.len(), answer).into_iter().collect();
-                    delivered.push(Delivered { end: self.network_ending(owner, flight), answers });
+                    delivered.push(Delivered { end, answers });
                 }
                 delivered
             }
@@ -191,8 +203,12 @@ impl Cells<'_> {
         let owner = self.cells[cell as usize].owner;
         let model = self.exe.network.model;
         let flight = self.flight(cell);
-        let mut channels: Vec<usize> =
-            (0..flight.channels.len()).filter(|&at| flight.n_picks(model, at) > 0).collect();
+        let has_late_faults = self.has_late_faults;
+        let n_places = |at: usize| match (has_late_faults, model) {
+            (true, NetworkModel::Fifo | NetworkModel::Causal) => flight.channels[at].messages.len() as u32,
+            (true, NetworkModel::Inbox | NetworkModel::Bag) | (false, _) => flight.n_picks(model, at),
+        };
+        let mut channels: Vec<usize> = (0..flight.channels.len()).filter(|&at| n_places(at) > 0).collect();
         channels.sort_by_cached_key(|&at| {
             let channel = &flight.channels[at];
             (self.exe.instances.path(channel.target), self.exe.instances.path(channel.source))
@@ -200,12 +216,17 @@ impl Cells<'_> {
         let mut arrivals = Vec::new();
         for at in channels {
             let (source, target) = (flight.channels[at].source, flight.channels[at].target);
-            for place in 0..flight.n_picks(model, at) {
+            for place in 0..n_places(at) {
                 let mut rest = flight.clone();
-                let Some(message) = rest.deliver(model, at, place) else { continue };
+                let arrived = match has_late_faults {
+                    true => rest.deliver_late(model, at, place),
+                    false => rest.deliver(model, at, place).map(LateArrival::plain),
+                };
+                let Some(LateArrival { message, is_spare, n_lost }) = arrived else { continue };
                 let delivery = (self.slot(Owner::Machine(target)), self.message(message));
                 let next = self.intern_network(owner, rest);
-                arrivals.push(Arrival { choice: Choice::Deliver { target, source, place }, delivery, next });
+                let choice = Choice::Deliver { target, source, place };
+                arrivals.push(Arrival { choice, delivery, next, is_spare, loses: n_lost > 0 });
             }
         }
         arrivals

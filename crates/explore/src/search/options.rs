@@ -4,6 +4,7 @@ use allways_machine::Executable;
 use allways_run::{Limits, NetworkModel};
 
 use super::reduce::hand_over::HandOvers;
+use super::reduce::late_fault;
 use super::variables::VariableBounds;
 use crate::options::Fairness;
 
@@ -67,9 +68,12 @@ pub struct Reductions {
     pub chains: bool,
     /// Steps that change nothing are not looked at.
     pub timer_stutter: bool,
-    /// Over networks that delay messages and have no faults, sends go first, alone, then arrivals of what is ignored for
-    /// good. For breadth-first searches without bounds.
+    /// Over networks that delay messages sends go first, alone, then arrivals of what is ignored for good. For breadth-first
+    /// searches without bounds; where there are faults, these have to be late.
     pub hand_overs: bool,
+    /// What a fault does is decided when it shows: a message may be lost for as long as it is on its way, and who has crashed
+    /// just does not step. For breadth-first searches without bounds.
+    pub late_faults: bool,
 }
 
 impl Reductions {
@@ -83,6 +87,7 @@ impl Reductions {
         chains: false,
         timer_stutter: false,
         hand_overs: false,
+        late_faults: false,
     };
     pub const ALL: Reductions = Reductions {
         dead_variables: true,
@@ -94,9 +99,10 @@ impl Reductions {
         chains: true,
         timer_stutter: true,
         hand_overs: true,
+        late_faults: true,
     };
     /// What they are called.
-    pub const NAMES: [&'static str; 9] = [
+    pub const NAMES: [&'static str; 10] = [
         "dead-variables",
         "unread-payloads",
         "collection-order",
@@ -106,6 +112,7 @@ impl Reductions {
         "chains",
         "timer-stutter",
         "hand-overs",
+        "late-faults",
     ];
 
     /// The reduction of a name.
@@ -120,6 +127,7 @@ impl Reductions {
             "chains" => Some(&mut self.chains),
             "timer-stutter" => Some(&mut self.timer_stutter),
             "hand-overs" => Some(&mut self.hand_overs),
+            "late-faults" => Some(&mut self.late_faults),
             _ => None,
         }
     }
@@ -134,7 +142,9 @@ impl Reductions {
             reductions.symmetry = false;
             reductions.persistent_sets = false;
         }
-        reductions.hand_overs &= HandOvers::are_sound(exe);
+        reductions.late_faults &= late_fault::are_there(exe);
+        let is_sure = reductions.late_faults || !exe.network.has_faults();
+        reductions.hand_overs &= is_sure && HandOvers::are_sound(exe);
         if exe.network.model == NetworkModel::Bag {
             // Which message arrives is named by its place in the order of bytes, and these would change them.
             reductions.unread_payloads = false;

@@ -41,7 +41,7 @@ pub(super) fn search(
     cancel: &dyn Cancel,
     notes: Option<Notes>,
 ) -> Result<(ProveReport, Survey), InternalError> {
-    let sound = ProveOptions { reductions: options.reductions.over(exe), ..options.clone() };
+    let sound = ProveOptions { reductions: reductions_of(exe, options), ..options.clone() };
     let options = &sound;
     let has_network = !exe.network.is_default();
     let keep_answers = options.fairness == Some(Fairness::Weak);
@@ -92,6 +92,9 @@ pub(super) fn search(
         return search(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
     }
     let cells = new_cells(options.n_threads > 1, simplify, &told);
+    super::lock(&cells).has_late_faults = reductions.late_faults;
+    // Those with faults where they happen, if they are asked for.
+    let whole;
     let cx = Context { cells: &cells, is_symmetric, reach, notes: notes.as_ref(), ..look };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
@@ -135,8 +138,14 @@ pub(super) fn search(
         && let Some(fairness) = options.fairness
         && graph::has_liveness(exe)
     {
+        let answer = if cx.has_late_faults() {
+            whole = new_cells(false, simplify, &told);
+            graph::check(cx, Context { cells: &whole, ..cx }, exe, fairness)?
+        } else {
+            graph::check(cx, cx, exe, fairness)?
+        };
         // Where a step was left out because of a limit, the rest of the graph says nothing.
-        match (graph::check(cx, exe, fairness)?, told.told()) {
+        match (answer, told.told()) {
             (graph::Answer::Stopped(reason), _) | (_, Some(reason)) => {
                 explored.end = SearchEnd::Stopped(reason);
                 is_finite = true;
@@ -151,6 +160,13 @@ pub(super) fn search(
     }
     let survey = notes.as_ref().map_or_else(Survey::default, |notes| notes.survey(&super::lock(&cells)));
     Ok((report, survey))
+}
+
+/// The reductions that a search uses.
+fn reductions_of(exe: &Executable, options: &ProveOptions) -> Reductions {
+    let is_whole = options.order == Order::Breadth && options.bounds == SearchBounds::default();
+    let late_faults = options.reductions.late_faults && is_whole;
+    Reductions { late_faults, ..options.reductions }.over(exe)
 }
 
 /// Limits of time and memory do not apply to a handler on the way to a violation that was seen: the search for it has its own.

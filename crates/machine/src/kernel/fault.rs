@@ -9,6 +9,7 @@ use super::{DataPoint, Kernel, NotEnabled, Oracle, Stepping, note};
 use crate::configuration::{Message, Status};
 use crate::encode::compare_messages;
 use crate::interpret::Input;
+use crate::network::Copies;
 use crate::record::{Note, Recorder};
 
 impl Kernel {
@@ -89,7 +90,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         }
         let Kernel { exe, store, conf, .. } = &mut *self.kernel;
         let order = |a: Message, b: Message| -> Ordering { compare_messages(exe, store, a, b) };
-        conf.network.hand_over(exe.network.model, sender, target, message, n_copies, order);
+        conf.network.hand_over(exe.network.model, sender, target, message, Copies::needed(n_copies), order);
         self.kernel.refresh_channels();
         None
     }

@@ -9,16 +9,16 @@
 //! Where nobody is about to send, the arrival of a message that its target ignores, and will ignore wherever it comes
 //! (`allways_machine::drops`), is a persistent set as well: it takes away what does nothing to anybody.
 //!
-//! Over `causal` a message carries what its sender knows, which an arrival changes. A crash is in conflict with every step
-//! of its machine, and where messages get lost a sender may go on for ever without anything to show for it: over networks with faults
-//! nothing is put off.
+//! Over `causal` a message carries what its sender knows, which an arrival changes. Faults are decided late, or nothing is put off where
+//! there are any; then sends of machines that can crash do not go first, and a drop loses nothing else ([`super::late_fault`]).
 //!
 //! Preserved: local states but for what waits in the inbox of a machine that is about to send, faults, monitor states, ends.
 //! Not preserved: lengths of runs, see [`super::persistent`].
 //!
 //! **Nobody is put off for ever**: there are as many drops as messages, and between them nobody sends. A machine's hand-overs go first only
 //! if they come to an end, by first outcomes, after [`MAX_WAY`] of them at most; else they are steps like others. Where there are finitely
-//! many configurations they always end, since each leaves a message or a machine behind; but where there are not, what others do may break something.
+//! many configurations they always end, since each leaves a message or a machine behind, a message that may get lost likewise; but where
+//! there are not, what others do may break something.
 //!
 //! Nobody can tell a configuration with hand-overs or drops to come from the one after them, so the former is not stored:
 //! a step is *folded* together with all such steps that it leads to. A machine may send for ever; so after [`MAX_FOLDED`] of
@@ -36,7 +36,7 @@ use rustc_hash::FxHashMap;
 use super::super::cells::{CellId, Cells, Cut, Owner};
 use super::super::expand::{Expander, Move, Sink, Standing, Successor};
 use super::super::lock;
-use super::super::memo::{ActEntry, ActKind, End, Memo, Out, Reaction};
+use super::super::memo::{ActEntry, ActKind, Brought, Crash, End, Memo, Out, Reaction};
 use super::super::pair_table::PairTable;
 use super::super::survey::Notes;
 use super::symmetry::Symmetry;
@@ -164,13 +164,9 @@ impl<'a> HandOvers<'a> {
         self.dropped.n_bytes() + self.sends.n_bytes() + self.meetings.n_bytes()
     }
 
-    /// Whether they can go first in a program.
+    /// Whether they can go first in a program, where faults are late if there are any.
     pub fn are_sound(exe: &Executable) -> bool {
-        let network = exe.network.options();
-        matches!(network.model, NetworkModel::Bag | NetworkModel::Fifo)
-            && network.lossy.is_empty()
-            && network.duplicating.is_empty()
-            && network.crash.is_empty()
+        matches!(exe.network.model, NetworkModel::Bag | NetworkModel::Fifo)
     }
 
     pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
@@ -284,7 +280,7 @@ impl<'a> HandOvers<'a> {
                 }
                 Some(found) => *meeting = found,
             }
-            standing.n_enabled += 1;
+            standing.n_enabled += u32::from(!meeting.can_wait);
             self.meetings.prefetch_arrivals(*meeting);
             true
         });
@@ -337,12 +333,18 @@ impl<'a> HandOvers<'a> {
             return None;
         }
         self.arrivals.clear();
+        let mut can_wait = true;
         for own in 0..act.n {
             let out = memo.outs[(act.first + own) as usize];
-            let (_, message) = memo.deliveries[out.extra as usize];
+            let Brought { message, is_spare, .. } = memo.deliveries[out.extra as usize];
             let Reaction { only, .. } = memo.reaction(machine, message);
+            let crash = memo.act(machine).crash;
             if memo.has_missed() {
                 return None;
+            }
+            can_wait &= is_spare || crash == Crash::Late;
+            if is_spare && only.extra == 0 && only.next == machine {
+                continue;
             }
             let next = if only.extra == 0 { self.sends.next(memo, only.next)? } else { Next::Special };
             let (sent, next, more) = match next {
@@ -366,7 +368,7 @@ impl<'a> HandOvers<'a> {
                 None => return Some(self.meetings.add_special(machine, network)),
             }
         }
-        Some(self.meetings.add(machine, network, &self.arrivals))
+        Some(self.meetings.add(machine, network, &self.arrivals, can_wait))
     }
 
     /// Folds a successor of a settled configuration in which nobody is about to send but one machine that sends in one way only, as
@@ -590,8 +592,8 @@ impl<'a> HandOvers<'a> {
             }
             let dropped = (0..act.n).find_map(|own| {
                 let out = memo.outs[(act.first + own) as usize];
-                let (_, message) = memo.deliveries[out.extra as usize];
-                if !self.is_dropped(memo, target, message) {
+                let Brought { message, loses, .. } = memo.deliveries[out.extra as usize];
+                if loses || !self.is_dropped(memo, target, message) {
                     return None;
                 }
                 let Reaction { only, .. } = memo.reaction(target, message);
@@ -730,7 +732,7 @@ impl<'a> HandOvers<'a> {
 /// Nobody gets in the way of the step, and no monitor hears of it.
 #[inline]
 fn is_hand_over(act: ActEntry) -> bool {
-    matches!(act.kind, ActKind::Deliver | ActKind::Create) && act.is_unheard
+    matches!(act.kind, ActKind::Deliver | ActKind::Create) && act.is_unheard && act.crash == Crash::Never
 }
 
 /// Makes the own part of a hand-over or creation, by one outcome; says whether the machine still stands.

@@ -14,6 +14,7 @@
 
 pub(super) mod chain;
 pub(super) mod hand_over;
+pub(super) mod late_fault;
 pub(super) mod persistent;
 pub(super) mod probe;
 pub(super) mod symmetry;

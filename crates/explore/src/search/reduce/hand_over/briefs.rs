@@ -95,7 +95,7 @@ impl Briefs {
             }
             Owner::Network(_) => {
                 let outs = &memo.outs[act.first as usize..][..act.n as usize];
-                let messages = outs.iter().map(|out| memo.deliveries[out.extra as usize].1);
+                let messages = outs.iter().map(|out| memo.deliveries[out.extra as usize].message);
                 let events = messages.map(|message| cells.messages[message as usize].event);
                 events.fold(0, |events, event| events | self.bits[event as usize])
             }

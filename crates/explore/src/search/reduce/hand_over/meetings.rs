@@ -24,6 +24,8 @@ pub(super) struct Meeting {
     n: u16,
     /// There is something special about some of them.
     pub is_special: bool,
+    /// Nothing has to arrive.
+    pub can_wait: bool,
 }
 
 /// Where the two stand after an arrival. In as few bytes as it takes, since many are looked at.
@@ -94,12 +96,12 @@ impl Meetings {
         &self.arrivals[meeting.first as usize..][..meeting.n as usize]
     }
 
-    pub fn add(&mut self, machine: CellId, network: CellId, arrivals: &[Arrival]) -> Meeting {
+    pub fn add(&mut self, machine: CellId, network: CellId, arrivals: &[Arrival], can_wait: bool) -> Meeting {
         let first = self.arrivals.len() as u32;
         let Ok(n) = arrivals.len().try_into() else { return self.add_special(machine, network) };
         make_room(&mut self.arrivals, arrivals.len());
         self.arrivals.extend_from_slice(arrivals);
-        let meeting = Meeting { first, n, is_special: false };
+        let meeting = Meeting { first, n, is_special: false, can_wait };
         self.pairs.insert(machine, network, meeting);
         meeting
     }

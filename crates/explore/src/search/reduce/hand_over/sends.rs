@@ -3,7 +3,7 @@
 
 use super::super::super::cells::CellId;
 use super::super::super::memo::{ActKind, Memo};
-use super::MAX_FOLDED;
+use super::{MAX_FOLDED, is_hand_over};
 
 /// By cell.
 #[derive(Default)]
@@ -71,8 +71,8 @@ impl Sends {
             let act = memo.act(next);
             match act.kind {
                 ActKind::Unasked => return None,
-                ActKind::Create if act.is_unheard => break Next::Special,
-                ActKind::Deliver if act.is_unheard => {
+                ActKind::Create if is_hand_over(act) => break Next::Special,
+                ActKind::Deliver if is_hand_over(act) => {
                     if act.next == 0 || sent.len() == MAX_FOLDED as usize {
                         break Next::Special;
                     }
