@@ -4,7 +4,7 @@
 //! Two kinds. *Quotients* take for one what behaves alike step by step: dead variables, unread payloads and collections
 //! without order, which cells leave out when they are interned (`allways_machine::simplify`; collections may also have no order because nobody can tell in which order all are told, `allways_machine::broadcast`), and [`symmetry`], where [`probe`] finds it worth its price. They keep
 //! the lengths of runs, so bounds mean the same with them, and the witness is looked for with them on. *Orders* leave out
-//! steps that can as well come later: [`persistent`], likewise, with [`chain`], and [`hand_over`] for networks. They apply to searches without bounds: under a bound, what
+//! steps that can as well come later: [`persistent`], likewise, with [`chain`], and [`hand_over`] for networks; and what goes wrong before anybody can tell: [`late_fault`]. They apply to searches without bounds: under a bound, what
 //! is looked at first decides what the bound cuts off, and the verdict would no longer say what it says.
 //!
 //! A step that leads back to the very same configuration, like the tick of a timer that has nothing to tell, is dropped where
