@@ -1,14 +1,16 @@
 //! `cargo xtask differential`: the oracle against the kernel on random programs; with `--boogie`, the operational
 //! schedulers against translated and verified programs.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use allways_explore::search::{Order, StoreKind};
 use allways_machine::Executable;
-use allways_run::NetworkModel;
+use allways_run::{Bound, NetworkModel};
 use allways_testkit::Loaded;
 use allways_testkit::boogie;
+use allways_testkit::bounded;
 use allways_testkit::differential::{
     Comparison, Only, Over, Statistics, compare_seed, network_of, program_of, shrink_difference,
 };
@@ -88,7 +90,8 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
     let (mut n_programs, mut n_too_large, mut n_violated, mut n_differences) = (0, 0, 0, 0);
     let (mut n_oracle, mut n_searches) = (0, 0);
     // By the name of the way: programs where nothing breaks, and configurations in them.
-    let mut sizes: std::collections::BTreeMap<&str, (u64, u64)> = std::collections::BTreeMap::new();
+    let mut sizes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut within = WithinBounds::default();
     for seed in seeds {
         let text = program_of(seed, over);
         let loaded =
@@ -97,6 +100,10 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
         let exe =
             proof::executable(&loaded, &network).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
         n_programs += 1;
+        if let Err(difference) = within.compare(seed, over, options) {
+            n_differences += 1;
+            println!("seed {seed} {} {difference}", network.describe().unwrap_or_default());
+        }
         let reference = oracle::explore_over(&loaded.program, 0, options, &network);
         if reference.bound_hit {
             n_too_large += 1;
@@ -125,7 +132,7 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
             }
         }
         n_oracle += if reference.is_violated() { 0 } else { reference.n_configurations };
-        if n_differences == MAX_DIFFERENCES {
+        if n_differences >= MAX_DIFFERENCES {
             break;
         }
     }
@@ -136,11 +143,75 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
         if over.faults { " with faults" } else { "" },
         n_programs - n_too_large,
     );
+    within.tell();
     println!("configurations where nothing breaks: {n_oracle} of the oracle");
     for (name, (n_held, n)) in sizes {
         println!("  {name}: {n} in {n_held} programs");
     }
     n_differences
+}
+
+/// The same within a bound of a kind that depends on the seed.
+#[derive(Default)]
+struct WithinBounds {
+    n_searches: usize,
+    /// By what is bounded: programs that were compared, and how often the bound was met.
+    n: BTreeMap<&'static str, (usize, usize)>,
+}
+
+impl WithinBounds {
+    fn compare(&mut self, seed: u64, over: Over, options: OracleOptions) -> Result<(), String> {
+        let text = bounded::program_of(seed, over);
+        let loaded = Loaded::new("random.p", &text)?;
+        let network = &network_of(&loaded.program, seed, over);
+        let exe = &proof::executable(&loaded, network)?;
+        // What can still crash at the end is not followed by this reference.
+        if !network.crash.is_empty() {
+            return Ok(());
+        }
+        let within = bounded::within(&loaded.program, exe, seed);
+        let Some(reference) = bounded::explore(&loaded, exe, &within, options, network) else {
+            return Ok(());
+        };
+        let kind = match within.bound {
+            Some(Bound::Steps(_)) => "steps",
+            Some(Bound::InboxLength(_)) => "messages in an inbox",
+            Some(Bound::Occurrences(_)) => "messages of one event",
+            Some(Bound::Machines(_)) => "machines",
+            Some(Bound::Choices(_)) => "answers",
+            Some(Bound::Variables) => "variables",
+            None => return Ok(()),
+        };
+        let (n, n_met) = self.n.entry(kind).or_default();
+        *n += 1;
+        *n_met += usize::from(reference.is_hit);
+        for way in proof::ways_within(exe, &within) {
+            self.n_searches += 1;
+            if let Err(difference) = proof::compare_within(&loaded, exe, &reference, way, &within) {
+                let small = shrink(&text, |candidate| {
+                    let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
+                    if loaded.program.tests.is_empty() {
+                        return false;
+                    }
+                    let Ok(exe) = proof::executable(&loaded, network) else { return false };
+                    let within = bounded::within(&loaded.program, &exe, seed);
+                    let reference = bounded::explore(&loaded, &exe, &within, options, network);
+                    reference.is_some_and(|reference| {
+                        proof::compare_within(&loaded, &exe, &reference, way, &within).is_err()
+                    })
+                });
+                return Err(format!("{within:?} {way:?}: {difference}\n{small}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self) {
+        println!("within a bound: {} searches", self.n_searches);
+        for (kind, (n, n_met)) in &self.n {
+            println!("  {kind}: {n} programs, met in {n_met}");
+        }
+    }
 }
 
 /// Liveness, in all ways, against a naive look at the graph. Programs that go round, unless another kind is asked for.

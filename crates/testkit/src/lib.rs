@@ -1,7 +1,7 @@
 //! What tests of engines share: a brute-force oracle, random programs, and the comparison of both with the kernel.
 //!
 //! Reading order: [`view`] (what is compared), [`oracle`] (the reference semantics, enumerated), [`search`] (the
-//! kernel, enumerated), [`proof`] (the exhaustive search), [`orbit`] (renamings of machines), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
+//! kernel, enumerated), [`proof`] (the exhaustive search), [`bounded`] (the same within bounds), [`orbit`] (renamings of machines), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
 //! programs from large ones), [`liveness`] (infinite runs, by a naive look at the graph), [`almost_sync`] (the almost-synchronous exploration against the oracle).
 //! [`boogie`] does the same for asynchronous Boogie.
 //!
@@ -10,6 +10,7 @@
 
 pub mod almost_sync;
 pub mod boogie;
+pub mod bounded;
 pub mod differential;
 pub mod generate;
 pub mod liveness;

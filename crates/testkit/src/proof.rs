@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, Survey, survey};
+use allways_explore::search::{Order, ProveOptions, Reductions, SearchBounds, StoreKind, Survey, survey};
 use allways_machine::Executable;
 use allways_machine::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
 use allways_p::hir::{EventId, MachineId, Program, StateId};
-use allways_run::{Limits, NetworkOptions, Quiet, Verdict};
+use allways_run::{Bound, Guarantee, Limits, NetworkOptions, Quiet, Verdict};
 
+use crate::bounded::{Reference, Within};
 use crate::oracle::value::Value;
 use crate::orbit::{self, Rename};
 use crate::search::{Viewer, crashed};
@@ -59,10 +60,22 @@ pub fn ways() -> Vec<Way> {
 
 /// The ways that differ over a network: over some, some reductions are off.
 pub fn ways_over(exe: &Executable) -> Vec<Way> {
+    ways_within(exe, &Within::default())
+}
+
+/// The same within bounds, under which more of them are off.
+pub fn ways_within(exe: &Executable, within: &Within) -> Vec<Way> {
     let mut seen: Vec<(Reductions, Order, StoreKind, usize)> = Vec::new();
     let mut ways = ways();
     ways.retain(|way| {
-        let known = (way.reductions.over(exe), way.order, way.store, way.n_threads);
+        let mut reductions = way.reductions.over(exe);
+        if within.bounds != SearchBounds::default() {
+            reductions.persistent_sets = false;
+            reductions.chains = false;
+            reductions.broadcasts = false;
+            reductions.hand_overs = false;
+        }
+        let known = (reductions, way.order, way.store, way.n_threads);
         let is_new = !seen.contains(&known);
         seen.push(known);
         is_new
@@ -84,7 +97,26 @@ pub fn executable(loaded: &Loaded, network: &NetworkOptions) -> Result<Arc<Execu
 /// # Errors
 /// The difference, in words.
 pub fn compare(loaded: &Loaded, exe: &Arc<Executable>, oracle: &Summary, way: Way) -> Result<u64, String> {
+    compare_within(loaded, exe, &Reference::from(oracle.clone()), way, &Within::default())
+}
+
+/// The same within bounds, under which the reference was enumerated.
+///
+/// # Errors
+/// The difference, in words.
+pub fn compare_within(
+    loaded: &Loaded,
+    exe: &Arc<Executable>,
+    reference: &Reference,
+    way: Way,
+    within: &Within,
+) -> Result<u64, String> {
+    let oracle = &reference.summary;
+    // What nobody reads of a variable is no longer there to be bounded, and the search goes further.
+    let is_loose = within.is_trimmed && (way.reductions.dead_variables || way.reductions.unread_payloads);
     let options = ProveOptions {
+        bounds: within.bounds,
+        max_choices: within.max_choices,
         order: way.order,
         reductions: way.reductions,
         store: way.store,
@@ -92,23 +124,45 @@ pub fn compare(loaded: &Loaded, exe: &Arc<Executable>, oracle: &Summary, way: Wa
         fairness: None,
         probes: false,
         limits: Limits { instructions: 20_000, call_depth: 500, ..Limits::default() },
-        ..ProveOptions::default()
     };
     let (report, found) = survey(exe, &options, &Quiet, &Never).map_err(|error| error.to_string())?;
     let says = |what: &str| Err(format!("{what}, but the oracle has {:?}", oracle.violations));
     match &report.verdict {
         Verdict::Violated(counterexample) => {
             let kind = counterexample.violation.kind;
-            if !oracle.violations.iter().any(|(other, _)| *other == kind) {
+            let is_known = oracle.violations.iter().any(|(other, _)| *other == kind);
+            if !is_known && !reference.doubtful.contains(&kind) && !is_loose {
                 return says(&format!("violated: {}", kind.as_str()));
             }
         }
         Verdict::Unknown(_) if oracle.is_unknown && !oracle.is_violated() => {}
         Verdict::Unknown(reason) => return says(&format!("unknown: {reason:?}")),
         Verdict::Holds(_) if oracle.is_violated() || oracle.is_unknown => return says("holds"),
-        Verdict::Holds(_) if way.order != Order::Breadth => {}
-        Verdict::Holds(_) => {
-            let reductions = way.reductions.over(exe);
+        Verdict::Holds(_) if is_loose || !reference.doubtful.is_empty() => {}
+        Verdict::Holds(guarantee) => {
+            let hit: &[Bound] = match guarantee {
+                Guarantee::UpTo(hit) => hit,
+                _ => &[],
+            };
+            let expected: Vec<Bound> = within.bound.into_iter().filter(|_| reference.is_hit).collect();
+            if hit != expected {
+                return Err(format!("bounds {hit:?} were met, not {expected:?}"));
+            }
+            let n_configurations = report.statistics.n_configurations;
+            if way.reductions == Reductions::NONE
+                && reference.n_configurations.is_some_and(|n| n != n_configurations)
+            {
+                return Err(format!(
+                    "{n_configurations} configurations, not {:?}",
+                    reference.n_configurations
+                ));
+            }
+            if way.order != Order::Breadth {
+                return Ok(n_configurations);
+            }
+            let mut reductions = way.reductions.over(exe);
+            // It is for searches without bounds.
+            reductions.persistent_sets &= within.bounds == SearchBounds::default();
             let projection = Projection { program: &loaded.program, exe, reductions };
             let found = summary_of(&loaded.program, exe, &found);
             let (expected, found) = (projection.summary(oracle), projection.summary(&found));

@@ -88,6 +88,8 @@ pub struct Summary {
     pub n_configurations: usize,
     /// Something was cut off, so the sets are not complete.
     pub bound_hit: bool,
+    /// Of a choice of a number, since not all are to be looked at.
+    pub answers_left_out: bool,
 }
 
 impl Summary {

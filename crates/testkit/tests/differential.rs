@@ -2,11 +2,13 @@
 //!
 //! `cargo xtask differential` does the same with more programs, and shrinks those that differ.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use allways_machine::{DataPoint, Executable, Kernel, Silent, trace};
 use allways_run::{Choice, Limits, NetworkModel};
 use allways_testkit::Loaded;
+use allways_testkit::bounded;
 use allways_testkit::differential::{
     Comparison, Only, Over, Statistics, compare_seed, network_of, program_of,
 };
@@ -184,5 +186,38 @@ fn random_runs_replay_to_the_same_trace() {
             let (second, _) = trace(&exe, Limits::default(), &schedule).expect("the schedule replays");
             assert_eq!(first, second, "seed {seed}\n{text}");
         }
+    }
+}
+
+/// Within a bound of each kind: the same verdicts and local states, and whether it was met.
+#[test]
+fn searches_agree_within_bounds() {
+    let options = OracleOptions { max_configurations: 600, ..OracleOptions::default() };
+    let mut n_met: BTreeMap<String, usize> = BTreeMap::new();
+    for model in [NetworkModel::Inbox, NetworkModel::Fifo] {
+        let over = Over { model, ..Over::default() };
+        for seed in FIRST_SEED..FIRST_SEED + 240 {
+            let text = bounded::program_of(seed, over);
+            let loaded =
+                Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let network = network_of(&loaded.program, seed, over);
+            let exe = proof::executable(&loaded, &network).expect("names are those of the program");
+            let within = bounded::within(&loaded.program, &exe, seed);
+            let Some(reference) = bounded::explore(&loaded, &exe, &within, options, &network) else {
+                continue;
+            };
+            for way in proof::ways_within(&exe, &within) {
+                if let Err(difference) = proof::compare_within(&loaded, &exe, &reference, way, &within) {
+                    panic!("seed {seed} {within:?} {way:?}: {difference}\n{text}");
+                }
+            }
+            if reference.is_hit && !reference.summary.is_violated() {
+                let name = format!("{:?}", within.bound).split(['(', ')']).nth(1).map(str::to_owned);
+                *n_met.entry(name.unwrap_or_default()).or_default() += 1;
+            }
+        }
+    }
+    for bound in ["Steps", "InboxLength", "Occurrences", "Machines", "Choices", "Variables"] {
+        assert!(n_met.get(bound).is_some_and(|&n| n >= 3), "{bound}: {n_met:?}");
     }
 }

@@ -203,7 +203,7 @@ impl Segment<'_> {
         if let Value::Int(n) = source {
             return match usize::try_from(*n) {
                 Ok(0 | 1) => Ok(Value::Int(0)),
-                Ok(n) if n <= MAX_ANSWERS => Ok(Value::Int(self.script.ask(n as u32).into())),
+                Ok(n) if n <= MAX_ANSWERS => Ok(Value::Int(self.number_below(n as u32).into())),
                 _ => Err(Fault::Choose),
             };
         }
@@ -213,6 +213,18 @@ impl Segment<'_> {
             1 => Ok(elements[0].clone()),
             n if n <= MAX_ANSWERS => Ok(elements[self.script.ask(n as u32) as usize].clone()),
             _ => Err(Fault::Choose),
+        }
+    }
+
+    /// Under a bound only some are looked at, from the first to the last in steps that are as even as they can be.
+    fn number_below(&mut self, n: u32) -> u32 {
+        match self.max_choices {
+            Some(most) if most < n => {
+                self.left_out = true;
+                let place = self.script.ask(most);
+                if most == 1 { 0 } else { place * (n - 1) / (most - 1) }
+            }
+            _ => self.script.ask(n),
         }
     }
 

@@ -73,6 +73,10 @@ pub struct Segment<'a> {
     pub script: &'a mut Script,
     /// Tasks left.
     pub fuel: u32,
+    /// Answers to a choice of a number that are looked at.
+    pub max_choices: Option<u32>,
+    /// Some were not.
+    pub left_out: bool,
 }
 
 impl Segment<'_> {

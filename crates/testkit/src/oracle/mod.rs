@@ -40,11 +40,13 @@ pub struct OracleOptions {
     pub max_tasks: u32,
     /// Configurations with a longer inbox are cut off, so that endless programs are followed further.
     pub max_inbox: Option<usize>,
+    /// Answers to a choice of a number that are looked at, spread from the first to the last.
+    pub max_choices: Option<u32>,
 }
 
 impl Default for OracleOptions {
     fn default() -> Self {
-        OracleOptions { max_configurations: 20_000, max_tasks: 20_000, max_inbox: None }
+        OracleOptions { max_configurations: 20_000, max_tasks: 20_000, max_inbox: None, max_choices: None }
     }
 }
 
@@ -118,7 +120,9 @@ impl Search<'_> {
         // Monitors make no choices.
         let mut script = Script::default();
         let fuel = self.options.max_tasks;
-        let mut segment = Segment { program, test, rules, conf, script: &mut script, fuel };
+        let (max_choices, left_out) = (None, false);
+        let mut segment =
+            Segment { program, test, rules, conf, script: &mut script, fuel, max_choices, left_out };
         match segment.start_monitors() {
             Ok(()) => Some(segment.conf),
             Err(trap) => {
@@ -140,10 +144,21 @@ impl Search<'_> {
         for path in &enabled {
             let mut script = Script::default();
             loop {
-                let fuel = self.options.max_tasks;
-                let mut segment =
-                    Segment { program, test, rules, conf: conf.clone(), script: &mut script, fuel };
-                match segment.run(path) {
+                let OracleOptions { max_tasks: fuel, max_choices, .. } = self.options;
+                let (conf_now, left_out) = (conf.clone(), false);
+                let mut segment = Segment {
+                    program,
+                    test,
+                    rules,
+                    conf: conf_now,
+                    script: &mut script,
+                    fuel,
+                    max_choices,
+                    left_out,
+                };
+                let ended = segment.run(path);
+                self.summary.answers_left_out |= segment.left_out;
+                match ended {
                     Ok(()) => {
                         let next_conf = segment.conf;
                         self.visit((!is_initial).then_some(conf), next_conf);
@@ -157,7 +172,17 @@ impl Search<'_> {
         }
         for id in conf.network.arrivals(rules.model) {
             let (mut script, fuel) = (Script::default(), self.options.max_tasks);
-            let mut segment = Segment { program, test, rules, conf: conf.clone(), script: &mut script, fuel };
+            let (max_choices, left_out) = (None, false);
+            let mut segment = Segment {
+                program,
+                test,
+                rules,
+                conf: conf.clone(),
+                script: &mut script,
+                fuel,
+                max_choices,
+                left_out,
+            };
             let message = segment.conf.network.take(&id);
             segment.enqueue(&id.0, message);
             let next_conf = segment.conf;
