@@ -11,8 +11,11 @@ use allways_run::{NetworkModel, NetworkOptions, Verdict};
 use support::{compile, prove_exactly};
 
 fn executable(text: &str, model: NetworkModel) -> Arc<Executable> {
+    executable_over(text, NetworkOptions { model, ..NetworkOptions::default() })
+}
+
+fn executable_over(text: &str, network: NetworkOptions) -> Arc<Executable> {
     let program = compile("first.p", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let network = NetworkOptions { model, ..NetworkOptions::default() };
     let exe = Executable::new(&program, 0).with_network(&network);
     Arc::new(exe.unwrap_or_else(|error| panic!("{error:?}")))
 }
@@ -91,6 +94,53 @@ fn long_rows_are_looked_at_to_their_end() {
                     Verdict::Unknown(_) => false,
                 };
                 assert!(is_as_expected, "{model:?}, {name}: {:?}\n{text}", report.verdict);
+            }
+        }
+    }
+}
+
+/// What is dropped first takes nothing with it that may still arrive.
+#[test]
+fn a_drop_loses_nothing_else() {
+    let text = "event eNoise; event eBad;
+        machine Sink { start state S { ignore eNoise; on eBad do { assert false; } } }
+        machine Main { start state S { entry {
+            var sink: machine;
+            sink = new Sink();
+            send sink, eBad;
+            send sink, eNoise;
+        } } }";
+    for model in [NetworkModel::Bag, NetworkModel::Causal, NetworkModel::Fifo] {
+        let lossy = vec!["eBad".to_owned()];
+        let exe = executable_over(text, NetworkOptions { model, lossy, ..NetworkOptions::default() });
+        let expected = depth(&prove_exactly(&exe, Reductions::NONE, 1));
+        assert_eq!(depth(&prove_exactly(&exe, Reductions::ALL, 1)), expected, "{model:?}");
+    }
+}
+
+/// Who waits in `receive`, and can crash, has crashed where what it waits for never arrives; who cannot waits for ever when the message is
+/// lost, or the sender has crashed.
+#[test]
+fn who_waits_for_ever_has_not_crashed() {
+    let text = "event e;
+        machine Waiter { start state S { ignore e; entry { receive { case e: { } } } } }
+        machine Sender { start state S { entry (waiter: machine) { send waiter, e; } } }
+        machine Main { start state S { entry { new Sender(new Waiter()); } } }";
+    let named = |name: &str| vec![name.to_owned()];
+    let none = NetworkOptions::default();
+    for model in NetworkModel::ALL {
+        for (network, is_broken) in [
+            (NetworkOptions { crash: named("Waiter"), ..none.clone() }, false),
+            (NetworkOptions { crash: named("Main"), ..none.clone() }, true),
+            (NetworkOptions { crash: named("Sender"), ..none.clone() }, true),
+            (NetworkOptions { lossy: named("e"), ..none.clone() }, true),
+            (NetworkOptions { duplicating: named("e"), ..none.clone() }, false),
+        ] {
+            let exe = executable_over(text, NetworkOptions { model, ..network.clone() });
+            for reductions in [Reductions::NONE, Reductions::ALL] {
+                let report = prove_exactly(&exe, reductions, 1);
+                let found = matches!(report.verdict, Verdict::Violated(_));
+                assert_eq!(found, is_broken, "{model:?} {network:?}: {:?}", report.verdict);
             }
         }
     }

@@ -10,7 +10,8 @@
 //! (`allways_machine::drops`), is a persistent set as well: it takes away what does nothing to anybody.
 //!
 //! Over `causal` a message carries what its sender knows, which an arrival changes. Faults are decided late, or nothing is put off where
-//! there are any; then sends of machines that can crash do not go first, and a drop loses nothing else ([`super::late_fault`]).
+//! there are any; then of the sends of machines that can crash only those go first that come right after an arrival, and a drop loses
+//! nothing else ([`super::late_fault`]).
 //!
 //! Preserved: local states but for what waits in the inbox of a machine that is about to send, faults, monitor states, ends.
 //! Not preserved: lengths of runs, see [`super::persistent`].
@@ -346,7 +347,10 @@ impl<'a> HandOvers<'a> {
             if is_spare && only.extra == 0 && only.next == machine {
                 continue;
             }
-            let next = if only.extra == 0 { self.sends.next(memo, only.next)? } else { Next::Special };
+            let next = match only.extra {
+                0 => self.sends.next_after_arrival(memo, only.next)?,
+                _ => Next::Special,
+            };
             let (sent, next, more) = match next {
                 Next::Nothing => (Run::default(), only.next, 0),
                 Next::Sends { run, next, delta }

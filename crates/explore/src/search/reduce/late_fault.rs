@@ -25,7 +25,10 @@
 //!
 //! Hand-overs stay first (`hand_over`), since they commute with arrivals that lose something likewise: these concern what
 //! is at the other end. But not those of a machine that can crash: an end is where it has *not* sent. In ends nobody else is about to
-//! send, so the hand-overs that were put first are part of each run to them. A drop may lose nothing but what is dropped.
+//! send, so the hand-overs that were put first are part of each run to them. A drop may lose nothing but what is dropped. There is one
+//! exception: one hand-over right after an arrival at that machine. Where it has crashed between the two, everybody else and the
+//! monitors stand as if it had crashed before the arrival, and can go on as from there; so of the runs behind the
+//! arrival only those are needed in which the hand-over is made, and these can begin with it.
 //!
 //! Preserved: local states of machines, apart from that of one that has crashed; monitor states; violations; ends, but for
 //! machines that can crash. Whether there are infinite runs: faults are as many as messages and machines, so that in an infinite run there

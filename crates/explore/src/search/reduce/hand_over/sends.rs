@@ -2,13 +2,16 @@
 //! the machine nor what it sends depends on others.
 
 use super::super::super::cells::CellId;
-use super::super::super::memo::{ActKind, Memo};
+use super::super::super::memo::{ActKind, Crash, Memo};
 use super::{MAX_FOLDED, is_hand_over};
+use rustc_hash::FxHashMap;
 
 /// By cell.
 #[derive(Default)]
 pub(super) struct Sends {
     entries: Vec<Option<Next>>,
+    /// The same of machines that can crash, see [`Sends::next_after_arrival`].
+    after_arrival: FxHashMap<CellId, Next>,
     sent: Vec<Sent>,
 }
 
@@ -46,7 +49,9 @@ pub(super) struct Sent {
 
 impl Sends {
     pub fn n_bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Option<Next>>() + self.sent.capacity() * size_of::<Sent>()
+        self.entries.capacity() * size_of::<Option<Next>>()
+            + self.after_arrival.capacity() * size_of::<(CellId, Next)>()
+            + self.sent.capacity() * size_of::<Sent>()
     }
 
     /// `None` if the answer was put off.
@@ -56,6 +61,31 @@ impl Sends {
             Some(&Some(next)) => Some(next),
             Some(None) | None => self.work_out(memo, cell),
         }
+    }
+
+    /// The same of a machine to which something has arrived in this step. If it can crash, one hand-over goes first all the same: an end where
+    /// it has crashed before that is one where it has crashed before the arrival, to everybody else. `None` if the answer was put off.
+    pub fn next_after_arrival(&mut self, memo: &mut Memo<'_>, cell: CellId) -> Option<Next> {
+        let act = memo.act(cell);
+        let is_late = act.crash == Crash::Late && act.is_unheard;
+        match act.kind {
+            ActKind::Deliver if is_late => {}
+            ActKind::Create if is_late => return Some(Next::Special),
+            _ => return self.next(memo, cell),
+        }
+        if let Some(&known) = self.after_arrival.get(&cell) {
+            return Some(known);
+        }
+        let next = match act.next {
+            0 => Next::Special,
+            next => {
+                let run = Run { first: self.sent.len() as u32, n: 1 };
+                self.sent.push(Sent { cell, delivery: act.delivery });
+                Next::Sends { run, next, delta: act.delta }
+            }
+        };
+        self.after_arrival.insert(cell, next);
+        Some(next)
     }
 
     #[inline]
