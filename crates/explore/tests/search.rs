@@ -524,5 +524,39 @@ fn who_asks_again_and_again_is_no_explosion() {
     }
     // Who cannot get out is not passed over.
     let lost = exe("machine Main { start state S { entry { var x: bool; while (true) { x = $; } } } }");
-    assert!(matches!(run(&lost, &safety()).verdict, Verdict::Unknown(StopReason::Unsupported { .. })));
+    match run(&lost, &safety()).verdict {
+        Verdict::Violated(found) => assert_eq!(found.violation.kind, ViolationKind::EndlessHandler),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Who may go on as long as chance likes does nothing wrong; who cannot but go on, whatever the answers, never ends his handler.
+#[test]
+fn handlers_that_cannot_end_are_endless() {
+    let verdict = |body: &str, order| {
+        let text = format!("machine Main {{ var n: int; start state S {{ entry {{ {body} }} }} }}");
+        let exe = Arc::new(Executable::new(&compile("round.p", &text).unwrap(), 0));
+        run(&exe, &ProveOptions { order, ..safety() }).verdict
+    };
+    for order in [Order::Breadth, Order::Depth] {
+        let holds = verdict("while ($) { n = (n + 1) % 3; }", order);
+        assert!(matches!(holds, Verdict::Holds(_)), "{holds:?}");
+        for body in [
+            "while (true) { if ($) { n = (n + 1) % 3; } }",
+            // Only after some answers.
+            "while (n < 3) { if ($) { n = n + 1; } else if (n == 2) { n = 7; while (true) { if ($) { n = 8; } else { n = 7; } } } }",
+        ] {
+            match verdict(body, order) {
+                Verdict::Violated(found) => assert_eq!(found.violation.kind, ViolationKind::EndlessHandler),
+                other => panic!("{body}: {other:?}"),
+            }
+        }
+        // As many places as there are numbers.
+        match verdict("while ($) { n = n + 1; } assert n >= 0;", order) {
+            Verdict::Unknown(StopReason::Unsupported { what }) => {
+                assert!(what.contains("more than 4096 choices in one step"), "{what}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -74,6 +74,7 @@ pub fn ways_within(exe: &Executable, within: &Within) -> Vec<Way> {
             reductions.chains = false;
             reductions.broadcasts = false;
             reductions.hand_overs = false;
+            reductions.late_faults = false;
         }
         let known = (reductions, way.order, way.store, way.n_threads);
         let is_new = !seen.contains(&known);

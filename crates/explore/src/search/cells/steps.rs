@@ -15,6 +15,8 @@ use super::{Act, Answer, Beginning, Cell, CellId, Cells, Delivered, Ending, Give
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 100_000;
+/// So are more choices in a row, each of which comes elsewhere: every one of them keeps the way to it.
+const MAX_IN_A_ROW: usize = 1 << 12;
 /// Outcomes of one step after which it is asked whether to stop.
 pub(in super::super) const LOOK_AFTER: usize = 1 << 14;
 
@@ -60,15 +62,33 @@ struct Fork {
 struct Joins {
     /// From choice to choice.
     edges: Vec<(u32, u32)>,
+    /// By choice, the one before it on the first way there, and the answer to that one.
+    before: Vec<(u32, u32)>,
     /// Choices after which there may be an end at once.
     ends: Vec<u32>,
     have_met: bool,
 }
 
 impl Joins {
-    fn add(&mut self, from: Option<u32>, to: u32, is_known: bool) {
+    fn add(&mut self, from: Option<u32>, answer: u32, to: u32, is_known: bool) {
         self.have_met |= is_known;
         self.edges.extend(from.map(|from| (from, to)));
+        if !is_known {
+            self.before.push((from.unwrap_or(to), answer));
+        }
+    }
+
+    /// The answers that lead to a choice from the first one.
+    fn way_to(&self, choice: u32) -> Vec<u32> {
+        let mut answers = Vec::new();
+        let mut at = choice;
+        while at != 0 {
+            let (before, answer) = self.before[at as usize];
+            answers.push(answer);
+            at = before;
+        }
+        answers.reverse();
+        answers
     }
 
     fn end(&mut self, from: Option<u32>) {
@@ -78,25 +98,23 @@ impl Joins {
         }
     }
 
-    /// Whether every choice of so many has an end somewhere behind it. Unless some have met, ways are a tree, and have.
-    fn all_end(&mut self, n: usize) -> bool {
+    /// The first choice of so many that has no end anywhere behind it. Unless some have met, ways are a tree, and have.
+    fn endless(&mut self, n: usize) -> Option<u32> {
         if !self.have_met {
-            return true;
+            return None;
         }
         self.edges.sort_unstable_by_key(|&(_, to)| to);
         let mut is_good = vec![false; n];
         let mut open = std::mem::take(&mut self.ends);
-        let mut n_good = 0;
         while let Some(choice) = open.pop() {
             if std::mem::replace(&mut is_good[choice as usize], true) {
                 continue;
             }
-            n_good += 1;
             let first = self.edges.partition_point(|&(_, to)| to < choice);
             let before = self.edges[first..].iter().take_while(|&&(_, to)| to == choice);
             open.extend(before.map(|&(from, _)| from));
         }
-        n_good == n
+        is_good.iter().position(|&is_good| !is_good).map(|choice| choice as u32)
     }
 }
 
@@ -250,7 +268,8 @@ impl Cells<'_> {
     /// Goes on from where the kernel has brought a machine, at each data choice with every answer, in lexicographic
     /// order. Ways that meet in the middle go on together, by the first of them, unless answers count. How many instructions
     /// each has taken makes no difference there: who asks again and again may go on as long as chance likes, and that the limit
-    /// of instructions can be met so is nothing about the program. Who cannot but go round is another matter, and not supported.
+    /// of instructions can be met so is nothing about the program. Who cannot but go round, whatever the answers, meets that limit: he is
+    /// followed to it.
     ///
     /// `cell` is whom to remember if answers are left out by a bound.
     fn ways(
@@ -266,6 +285,8 @@ impl Cells<'_> {
         // Choices on the present way, with the next answer to try.
         let mut open: Vec<(Fork, u32)> = Vec::new();
         let mut joins = Joins::default();
+        // The first choice, when all of its answers were tried.
+        let mut root: Option<Fork> = None;
         let mut now = Some((first, Vec::new(), Vec::new()));
         let mut n_runs = 0;
         loop {
@@ -288,7 +309,8 @@ impl Cells<'_> {
                                 let next = known.len() as u32;
                                 let key = self.pause_key(machine, &paused, &observed);
                                 let number = *known.entry(key).or_insert(next);
-                                joins.add(from, number, number < next);
+                                let answer = answers.last().map_or(0, |answer: &Answer| answer.answer);
+                                joins.add(from, answer, number, number < next);
                                 (number < next).then_some(number)
                             }
                         };
@@ -314,20 +336,27 @@ impl Cells<'_> {
                 }
             }
             let Some((fork, next)) = open.last_mut() else {
-                return if joins.all_end(known.len()) { Ok(found) } else { Err(self.goes_round(machine)) };
+                if let Some((root, choice)) = root.zip(joins.endless(known.len())) {
+                    found.push(self.follow(root, &joins.way_to(choice), interface)?);
+                }
+                return Ok(found);
             };
             let possible = Answers::to(fork.paused.point, self.max_choices);
             if possible.is_bounded() {
                 self.bounded.insert(cell);
             }
             if *next == possible.n {
-                open.pop();
+                root = open.pop().map(|(fork, _)| fork);
                 continue;
             }
             n_runs += 1;
             if n_runs > MAX_RESOLUTIONS {
                 return Err(self.too_many(machine));
             }
+            if open.len() > MAX_IN_A_ROW {
+                return Err(self.too_many_in_a_row(machine));
+            }
+            let Some((fork, next)) = open.last_mut() else { continue };
             // A run may take milliseconds.
             if n_runs % 8 == 0
                 && let Some(reason) = self.cancel.reason()
@@ -355,14 +384,48 @@ impl Cells<'_> {
         }
     }
 
-    fn goes_round(&self, machine: InstanceId) -> StopReason {
+    fn too_many_in_a_row(&self, machine: InstanceId) -> StopReason {
         let local = self.kernel.configuration().local(machine);
         let (name, state) = (self.exe.machine_name(local.machine), self.exe.state_name(local.control));
         StopReason::Unsupported {
             what: format!(
-                "`{name}` can come to where it chooses again and again without end in one handler (in state `{state}`)"
+                "`{name}` can make more than {MAX_IN_A_ROW} choices in one step (in state `{state}`); `allways check` \
+                 tests it as it is"
             ),
         }
+    }
+
+    /// From the first choice by these answers, and then on by the first answers, to where the kernel ends it.
+    fn follow(&mut self, root: Fork, answers: &[u32], interface: Option<u32>) -> Result<Way, StopReason> {
+        let Fork { mut local, mut paused, mut observed, answers: mut given, .. } = root;
+        let machine = paused.point.machine;
+        let exe = self.exe.clone();
+        for n_runs in 0.. {
+            if n_runs % LOOK_AFTER == LOOK_AFTER - 1
+                && let Some(reason) = self.cancel.reason()
+            {
+                return Err(reason);
+            }
+            let answer = answers.get(n_runs).copied().unwrap_or(0);
+            given.push(Answer { point: paused.point, answer });
+            let alone = self.kernel.resume_alone(&local, &paused, answer, &mut self.recorder);
+            for message in alone.observed {
+                let number = self.message(message);
+                if let Some(interface) = interface {
+                    let monitors = exe.observers(interface, message.event).iter();
+                    observed.extend(monitors.map(|&slot| (slot, number)));
+                }
+            }
+            match alone.paused {
+                Some(next) => {
+                    paused = next;
+                    local.clone_from(self.kernel.configuration().local(machine));
+                }
+                None => break,
+            }
+        }
+        let end = self.ending(Owner::Machine(machine));
+        Ok(Way { end, answers: shared(given), observed: shared(observed) })
     }
 
     /// All that decides what comes after a pause.
@@ -498,7 +561,10 @@ impl Cells<'_> {
                     let mut given = Given { answers: &answers, at: 0 };
                     let (outcome, vector, at) = self.whole_step(walk, machine, &mut given)?;
                     if is_it(&outcome, &vector) {
-                        let answers = answers[..given.at.min(answers.len())].to_vec();
+                        // What comes behind them was answered with zero.
+                        let n_given = given.at;
+                        let mut answers = answers;
+                        answers.resize(n_given, 0);
                         return Some(Walked { answers, outcome, walk: Walk { at } });
                     }
                 }
