@@ -63,13 +63,15 @@ pub(super) fn search(
     };
     let until_interrupted = UntilInterrupted(cancel);
     let told = Told::new(cancel);
+    // What a first look leaves out, the search may have room for.
+    let told_first = Told::new(cancel);
     let new_cells = |is_shared, simplify, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
         let mut cells = Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
         cells.max_choices = options.max_choices;
         Mutex::new(cells)
     };
-    let probed = new_cells(false, simplify, &told);
+    let probed = new_cells(false, simplify, &told_first);
     let is_reduced = reductions.persistent_sets && options.bounds == SearchBounds::default();
     let reach = if is_reduced && options.order != Order::Deepening { Reach::new(exe) } else { None };
     let look = Context {
@@ -79,7 +81,7 @@ pub(super) fn search(
         reach: reach.as_ref(),
         notes: None,
         observer,
-        cancel: &told,
+        cancel: &told_first,
     };
     let uses_sets = reach.is_some() && (!options.probes || probe::sets_are_worth_it(look));
     let reach = reach.as_ref().filter(|_| uses_sets);
@@ -95,7 +97,7 @@ pub(super) fn search(
     super::lock(&cells).has_late_faults = reductions.late_faults;
     // Those with faults where they happen, if they are asked for.
     let whole;
-    let cx = Context { cells: &cells, is_symmetric, reach, notes: notes.as_ref(), ..look };
+    let cx = Context { cells: &cells, cancel: &told, is_symmetric, reach, notes: notes.as_ref(), ..look };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
             let explored = breadth::search(cx);
