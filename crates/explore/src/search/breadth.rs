@@ -16,6 +16,7 @@
 
 mod chunk;
 mod insert;
+mod parts;
 mod tasks;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,6 +28,7 @@ use allways_run::{Observer, Progress, StopReason};
 use chunk::{CHUNK, Chunk, Writer};
 pub(super) use insert::key_of;
 use insert::{Batch, Inserter, Keys, Recent, Seconds};
+use parts::{Divider, MIN_DIVIDED, N_PARTS};
 use tasks::{Again, Task, Tasks};
 
 use super::barrier::Barrier;
@@ -238,6 +240,7 @@ struct Shared {
     /// Of the cells, as of lately.
     cell_bytes: AtomicU64,
     is_last_layer: AtomicBool,
+    divider: RwLock<Divider>,
     memo_bytes: AtomicU64,
     done: AtomicBool,
     outputs: Mutex<Vec<Output>>,
@@ -248,7 +251,8 @@ struct Output {
     /// Of which thread.
     number: usize,
     tally: Tally,
-    chunks: Vec<Chunk>,
+    /// By part.
+    chunks: [Vec<Chunk>; N_PARTS],
 }
 
 fn read<T: Clone>(lock: &RwLock<T>) -> T {
@@ -289,6 +293,7 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
         base_bytes: AtomicU64::new(0),
         cell_bytes: AtomicU64::new(0),
         is_last_layer: AtomicBool::new(false),
+        divider: RwLock::default(),
         memo_bytes: AtomicU64::new(0),
         done: AtomicBool::new(false),
         outputs: Mutex::new(Vec::new()),
@@ -313,8 +318,16 @@ pub(super) fn search(cx: Context<'_>) -> Explored {
             })
             .collect();
         let worker = Worker::new(cx, &shared, 0);
-        let mut leader =
-            Leader { cx, shared: &shared, barrier: &barrier, worker, peak: 0, clock: Clock::default() };
+        let mut leader = Leader {
+            cx,
+            shared: &shared,
+            barrier: &barrier,
+            worker,
+            peak: 0,
+            clock: Clock::default(),
+            divider: Divider::default(),
+            n_when_chosen: 0,
+        };
         let mut explored = leader.search();
         shared.done.store(true, Ordering::Release);
         if n_threads > 1 {
@@ -355,6 +368,9 @@ struct Leader<'a, 's> {
     peak: u64,
     /// Ticks with every layer.
     clock: Clock,
+    /// How layers are divided that are large enough, and how large the one was for which that was chosen.
+    divider: Divider,
+    n_when_chosen: u64,
 }
 
 impl Leader<'_, '_> {
@@ -435,6 +451,7 @@ impl Leader<'_, '_> {
             let is_last = self.cx.options.bounds.depth == Some(*depth);
             self.shared.is_last_layer.store(is_last, Ordering::Release);
             let frontier: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
+            self.divide(&layer, frontier);
             let layer_bytes: u64 = layer.iter().map(|chunk| chunk.n_bytes() as u64).sum();
             self.shared.next_bytes.store(0, Ordering::Relaxed);
             let mut tasks: Vec<Task> =
@@ -470,6 +487,20 @@ impl Leader<'_, '_> {
             tally.add(&in_layer);
         }
         SearchEnd::Exhausted
+    }
+
+    /// Says how what comes after a layer is divided. In the exact store vectors are not at hand; and where nothing is handed over,
+    /// what there is to look up is so little that it is at hand anyway.
+    fn divide(&mut self, layer: &[Chunk], frontier: u64) {
+        let is_divided = frontier >= MIN_DIVIDED
+            && self.cx.options.n_threads > 1
+            && self.cx.options.store != StoreKind::Exact
+            && self.worker.hand_overs.is_some();
+        if is_divided && frontier >= 4 * self.n_when_chosen {
+            self.divider = Divider::choose(layer);
+            self.n_when_chosen = frontier;
+        }
+        write(&self.shared.divider, if is_divided { self.divider } else { Divider::default() });
     }
 
     /// Makes room for the next round; says why there is none.
@@ -557,10 +588,10 @@ impl Leader<'_, '_> {
         let mut outputs = std::mem::take(&mut *lock(&shared.outputs));
         // So that each goes on with what it has found.
         outputs.sort_unstable_by_key(|output| output.number);
-        for output in outputs {
-            tally.add(&output.tally);
-            next.extend(output.chunks);
+        for part in 0..N_PARTS {
+            outputs.iter_mut().for_each(|output| next.append(&mut output.chunks[part]));
         }
+        outputs.iter().for_each(|output| tally.add(&output.tally));
         let mut left = shared.tasks.take_back();
         left.append(&mut lock(&shared.left));
         left
@@ -633,7 +664,7 @@ impl<'a, 's> Worker<'a, 's> {
             tree.set_pairs(pairs.clone());
         }
         let room = self.table.room() as u64;
-        let mut output = Output { number: self.number, tally: Tally::default(), chunks: Vec::new() };
+        let mut output = Output { number: self.number, tally: Tally::default(), chunks: Default::default() };
         let mut writer = Writer::new(&shared.spare);
         while !shared.pause.load(Ordering::Relaxed) {
             let task = shared.tasks.take(self.number);
@@ -715,6 +746,7 @@ impl<'a, 's> Worker<'a, 's> {
             symmetry: self.symmetry.as_mut(),
             differences: &mut self.differences,
             writer,
+            divider: read(&self.shared.divider),
             tally,
             from: 0,
             fingerprint: 0,

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use super::super::cells::CellId;
 use super::super::expand::write_successor;
 use super::super::lock;
+use super::parts::N_PARTS;
 
 /// Vectors in a chunk.
 pub(super) const CHUNK: usize = 256;
@@ -63,15 +64,17 @@ const MAX_OWN: usize = 8;
 pub(super) struct Writer<'s> {
     spare: &'s Mutex<Vec<Chunk>>,
     own: Vec<Chunk>,
-    done: Vec<Chunk>,
-    /// For vectors that are not settled, and for those that are.
-    open: [Option<Chunk>; 2],
+    /// By part of the layer.
+    done: [Vec<Chunk>; N_PARTS],
+    /// Likewise, for vectors that are not settled, and for those that are.
+    open: [[Option<Chunk>; 2]; N_PARTS],
     pub(super) new_bytes: u64,
 }
 
 impl<'s> Writer<'s> {
     pub(super) fn new(spare: &'s Mutex<Vec<Chunk>>) -> Self {
-        Writer { spare, own: Vec::with_capacity(MAX_OWN), done: Vec::new(), open: [None, None], new_bytes: 0 }
+        let (done, open) = Default::default();
+        Writer { spare, own: Vec::with_capacity(MAX_OWN), done, open, new_bytes: 0 }
     }
 
     /// Takes a chunk that was read, for reuse.
@@ -85,23 +88,23 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// A chunk with room for a vector of so many slots.
+    /// A chunk of some part with room for a vector of so many slots.
     #[inline]
-    pub(super) fn chunk(&mut self, stride: usize, is_settled: bool) -> &mut Chunk {
+    pub(super) fn chunk(&mut self, stride: usize, is_settled: bool, part: usize) -> &mut Chunk {
         let which = usize::from(is_settled);
         let fits = |chunk: &Chunk| chunk.stride >= stride && chunk.len() < CHUNK;
-        if !self.open[which].as_ref().is_some_and(fits) {
-            self.close(which);
+        if !self.open[part][which].as_ref().is_some_and(fits) {
+            self.close(part, which);
             let spare = self.own.pop().or_else(|| lock(self.spare).pop());
-            self.open[which] = Some(Chunk::new(spare.unwrap_or_default(), stride, is_settled));
+            self.open[part][which] = Some(Chunk::new(spare.unwrap_or_default(), stride, is_settled));
         }
-        self.open[which].get_or_insert_default()
+        self.open[part][which].get_or_insert_default()
     }
 
-    pub(super) fn close(&mut self, which: usize) {
-        if let Some(chunk) = self.open[which].take() {
+    fn close(&mut self, part: usize, which: usize) {
+        if let Some(chunk) = self.open[part][which].take() {
             self.new_bytes += chunk.n_bytes() as u64;
-            self.done.push(chunk);
+            self.done[part].push(chunk);
         }
     }
 
@@ -109,9 +112,11 @@ impl<'s> Writer<'s> {
         std::mem::take(&mut self.new_bytes)
     }
 
-    pub(super) fn finish(mut self) -> Vec<Chunk> {
-        self.close(0);
-        self.close(1);
+    pub(super) fn finish(mut self) -> [Vec<Chunk>; N_PARTS] {
+        for part in 0..N_PARTS {
+            self.close(part, 0);
+            self.close(part, 1);
+        }
         lock(self.spare).append(&mut self.own);
         self.done
     }

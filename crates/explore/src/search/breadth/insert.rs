@@ -11,6 +11,7 @@ use super::super::table::{Full, Table};
 use super::super::tree::Tree;
 use super::Tally;
 use super::chunk::{Chunk, Writer};
+use super::parts::Divider;
 
 /// Keys between prefetch and look.
 const BATCH: usize = 16;
@@ -122,6 +123,7 @@ pub(super) struct Inserter<'b, 'a, 'w> {
     pub(super) symmetry: Option<&'b mut Symmetry<'a>>,
     pub(super) differences: &'b mut Vec<(u32, CellId)>,
     pub(super) writer: &'b mut Writer<'w>,
+    pub(super) divider: Divider,
     pub(super) tally: &'b mut Tally,
     pub(super) from: usize,
     pub(super) fingerprint: u64,
@@ -239,14 +241,18 @@ impl Inserter<'_, '_, '_> {
                     self.tally.n_configurations += 1;
                     let changes = &self.batch.changes[entry.first as usize..(entry.first + entry.n) as usize];
                     let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
-                    let next = self.writer.chunk(highest.max(stride), entry.is_settled);
+                    let stride_after = highest.max(stride);
                     match self.keys {
                         Keys::Fingerprint | Keys::Wide(_) => {
                             let start = entry.from as usize * stride;
                             let from = &self.chunk.vectors[start..start + stride];
+                            let part = self.divider.part(from, changes);
+                            let next = self.writer.chunk(stride_after, entry.is_settled, part);
                             next.write(from, changes, entry.fingerprint);
                         }
-                        Keys::Exact(_) => next.write_key(entry.key),
+                        Keys::Exact(_) => {
+                            self.writer.chunk(stride_after, entry.is_settled, 0).write_key(entry.key);
+                        }
                     }
                 }
                 Err(_) => {
