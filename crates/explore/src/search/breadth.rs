@@ -865,8 +865,10 @@ impl<'a, 's> Worker<'a, 's> {
                             }
                             None => expander.expand(vector, raw),
                         };
-                        let memo = &mut expander.memo;
-                        hand_overs.fold(memo, vector, chunk.is_settled, raw, notes, &mut sink);
+                        if !raw.is_empty() {
+                            let memo = &mut expander.memo;
+                            hand_overs.fold(memo, vector, chunk.is_settled, raw, notes, &mut sink);
+                        }
                         standing
                     }
                 };

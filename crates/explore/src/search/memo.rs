@@ -319,12 +319,6 @@ impl<'a> Memo<'a> {
         }
     }
 
-    /// Brings the reaction nearer.
-    #[inline]
-    pub fn prefetch_reaction(&self, cell: CellId, message: u32) {
-        self.delivered.prefetch(cell, message);
-    }
-
     /// What a monitor does with a message.
     #[inline]
     pub fn hear(&mut self, cell: CellId, message: u32) -> Out {

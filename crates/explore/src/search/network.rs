@@ -96,22 +96,16 @@ impl Cells<'_> {
     }
 
     fn intern_network(&mut self, owner: Owner, flight: InFlight) -> CellId {
-        let mut bytes = self.name(owner);
-        encode_in_flight(&self.exe, self.kernel.store(), &flight, &mut bytes);
-        let hash = if flight.is_empty() { 0 } else { hash_bytes(&bytes) };
         let mut words = std::mem::take(&mut self.scratch);
         words.clear();
-        words.push(2 << 32 | bytes.len() as u64);
-        words.extend(bytes.chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        }));
+        self.network_words(owner, &flight, &mut words);
         let key = hash_words(&words);
         let cell = match self.find(key, &words) {
             Some(cell) => cell,
             None => {
                 let cut = self.network_cut(&flight);
+                let hash =
+                    if flight.is_empty() { 0 } else { hash_bytes(&self.network_bytes(owner, &flight)) };
                 self.local_bytes += flight.n_messages() * 64 + flight.channels.len() * 64;
                 let (local, flight) = (Local::default(), Some(Box::new(flight)));
                 self.add(&words, Cell { local, flight, owner, hash, key, end: 0, cut })
@@ -119,6 +113,40 @@ impl Cells<'_> {
         };
         self.scratch = words;
         cell
+    }
+
+    fn network_bytes(&self, owner: Owner, flight: &InFlight) -> Vec<u8> {
+        let mut bytes = self.name(owner);
+        encode_in_flight(&self.exe, self.kernel.store(), flight, &mut bytes);
+        bytes
+    }
+
+    /// Words by which networks are told apart here: what is on its way, by numbers of this process. Causal order knows more than
+    /// that, and counts by its bytes.
+    fn network_words(&self, owner: Owner, flight: &InFlight, words: &mut Vec<u64>) {
+        if self.exe.network.model == NetworkModel::Causal {
+            let bytes = self.network_bytes(owner, flight);
+            words.push(2 << 32 | bytes.len() as u64);
+            words.extend(bytes.chunks(8).map(|chunk| {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                u64::from_le_bytes(word)
+            }));
+            return;
+        }
+        let Owner::Network(whose) = owner else { return };
+        words.push(3 << 32 | u64::from(whose.as_u32()));
+        let mut used: Vec<_> =
+            flight.channels.iter().filter(|channel| !channel.messages.is_empty()).collect();
+        used.sort_unstable_by_key(|channel| (channel.target, channel.source));
+        for channel in used {
+            words.push(u64::from(channel.target.as_u32()) << 32 | u64::from(channel.source.as_u32()));
+            words.push(channel.messages.len() as u64);
+            for sent in &channel.messages {
+                words.push(u64::from(sent.message.event) << 1 | u64::from(sent.is_spare));
+                words.push(sent.message.payload.bits());
+            }
+        }
     }
 
     /// Bounds on inboxes count what is on its way to a machine likewise.

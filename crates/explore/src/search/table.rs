@@ -30,8 +30,9 @@ const AWAY_BITS: u32 = 4;
 const MAX_AWAY: u64 = (1 << AWAY_BITS) - 1;
 /// So that the rest of a key of 64 bits leaves room for that.
 const MIN_BITS: u32 = 7;
-/// Smaller tables get four times the slots when they are full, larger ones twice.
-const SMALL_BITS: u32 = 18;
+/// Smaller tables get four times the slots when they are full, larger ones twice. Exact keys are for who has little room.
+const SMALL_BITS: u32 = 22;
+const SMALL_EXACT_BITS: u32 = 18;
 /// Bits of the length in a packed exact key.
 const SIZE_BITS: u32 = 5;
 
@@ -142,10 +143,12 @@ fn detour(rest: u64, away: u64, line_mask: usize) -> usize {
     }
 }
 
+/// How many words of each size there are in a line.
+const N_SHORT: usize = LINE / size_of::<AtomicU32>();
+const N_LONG: usize = LINE / size_of::<AtomicU64>();
+
 /// A word of a table.
 trait Slot: Sized {
-    /// How many there are in a line.
-    const PER_LINE: usize = LINE / size_of::<Self>();
     fn get(&self) -> u64;
     /// Writes it if it is zero, else says what it is.
     fn claim(&self, entry: u64) -> Result<(), u64>;
@@ -177,25 +180,31 @@ impl Slot for AtomicU64 {
 }
 
 /// Slots in whole lines of the cache.
-struct Lines<S> {
+struct Lines<S, const N: usize> {
     memory: Box<[S]>,
     /// The first slot that begins a line.
     first: usize,
     n: usize,
 }
 
-impl<S: Slot + super::huge::Zeros> Lines<S> {
+impl<S: Slot + super::huge::Zeros, const N: usize> Lines<S, N> {
     fn new(n: usize) -> Option<Self> {
-        let memory = zeros::<S>(n + S::PER_LINE)?;
+        let memory = zeros::<S>(n + N)?;
         let first = memory.as_ptr().align_offset(LINE);
         // What cannot be aligned is only slower.
-        let first = if first < S::PER_LINE { first } else { 0 };
+        let first = if first < N { first } else { 0 };
         Some(Lines { memory, first, n })
     }
 
     #[inline]
     fn slots(&self) -> &[S] {
         &self.memory[self.first..self.first + self.n]
+    }
+
+    /// There is nothing behind the last one but what is no whole line.
+    #[inline]
+    fn lines(&self) -> &[[S; N]] {
+        self.memory[self.first..].as_chunks().0
     }
 
     fn touch(&self, slots: std::ops::Range<usize>, write: impl Fn(&S) -> bool) {
@@ -206,8 +215,8 @@ impl<S: Slot + super::huge::Zeros> Lines<S> {
 }
 
 enum Slots {
-    Short(Lines<AtomicU32>),
-    Long(Lines<AtomicU64>),
+    Short(Lines<AtomicU32, N_SHORT>),
+    Long(Lines<AtomicU64, N_LONG>),
 }
 
 pub(super) struct Table {
@@ -226,7 +235,7 @@ impl Table {
     pub fn new(bits: u32) -> Option<Self> {
         let bits = bits.max(MIN_BITS);
         let slots = Slots::Long(Lines::new(1 << bits)?);
-        let line_bits = bits - <AtomicU64 as Slot>::PER_LINE.trailing_zeros();
+        let line_bits = bits - N_LONG.trailing_zeros();
         Some(Table { slots, seconds: Box::default(), form: Form::Whole, bits, line_bits })
     }
 
@@ -244,7 +253,7 @@ impl Table {
     /// The same, for exact keys with numbers up to `n_numbers` for now: with short slots if these do.
     pub fn new_exact(bits: u32, n_numbers: u64) -> Option<Self> {
         let bits = bits.max(MIN_BITS);
-        let line_bits = bits - <AtomicU32 as Slot>::PER_LINE.trailing_zeros();
+        let line_bits = bits - N_SHORT.trailing_zeros();
         let number_bits = (line_bits + 32 - AWAY_BITS - SIZE_BITS) / 2;
         // Half as much again, or it would have to be made anew soon.
         if (n_numbers + n_numbers / 2) >> number_bits != 0 {
@@ -281,23 +290,24 @@ impl Table {
         self.n_slots() / 16 * 14
     }
 
-    /// The line of a key, and the rest of the key.
+    /// The line of a key, and the rest of the key; nothing if it is none of those that the table can hold.
     #[inline]
-    fn home(&self, packed: u64) -> (usize, u64) {
-        let bits = self.form.bits();
-        let mixed = self.form.mix(packed);
+    fn home(&self, key: u64) -> Option<(usize, u64)> {
+        let (mixed, bits) = match self.form {
+            Form::Hashes => (key, 64),
+            form @ (Form::Whole | Form::Packed { .. }) => (form.mix(form.pack(key)?), form.bits()),
+        };
         let rest_bits = bits - self.line_bits;
-        ((mixed >> rest_bits) as usize, mixed & (u64::MAX >> (64 - rest_bits)))
+        Some(((mixed >> rest_bits) as usize, mixed & (u64::MAX >> (64 - rest_bits))))
     }
 
     /// Brings the line of a key nearer, for an insertion that comes soon.
     #[inline]
     pub fn prefetch(&self, key: u64) {
-        if let Some(packed) = self.form.pack(key) {
-            let (line, _) = self.home(packed);
+        if let Some((line, _)) = self.home(key) {
             match &self.slots {
-                Slots::Short(lines) => prefetch(&lines.slots()[line * AtomicU32::PER_LINE]),
-                Slots::Long(lines) => prefetch(&lines.slots()[line * AtomicU64::PER_LINE]),
+                Slots::Short(lines) => prefetch(&lines.lines()[line]),
+                Slots::Long(lines) => prefetch(&lines.lines()[line]),
             }
         }
     }
@@ -320,8 +330,8 @@ impl Table {
     #[inline]
     pub fn insert(&self, key: u64) -> Result<bool, Full> {
         match &self.slots {
-            Slots::Short(lines) => self.place::<_, false>(lines.slots(), key, |_| true, |_| ()),
-            Slots::Long(lines) => self.place::<_, false>(lines.slots(), key, |_| true, |_| ()),
+            Slots::Short(lines) => self.place::<_, _, false>(lines.lines(), key, |_| true, |_| ()),
+            Slots::Long(lines) => self.place::<_, _, false>(lines.lines(), key, |_| true, |_| ()),
         }
     }
 
@@ -331,8 +341,8 @@ impl Table {
         let is_it = |at: usize| self.second(at) == second;
         let claimed = |at: usize| self.seconds[at].store(second, Ordering::Relaxed);
         match &self.slots {
-            Slots::Short(lines) => self.place::<_, true>(lines.slots(), key, is_it, claimed),
-            Slots::Long(lines) => self.place::<_, true>(lines.slots(), key, is_it, claimed),
+            Slots::Short(lines) => self.place::<_, _, true>(lines.lines(), key, is_it, claimed),
+            Slots::Long(lines) => self.place::<_, _, true>(lines.lines(), key, is_it, claimed),
         }
     }
 
@@ -351,49 +361,46 @@ impl Table {
     /// Looks for the key in a slot that `is_it`; else claims one. Where in a line a key is looked for first depends on the key
     /// alone, so two threads that bring the same key meet at the same free slot.
     #[inline]
-    fn place<S: Slot, const IS_WIDE: bool>(
+    fn place<S: Slot, const N: usize, const IS_WIDE: bool>(
         &self,
-        slots: &[S],
+        lines: &[[S; N]],
         key: u64,
         is_it: impl Fn(usize) -> bool,
         claimed: impl Fn(usize),
     ) -> Result<bool, Full> {
-        let packed = self.form.pack(key).ok_or(Full)?;
-        let (home, rest) = self.home(packed);
+        let (home, rest) = self.home(key).ok_or(Full)?;
         let mask = (1usize << self.line_bits) - 1;
+        let start = rest as usize % N;
         for away in 1..=MAX_AWAY {
             let entry = rest << AWAY_BITS | away;
-            let first = (home ^ detour(rest, away, mask)) * S::PER_LINE;
-            let line = &slots[first..first + S::PER_LINE];
-            if !IS_WIDE {
-                // All of it at once: nobody can guess in which slot a key is, so each look would cost a wrong guess.
-                let (mut is_known, mut has_room) = (false, false);
-                for slot in line {
-                    let known = slot.get();
-                    is_known |= known == entry;
-                    has_room |= known == 0;
-                }
-                if is_known {
-                    return Ok(false);
-                }
-                if !has_room {
-                    continue;
-                }
+            let at = home ^ detour(rest, away, mask);
+            let line = &lines[at];
+            // All of it at once: nobody can guess in which slot a key is, so each look would cost a wrong guess.
+            let is_known = line.iter().fold(false, |is_known, slot| is_known | (slot.get() == entry));
+            if is_known && !IS_WIDE {
+                return Ok(false);
             }
-            for i in 0..S::PER_LINE {
-                let place = (rest as usize).wrapping_add(i) % S::PER_LINE;
-                let mut known = line[place].get();
-                if known == 0 {
-                    match line[place].claim(entry) {
-                        Ok(()) => {
-                            claimed(first + place);
-                            return Ok(true);
-                        }
-                        Err(other) => known = other,
+            // Each slot by one look: what was free a moment ago may have the key by now.
+            let (mut free, mut is_here) = (0u32, false);
+            for (i, slot) in line.iter().enumerate() {
+                let known = slot.get();
+                free |= u32::from(known == 0) << i;
+                is_here |= known == entry && is_it(at * N + i);
+            }
+            if is_here {
+                return Ok(false);
+            }
+            // Those that are free, as seen from where the key begins to look.
+            let mut free = (free | free << N) >> start & ((1 << N) - 1);
+            while free != 0 {
+                let place = (free.trailing_zeros() as usize + start) % N;
+                match line[place].claim(entry) {
+                    Ok(()) => {
+                        claimed(at * N + place);
+                        return Ok(true);
                     }
-                }
-                if known == entry && is_it(first + place) {
-                    return Ok(false);
+                    Err(known) if known == entry && is_it(at * N + place) => return Ok(false),
+                    Err(_) => free &= free - 1,
                 }
             }
         }
@@ -407,8 +414,8 @@ impl Table {
         let mask = (1usize << self.line_bits) - 1;
         for at in slots {
             let (entry, per_line) = match &self.slots {
-                Slots::Short(lines) => (lines.slots()[at].get(), AtomicU32::PER_LINE),
-                Slots::Long(lines) => (lines.slots()[at].get(), AtomicU64::PER_LINE),
+                Slots::Short(lines) => (lines.slots()[at].get(), N_SHORT),
+                Slots::Long(lines) => (lines.slots()[at].get(), N_LONG),
             };
             if entry == 0 {
                 continue;
@@ -423,7 +430,8 @@ impl Table {
 
     /// As a power of two, how many times the slots the next table has: while it is small, time counts more than room.
     fn more_bits(&self) -> u32 {
-        if self.bits < SMALL_BITS { 2 } else { 1 }
+        let small = if self.form == Form::Hashes { SMALL_BITS } else { SMALL_EXACT_BITS };
+        if self.bits < small { 2 } else { 1 }
     }
 
     /// Of the next table, at most.

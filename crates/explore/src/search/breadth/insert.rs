@@ -153,9 +153,17 @@ impl Sink for Inserter<'_, '_, '_> {
         let fingerprint = self.fingerprint.wrapping_add(delta);
         let mut second = 0;
         let key = match self.keys {
-            Keys::Fingerprint => key_of(fingerprint),
+            Keys::Fingerprint => {
+                let key = key_of(fingerprint);
+                if self.recent.has(key) {
+                    return;
+                }
+                self.table.prefetch(key);
+                key
+            }
             Keys::Wide(seconds) => {
                 second = key_of(self.second.wrapping_add(seconds.delta(from, changes)));
+                self.table.prefetch(key_of(fingerprint));
                 key_of(fingerprint)
             }
             // It comes with those of the whole batch.
@@ -167,12 +175,6 @@ impl Sink for Inserter<'_, '_, '_> {
                 }
             },
         };
-        if matches!(self.keys, Keys::Fingerprint) && self.recent.has(key) {
-            return;
-        }
-        if !matches!(self.keys, Keys::Exact(_)) {
-            self.table.prefetch(key);
-        }
         let first = self.batch.changes.len() as u32;
         self.batch.changes.extend_from_slice(changes);
         let n = changes.len() as u32;

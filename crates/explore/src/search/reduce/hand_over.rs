@@ -43,7 +43,7 @@ use super::super::survey::Notes;
 use super::symmetry::Symmetry;
 use briefs::{BriefKind, Briefs};
 use meetings::{Arrival, Meeting, Meetings};
-use sends::{Next, Run, Sends, Sent};
+use sends::{Next, Run, Sends};
 
 mod briefs;
 mod meetings;
@@ -83,10 +83,9 @@ pub(in super::super) struct HandOvers<'a> {
     ways: Vec<u32>,
     open: Vec<Unfolded>,
     spare: Vec<Vec<(u32, CellId)>>,
-    /// Of the configuration at hand: machines and networks that meet.
-    meeting: Vec<(u32, u32, Meeting)>,
     /// Of the two that meet.
     arrivals: Vec<Arrival>,
+    encounters: Vec<Encounter>,
     /// The successor at hand.
     now: Unfolded,
 }
@@ -98,6 +97,32 @@ struct Place {
     network: u32,
     /// The slot to which this network brings messages; itself if it is none.
     target: u32,
+}
+
+/// A machine and its network, as they stood in the configuration that was looked at last.
+#[derive(Clone, Copy)]
+struct Encounter {
+    /// The slots of the two; [`NOWHERE`] for one that is not there.
+    target: u32,
+    slot: u32,
+    machine: CellId,
+    network: CellId,
+    /// It does nothing by itself.
+    machine_rests: bool,
+    meeting: Meeting,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Encounter {
+    fn new(target: u32, slot: u32) -> Self {
+        Encounter { target, slot, machine: 0, network: 0, machine_rests: true, meeting: Meeting::NONE }
+    }
+
+    /// No cell has this number.
+    fn forget(&mut self) {
+        self.machine = CellId::MAX;
+    }
 }
 
 /// A successor before the steps that it is folded with.
@@ -184,8 +209,8 @@ impl<'a> HandOvers<'a> {
             ways: Vec::new(),
             open: Vec::new(),
             spare: Vec::new(),
-            meeting: Vec::new(),
             arrivals: Vec::new(),
+            encounters: Vec::new(),
             now: Unfolded::default(),
         }
     }
@@ -239,9 +264,8 @@ impl<'a> HandOvers<'a> {
         raw.clear();
     }
 
-    /// Tells the steps of a settled configuration, folded. Those about which there is something special are left to be folded. In
-    /// stages, so that what is looked up for one is on its way while another one is looked at.
-    /// The `next` configuration is the one that will be asked for after this one, if that is known.
+    /// Tells the steps of a settled configuration, folded. Those about which there is something special are left to be folded.
+    /// The `next` configuration is the one that will be asked for after this one, if that is known: what it needs is brought nearer.
     pub fn expand<S: FoldedSink>(
         &mut self,
         expander: &mut Expander<'_>,
@@ -254,76 +278,99 @@ impl<'a> HandOvers<'a> {
         if self.places.len() < vector.len() {
             self.find_places();
         }
-        self.meetings.tidy();
+        if self.meetings.tidy() {
+            self.encounters.iter_mut().for_each(Encounter::forget);
+        }
         let mut standing = Standing::default();
-        let mut meeting = std::mem::take(&mut self.meeting);
-        for (slot, &cell) in vector.iter().enumerate().skip(expander.n_monitors()) {
-            if cell == 0 {
-                continue;
+        // Neighbours have most of their cells in common, so who meets whom is mostly known from the last one.
+        let mut encounters = std::mem::take(&mut self.encounters);
+        for now in &mut encounters {
+            let (machine, network) = (cell_at(vector, now.target), cell_at(vector, now.slot));
+            if (machine, network) != (now.machine, now.network) {
+                self.encounter(&mut expander.memo, machine, network, now);
             }
-            let (slot, target) = (slot as u32, self.places[slot].target);
-            if target != slot && cell_at(vector, target) != 0 {
-                meeting.push((target, slot, Meeting::default()));
-            } else if self.briefs.get(&mut expander.memo, cell).kind == BriefKind::Rests {
-                standing.n_machines += 1;
-            } else {
-                expander.step(vector, slot, cell, raw, &mut standing);
+            standing.n_machines += u32::from(machine != 0 && now.machine_rests);
+            standing.n_enabled += u32::from(!now.meeting.can_wait);
+            if !now.machine_rests {
+                expander.step(vector, now.target, machine, raw, &mut standing);
             }
-        }
-        meeting.retain_mut(|(target, slot, meeting)| {
-            let (machine, network) = (vector[*target as usize], vector[*slot as usize]);
-            let known = self.meetings.get(machine, network);
-            match known.or_else(|| self.meet(&mut expander.memo, machine, *slot, network)) {
-                None => return false,
-                Some(Meeting { is_special: true, .. }) => {
-                    expander.step(vector, *slot, network, raw, &mut standing);
-                    return false;
-                }
-                Some(found) => *meeting = found,
-            }
-            standing.n_enabled += u32::from(!meeting.can_wait);
-            self.meetings.prefetch_arrivals(*meeting);
-            true
-        });
-        for (place, &cell) in self.places.iter().zip(next) {
-            let machine = cell_at(next, place.target);
-            if cell != 0 && machine != cell {
-                self.meetings.prefetch(machine, cell);
+            if now.meeting.is_special {
+                expander.step(vector, now.slot, network, raw, &mut standing);
             }
         }
-        for &(_, _, meeting) in &meeting {
-            for arrival in self.meetings.arrivals(meeting) {
-                if let [Sent { delivery: (to, op), .. }, ..] = *self.sends.all(arrival.sent()) {
-                    let before = match cell_at(vector, to) {
-                        0 => expander.memo.empty_network(to),
-                        cell => cell,
-                    };
-                    expander.memo.prefetch_reaction(before, op);
+        if !next.is_empty() {
+            for now in &encounters {
+                let (machine, network) = (cell_at(next, now.target), cell_at(next, now.slot));
+                if network != 0 && (machine, network) != (now.machine, now.network) {
+                    self.meetings.prefetch(machine, network);
                 }
             }
         }
-        let mut now = std::mem::take(&mut self.now);
-        for &(target, slot, meeting) in &meeting {
-            for at in 0..self.meetings.arrivals(meeting).len() {
-                let arrival = self.meetings.arrivals(meeting)[at];
-                now.delta = arrival.delta;
-                now.n_folded = arrival.n_folded();
-                now.changes.clear();
-                now.changes.extend_from_slice(&[(target, arrival.machine), (slot, arrival.network)]);
+        let mut changed = std::mem::take(&mut self.now);
+        let memo = &mut expander.memo;
+        for now in &encounters {
+            for at in 0..usize::from(now.meeting.n) {
+                let arrival = self.meetings.arrivals(now.meeting)[at];
+                changed.delta = arrival.delta;
+                changed.n_folded = arrival.n_folded();
+                changed.changes.clear();
+                changed
+                    .changes
+                    .extend_from_slice(&[(now.target, arrival.machine), (now.slot, arrival.network)]);
                 // Nothing was sent to itself, so what comes now concerns others.
-                if self.hand_over(&mut expander.memo, vector, 0, arrival.sent(), &mut now, notes, sink)
-                    && self.drop_all(&mut expander.memo, vector, 2, &mut now)
-                {
-                    now.changes[0].1 = arrival.machine;
-                    sink.folded(now.n_folded, true);
-                    tell(vector, &now, sink);
+                let is_known = match arrival.n_sent {
+                    0 => true,
+                    1 if notes.is_none() => {
+                        self.hand_one_over(memo, vector, arrival.delivery, &mut changed, sink)
+                    }
+                    _ => {
+                        let is_known =
+                            self.hand_over(memo, vector, 0, arrival.sent(), &mut changed, notes, sink)
+                                && self.drop_all(memo, vector, 2, &mut changed);
+                        changed.changes[0].1 = arrival.machine;
+                        is_known
+                    }
+                };
+                if is_known {
+                    sink.folded(changed.n_folded, true);
+                    tell(vector, &changed, sink);
                 }
             }
         }
-        self.now = now;
-        meeting.clear();
-        self.meeting = meeting;
+        self.now = changed;
+        // Unless there are new machines, so that they were found anew.
+        if self.encounters.is_empty() {
+            self.encounters = encounters;
+        }
         standing
+    }
+
+    /// Looks up a machine and its network, as they stand in a configuration. What was put off is asked for again.
+    fn encounter(&mut self, memo: &mut Memo<'_>, machine: CellId, network: CellId, now: &mut Encounter) {
+        *now = Encounter { machine, network, machine_rests: true, meeting: Meeting::NONE, ..*now };
+        if machine != 0 {
+            let kind = self.briefs.get(memo, machine).kind;
+            now.machine_rests = kind == BriefKind::Rests;
+            if kind == BriefKind::Unasked {
+                now.forget();
+            }
+        }
+        if network != 0 {
+            let known = match machine {
+                0 => Some(Meeting::SPECIAL),
+                _ => {
+                    let known = self.meetings.get(machine, network);
+                    known.or_else(|| self.meet(memo, machine, now.slot, network))
+                }
+            };
+            match known {
+                Some(meeting) => {
+                    now.meeting = meeting;
+                    self.meetings.prefetch_arrivals(meeting);
+                }
+                None => now.forget(),
+            }
+        }
     }
 
     /// What becomes of a machine and of its network, the one of that slot, when something arrives; `None` if an answer was put off.
@@ -367,7 +414,7 @@ impl<'a> HandOvers<'a> {
                 before => self.after_drops(memo, next, before)?,
             };
             let delta = [only.delta, more, delta].into_iter().fold(out.delta, u64::wrapping_add);
-            match Arrival::new(delta, next, after, sent, n) {
+            match Arrival::new(delta, next, after, (sent, self.sends.all(sent)), n) {
                 Some(arrival) => self.arrivals.push(arrival),
                 None => return Some(self.meetings.add_special(machine, network)),
             }
@@ -435,24 +482,42 @@ impl<'a> HandOvers<'a> {
             }
             let place = now.changes.iter().position(|&(slot, _)| slot == network);
             let before = place.map_or_else(|| cell_at(from, network), |place| now.changes[place].1);
-            let before = if before == 0 { memo.empty_network(network) } else { before };
-            let Reaction { only, n, .. } = memo.reaction(before, op);
-            // Without faults and bounds there is one way to hand a message over, unless the answer was put off.
-            debug_assert!(n == 1 || memo.has_missed());
-            if only.extra != 0 {
-                if n > 0
-                    && let End::Cut(cut) = memo.extras[only.extra as usize].end
-                {
-                    sink.cut(cut);
-                }
+            let Some(Out { delta, next, .. }) = handed_over(memo, network, before, op, sink) else {
                 return false;
-            }
-            now.delta = now.delta.wrapping_add(only.delta);
+            };
+            now.delta = now.delta.wrapping_add(delta);
             match place {
-                Some(place) => now.changes[place].1 = only.next,
-                None => now.changes.push((network, only.next)),
+                Some(place) => now.changes[place].1 = next,
+                None => now.changes.push((network, next)),
             }
         }
+        true
+    }
+
+    /// The same of one message to a network that has not changed, whose machine has not either, and what this drops of it.
+    #[inline]
+    fn hand_one_over<S: FoldedSink>(
+        &mut self,
+        memo: &mut Memo<'_>,
+        from: &[CellId],
+        (network, op): (u32, u32),
+        now: &mut Unfolded,
+        sink: &mut S,
+    ) -> bool {
+        let Some(handed) = handed_over(memo, network, cell_at(from, network), op, sink) else {
+            return false;
+        };
+        let mut change = (network, handed.next);
+        now.delta = now.delta.wrapping_add(handed.delta);
+        let target = self.place(network).target;
+        if target != network && cell_at(from, target) != 0 && handed.next != 0 {
+            let dropped = self.after_drops(memo, cell_at(from, target), handed.next);
+            let Some(AfterDrops { delta, after, n }) = dropped else { return false };
+            change.1 = after;
+            now.delta = now.delta.wrapping_add(delta);
+            now.n_folded += n;
+        }
+        now.changes.push(change);
         true
     }
 
@@ -632,12 +697,19 @@ impl<'a> HandOvers<'a> {
     fn find_places(&mut self) {
         let cells = lock(self.cells);
         self.places = (0..cells.n_slots() as u32).map(|slot| Place { network: slot, target: slot }).collect();
+        self.encounters.clear();
         for (slot, owner) in cells.owners.iter().enumerate() {
-            if let Owner::Machine(instance) = owner
-                && let Some(network) = cells.network_slot_known(*instance)
-            {
+            let Owner::Machine(instance) = owner else { continue };
+            let network = cells.network_slot_known(*instance);
+            if let Some(network) = network {
                 self.places[slot].network = network;
                 self.places[network as usize].target = slot as u32;
+            }
+            self.encounters.push(Encounter::new(slot as u32, network.unwrap_or(NOWHERE)));
+        }
+        for (slot, owner) in cells.owners.iter().enumerate() {
+            if matches!(owner, Owner::Network(_)) && self.places[slot].target as usize == slot {
+                self.encounters.push(Encounter::new(NOWHERE, slot as u32));
             }
         }
     }
@@ -759,6 +831,31 @@ fn step_on(memo: &Memo<'_>, act: ActEntry, own: u32, at: usize, now: &mut Unfold
     true
 }
 
+/// What becomes of a network that gets a message; nothing if that was put off, or is cut off, of which the sink is told.
+#[inline]
+fn handed_over<S: FoldedSink>(
+    memo: &mut Memo<'_>,
+    network: u32,
+    before: CellId,
+    op: u32,
+    sink: &mut S,
+) -> Option<Out> {
+    let before = if before == 0 { memo.empty_network(network) } else { before };
+    let Reaction { only, n, .. } = memo.reaction(before, op);
+    // Without faults and bounds there is one way to hand a message over, unless the answer was put off.
+    debug_assert!(n == 1 || memo.has_missed());
+    if only.extra == 0 {
+        return Some(only);
+    }
+    if n > 0
+        && let End::Cut(cut) = memo.extras[only.extra as usize].end
+    {
+        sink.cut(cut);
+    }
+    None
+}
+
+#[inline]
 fn tell<S: FoldedSink>(from: &[CellId], now: &Unfolded, sink: &mut S) {
     let (delta, changes) = (now.delta, &now.changes);
     sink.successor(from, Successor { delta, changes, by: Move::default(), hot: 0, cold: 0 });

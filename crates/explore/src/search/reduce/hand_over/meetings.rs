@@ -5,7 +5,7 @@
 use super::super::super::cells::CellId;
 use super::super::super::huge::{make_room, prefetch};
 use super::super::super::pair_table::{PairTable, Quarter};
-use super::sends::Run;
+use super::sends::{Run, Sent};
 
 /// When so many are remembered all are forgotten: in some programs they are as many as configurations.
 const MAX_MEETINGS: usize = 1 << 17;
@@ -21,11 +21,17 @@ pub(super) struct Meetings {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Meeting {
     first: u32,
-    n: u16,
+    pub n: u16,
     /// There is something special about some of them.
     pub is_special: bool,
     /// Nothing has to arrive.
     pub can_wait: bool,
+}
+
+impl Meeting {
+    /// Nothing arrives.
+    pub const NONE: Meeting = Meeting { first: 0, n: 0, is_special: false, can_wait: true };
+    pub const SPECIAL: Meeting = Meeting { is_special: true, ..Meeting::NONE };
 }
 
 /// Where the two stand after an arrival. In as few bytes as it takes, since many are looked at.
@@ -36,15 +42,24 @@ pub(super) struct Arrival {
     pub machine: CellId,
     pub network: CellId,
     first_sent: u32,
-    n_sent: u16,
+    pub n_sent: u16,
     n_dropped: u16,
+    /// What is sent first, if anything is: the network and what it does with it.
+    pub delivery: (u32, u32),
 }
 
 impl Arrival {
     /// `None` if there are too many of something.
-    pub fn new(delta: u64, machine: CellId, network: CellId, sent: Run, n_dropped: u32) -> Option<Self> {
+    pub fn new(
+        delta: u64,
+        machine: CellId,
+        network: CellId,
+        (sent, all): (Run, &[Sent]),
+        n_dropped: u32,
+    ) -> Option<Self> {
         let (n_sent, n_dropped) = (sent.n.try_into().ok()?, n_dropped.try_into().ok()?);
-        Some(Arrival { delta, machine, network, first_sent: sent.first, n_sent, n_dropped })
+        let delivery = all.first().map_or_else(Default::default, |sent| sent.delivery);
+        Some(Arrival { delta, machine, network, first_sent: sent.first, n_sent, n_dropped, delivery })
     }
 
     /// What the machine has handed over to others.
@@ -65,13 +80,15 @@ impl Meetings {
         self.pairs.n_bytes() + self.arrivals.capacity() * size_of::<Arrival>()
     }
 
-    /// Forgets all if there are too many.
+    /// Forgets all if there are too many; says whether it did.
     #[inline]
-    pub fn tidy(&mut self) {
-        if self.pairs.len() > MAX_MEETINGS {
+    pub fn tidy(&mut self) -> bool {
+        let are_too_many = self.pairs.len() > MAX_MEETINGS;
+        if are_too_many {
             self.pairs.clear();
             self.arrivals.clear();
         }
+        are_too_many
     }
 
     #[inline]
@@ -107,8 +124,7 @@ impl Meetings {
     }
 
     pub fn add_special(&mut self, machine: CellId, network: CellId) -> Meeting {
-        let meeting = Meeting { is_special: true, ..Meeting::default() };
-        self.pairs.insert(machine, network, meeting);
-        meeting
+        self.pairs.insert(machine, network, Meeting::SPECIAL);
+        Meeting::SPECIAL
     }
 }
