@@ -9,7 +9,7 @@ use super::sends::{Run, Sent};
 
 /// When so many are remembered all are forgotten: in some programs they are as many as configurations. Where checks are on that
 /// happens in small programs too, so that they show what goes wrong.
-const MAX_MEETINGS: usize = if cfg!(debug_assertions) { 64 } else { 1 << 17 };
+const MAX_MEETINGS: usize = if cfg!(debug_assertions) { 8 } else { 1 << 17 };
 
 /// By cells of a machine and of its network.
 #[derive(Default)]
