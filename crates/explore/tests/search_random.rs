@@ -74,6 +74,16 @@ fn reductions() -> Vec<(&'static str, Reductions)> {
     all
 }
 
+/// What one thread and two count, if it is not the same.
+fn difference_by_threads(one: &ProveReport, two: &ProveReport) -> Option<String> {
+    let figures = |report: &ProveReport| {
+        let s = report.statistics;
+        (s.n_configurations, s.n_transitions, s.n_ends, s.depth, s.saved)
+    };
+    let both = [figures(one), figures(two)];
+    (both[0] != both[1]).then(|| format!("{both:?} with one thread and two"))
+}
+
 #[test]
 fn reductions_change_no_verdict() {
     let mut problems = Vec::new();
@@ -97,13 +107,8 @@ fn reductions_change_no_verdict() {
         for (name, reductions) in reductions() {
             let reduced = run(reductions, StoreKind::Exact, 1);
             let two = run(reductions, StoreKind::Fingerprint, 2);
-            let figures = |report: &ProveReport| {
-                let s = report.statistics;
-                (s.n_configurations, s.n_transitions, s.n_ends, s.depth, s.saved)
-            };
-            if figures(&reduced) != figures(&two) {
-                let both = [figures(&reduced), figures(&two)];
-                problems.push(format!("seed {seed}, {name}: {both:?} with one thread and two"));
+            if let Some(difference) = difference_by_threads(&reduced, &two) {
+                problems.push(format!("seed {seed}, {name}: {difference}"));
             }
             match (&whole.verdict, &reduced.verdict) {
                 (Verdict::Holds(_), Verdict::Holds(_)) => {
@@ -211,13 +216,8 @@ fn late_faults_change_no_verdict() {
             let reductions = Reductions { late_faults: true, hand_overs, ..Reductions::NONE };
             let reduced = run(reductions, StoreKind::Exact, 1);
             let two = run(reductions, StoreKind::Fingerprint, 2);
-            let figures = |report: &ProveReport| {
-                let s = report.statistics;
-                (s.n_configurations, s.n_transitions, s.n_ends, s.depth, s.saved)
-            };
-            if figures(&reduced) != figures(&two) {
-                let both = [figures(&reduced), figures(&two)];
-                problems.push(format!("seed {seed}: {both:?} with one thread and two"));
+            if let Some(difference) = difference_by_threads(&reduced, &two) {
+                problems.push(format!("seed {seed}: {difference}"));
             }
             match (&whole.verdict, &reduced.verdict) {
                 (Verdict::Holds(_), Verdict::Holds(_)) => {
