@@ -144,11 +144,7 @@ fn cells<'a>(
             (machine, event, format!("arrives from {source}{taken}{}", with(payload)))
         }
         Entry::Crash { machine, state, n_discarded } => {
-            let rest = match n_discarded {
-                0 => String::new(),
-                n => format!(", {n} messages in its inbox are lost"),
-            };
-            (machine, "crash", format!("crashes in {state}{rest}"))
+            (machine, "crash", format!("crashes in {state}{}", discarded(*n_discarded)))
         }
         Entry::Drop { machine, target, event } => (machine, event, format!("lost: {target} has halted")),
         Entry::Dequeue { machine, state, event, payload } => {
@@ -197,11 +193,7 @@ fn cells<'a>(
         }
         Entry::Print { machine, text, .. } => (machine, "print", cut(text, MAX_PAYLOAD)),
         Entry::Halt { machine, n_discarded } => {
-            let rest = match n_discarded {
-                0 => String::new(),
-                n => format!(", {n} messages in its inbox are lost"),
-            };
-            (machine, "halt", format!("halts{rest}"))
+            (machine, "halt", format!("halts{}", discarded(*n_discarded)))
         }
         Entry::Fault(violation) => {
             let place = violation.span.map_or(String::new(), |span| format!(" at {}", sources.place(span)));
@@ -218,6 +210,15 @@ fn is_delivery(last: Option<&Entry>, machine: &str, event: &str) -> bool {
         Some(Entry::Send { target, event: sent, .. }) => target == machine && sent == event,
         Some(Entry::Arrive { machine: target, event: brought, .. }) => target == machine && brought == event,
         _ => false,
+    }
+}
+
+/// What becomes of an inbox that nobody reads any more.
+fn discarded(n: usize) -> String {
+    match n {
+        0 => String::new(),
+        1 => ", one message in its inbox is lost".to_owned(),
+        n => format!(", {n} messages in its inbox are lost"),
     }
 }
 
