@@ -8,7 +8,9 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
 use allways_explore::search::{SearchBounds, VariableBounds};
+use allways_machine::configuration::After;
 use allways_machine::demand::EVERYTHING;
+use allways_machine::encode::{encode_in_flight, encode_whole};
 use allways_machine::{Executable, Kernel, Local, Outcome, Pending, Script, Silent, Status};
 use allways_p::hir::{MachineKind, Program};
 use allways_run::{Bound, InstanceId, Limits, NetworkOptions, ViolationKind};
@@ -226,9 +228,24 @@ impl Search<'_> {
         Some(())
     }
 
+    /// Who is about to fail is not told apart by how else it stands: that is nothing to a search.
     fn is_new(&mut self) -> bool {
-        let mut bytes = Vec::new();
-        self.kernel.encode_whole(&mut bytes);
+        let conf = self.kernel.configuration();
+        let fails = conf.instances().any(|(_, local)| is_failing(local));
+        let mut bytes = vec![u8::from(fails)];
+        if fails {
+            let (exe, store) = (self.exe, self.kernel.store());
+            let mut machines: Vec<(InstanceId, &Local)> = conf.instances().collect();
+            machines.sort_by_key(|(instance, _)| *instance);
+            for (instance, local) in machines {
+                bytes.extend(instance.as_u32().to_le_bytes());
+                encode_whole(exe, store, &bare(local), &mut bytes);
+            }
+            conf.monitors.iter().for_each(|monitor| encode_whole(exe, store, monitor, &mut bytes));
+            encode_in_flight(exe, store, &conf.network, &mut bytes);
+        } else {
+            self.kernel.encode_whole(&mut bytes);
+        }
         self.seen.insert(bytes)
     }
 
@@ -300,10 +317,9 @@ impl Search<'_> {
             let channels = conf.network.channels.iter().filter(|channel| channel.target == instance);
             let on_the_way: Vec<u32> =
                 channels.flat_map(|channel| channel.messages.iter().map(|sent| sent.message.event)).collect();
-            let fails = matches!(local.status, Status::Pending(Pending::Fault(_)));
             let is_too_large = |variable| self.is_too_large(local, variable);
             are_many(&on_the_way)
-                || !fails && (are_many(&inbox) || self.within.variable.is_some_and(is_too_large))
+                || !is_failing(local) && (are_many(&inbox) || self.within.variable.is_some_and(is_too_large))
         };
         machines.is_some_and(|most| conf.instances().count() > most as usize)
             || conf.instances().any(is_beyond)
@@ -320,6 +336,23 @@ impl Search<'_> {
             length > variable.most || !variable.is_of_length && number > variable.most
         })
     }
+}
+
+fn is_failing(local: &Local) -> bool {
+    matches!(local.status, Status::Pending(Pending::Fault(_)))
+}
+
+/// Of somebody who is about to fail, just how.
+fn bare(local: &Local) -> Local {
+    let mut local = local.clone();
+    if let Status::Pending(Pending::Fault(fault)) = &mut local.status {
+        fault.text = allways_machine::Value::NULL;
+        local.after = After::Handler;
+        local.frames.clear();
+        local.registers.clear();
+        local.inbox.clear();
+    }
+    local
 }
 
 /// The largest number in a value, without its sign, and how many elements the largest collection in it has.

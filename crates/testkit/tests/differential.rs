@@ -196,7 +196,8 @@ fn searches_agree_within_bounds() {
     let mut n_met: BTreeMap<String, usize> = BTreeMap::new();
     for model in [NetworkModel::Inbox, NetworkModel::Fifo] {
         let over = Over { model, ..Over::default() };
-        for seed in FIRST_SEED..FIRST_SEED + 240 {
+        // And some where the last step within the bound leaves somebody about to fail.
+        for seed in (FIRST_SEED..FIRST_SEED + 240).chain([100_003_584, 100_007_364]) {
             let text = bounded::program_of(seed, over);
             let loaded =
                 Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
