@@ -201,7 +201,7 @@ impl<S: Slot + super::huge::Zeros, const N: usize> Lines<S, N> {
         &self.memory[self.first..self.first + self.n]
     }
 
-    /// There is nothing behind the last one but what is no whole line.
+    /// There may be one more than are used.
     #[inline]
     fn lines(&self) -> &[[S; N]] {
         self.memory[self.first..].as_chunks().0
