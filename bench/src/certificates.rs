@@ -4,6 +4,7 @@
 //! `whole` is said, nothing is left out of local states, so that less has to be trusted.
 //! All times are processor time.
 
+use allways_explore::Never;
 use allways_explore::search::almost_sync::certify::certify;
 use allways_explore::search::almost_sync::{AlmostSyncOptions, prove};
 use allways_machine::Simplify;
@@ -40,7 +41,7 @@ pub fn run(seconds: u64, is_whole: bool, words: &[&str]) -> bool {
             println!(" no proof");
             continue;
         };
-        let (checked, cpu, _) = timed(|| certify(&exe, &text, limits(), &Quiet));
+        let (checked, cpu, _) = timed(|| certify(&exe, &text, limits(), &Quiet, &Never));
         match checked {
             Ok(checked) => {
                 let each = text.len() as f64 / checked.n_states.max(1) as f64;

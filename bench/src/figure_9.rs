@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use allways_base::Sources;
-use allways_driver::boogie::{BoogieOptions, BoogieVerdict, Loaded, SchedulerKind, check};
-use allways_run::Quiet;
+use allways_driver::boogie::{BoogieOptions, Loaded, SchedulerKind, check};
+use allways_run::{Quiet, Verdict};
 
 /// Seconds of the paper's tool by length: depth first with waiting, and depth first.
 const PAPER_DFW: [(u32, f64); 4] = [(1, 0.56), (10, 0.74), (20, 1.18), (50, 4.4)];
@@ -183,9 +183,9 @@ fn measure(n: u32, scheduler: SchedulerKind, delays: u32) -> Measured {
         Err(error) => panic!("{error:?}"),
     };
     let found = match &report.verdict {
-        BoogieVerdict::Violated(violation) => violation.is_repeated,
-        BoogieVerdict::Holds { .. } => false,
-        BoogieVerdict::Unknown(why) => panic!("{why}"),
+        Verdict::Violated(_) => report.evidence.is_some_and(|evidence| evidence.is_repeated),
+        Verdict::Holds(_) => false,
+        Verdict::Unknown(why) => panic!("{why:?}"),
     };
     Measured { seconds: start.elapsed().as_secs_f64(), solver: report.stats.solver_time, found }
 }

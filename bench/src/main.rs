@@ -3,15 +3,17 @@
 //!
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST (exact|print)[-reduced|-NAME][-always] THREADS`, or
 //! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME]
-//! [--no-reduction NAME] [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
-//! `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
+//! [--no-reduction NAME] [WORD]...`, or `figure-5 [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
+//! `symbolic [growth] [SECONDS] [WORD]...`, or `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
 
 mod almost_sync;
 mod certificates;
+mod figure_5;
 mod figure_9;
 mod front_end;
 mod portfolio;
 mod search;
+mod symbolic;
 mod testing;
 
 use std::process::ExitCode;
@@ -21,6 +23,9 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["front-end"] => front_end::run(),
+        ["figure-5", words @ ..] => {
+            return if figure_5::run(words) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
         ["figure-9", words @ ..] if figure_9::FigureOptions::parse(words).is_some() => {
             let is_good =
                 figure_9::FigureOptions::parse(words).is_some_and(|options| figure_9::run(&options));
@@ -53,6 +58,17 @@ fn main() -> ExitCode {
                 false => ExitCode::FAILURE,
             };
         }
+        ["symbolic", words @ ..] => {
+            let (is_growth, words) = match words {
+                ["growth", words @ ..] => (true, words),
+                words => (false, words),
+            };
+            let seconds = words.first().and_then(|word| word.parse().ok());
+            let words = if seconds.is_some() { &words[1..] } else { words };
+            let limit = Duration::from_secs(seconds.unwrap_or(60));
+            let agree = if is_growth { symbolic::growth(limit, words) } else { symbolic::run(limit, words) };
+            return if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
         ["testing"] => testing::run(20_000),
         ["testing", n] if n.parse::<u64>().is_ok() => testing::run(n.parse().unwrap_or(20_000)),
         ["search", "one", model, test, store, n_threads] => search::run_one(model, test, store, n_threads),
@@ -65,7 +81,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-5 [word of a program]... | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | symbolic [growth] [seconds] [word of a row]... | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }

@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allways_driver::Request;
-use allways_driver::auto::{self, AutoOptions, Engine};
-use allways_explore::search::almost_sync::AlmostSyncOptions;
-use allways_explore::search::{ProveOptions, Reductions, prove};
+use allways_driver::engine::{self, Budget, Effort, Question, Settings};
+use allways_explore::search::{ProveOptions, Reductions};
 use allways_machine::Executable;
-use allways_run::{Guarantee, Limits, Quiet, StopReason, Verdict};
+use allways_run::{Guarantee, Quiet, StopReason, Verdict};
 
 use crate::search::timed;
 
@@ -25,8 +24,8 @@ pub struct PortfolioOptions {
     gigabytes: u64,
     n_threads: usize,
     reductions: Reductions,
-    /// All engines race; else explicit search alone.
-    races: bool,
+    /// By name; `auto` races all.
+    engine: String,
     /// Of a folder or test, part of the name.
     words: Vec<String>,
 }
@@ -40,7 +39,7 @@ impl PortfolioOptions {
             gigabytes: 12,
             n_threads: 2,
             reductions: Reductions::default(),
-            races: true,
+            engine: engine::AUTO.to_owned(),
             words: Vec::new(),
         };
         let mut rest = words;
@@ -56,8 +55,7 @@ impl PortfolioOptions {
                 "seconds" => options.seconds = value.parse().ok()?,
                 "memory" => options.gigabytes = value.parse().ok()?,
                 "threads" => options.n_threads = value.parse().ok()?,
-                "engine" if *value == "auto" => options.races = true,
-                "engine" if *value == "explicit" => options.races = false,
+                "engine" => options.engine = engine_named(value)?.to_owned(),
                 "reduction" => *options.reductions.by_name(value)? = true,
                 "no-reduction" if *value == "all" => options.reductions = Reductions::NONE,
                 "no-reduction" => *options.reductions.by_name(value)? = false,
@@ -107,27 +105,24 @@ fn row(exe: &Arc<Executable>, options: &PortfolioOptions) -> String {
     let limit = Duration::from_secs(options.seconds);
     let start = Instant::now();
     let cancel = || (start.elapsed() > limit).then_some(StopReason::Time(limit));
-    let limits = Limits { memory_bytes: Some(options.gigabytes << 30), ..Limits::default() };
-    let asked = ProveOptions {
-        n_threads: options.n_threads,
-        reductions: options.reductions,
-        limits,
-        ..ProveOptions::default()
+    let settings = Settings {
+        explicit: ProveOptions { reductions: options.reductions, ..ProveOptions::default() },
+        ..Settings::default()
     };
+    let budget = Budget {
+        n_threads: options.n_threads,
+        memory_bytes: Some(options.gigabytes << 30),
+        effort: Effort::Whole,
+    };
+    let question = Question::new(exe.clone());
     forget_peak();
-    let (answer, cpu, wall) = timed(|| match options.races {
-        false => prove(exe, &asked, &Quiet, &cancel).map(|report| (Engine::Explicit, report)),
-        true => {
-            let almost_sync = Some(AlmostSyncOptions { limits, ..AlmostSyncOptions::default() });
-            let asked = AutoOptions { explicit: asked, almost_sync, seed: 0 };
-            auto::prove(exe, &asked, &Quiet, &cancel).map(|answer| (answer.engine, answer.report))
-        }
-    });
-    let (engine, report) = match answer {
+    let (answer, cpu, wall) =
+        timed(|| engine::answer(&options.engine, &question, &settings, budget, &Quiet, &cancel));
+    let answer = match answer {
         Ok(answer) => answer,
         Err(error) => return format!("internal error: {error}"),
     };
-    let verdict = match &report.verdict {
+    let verdict = match &answer.verdict {
         Verdict::Holds(
             Guarantee::Exhaustive
             | Guarantee::Probable { .. }
@@ -141,15 +136,21 @@ fn row(exe: &Arc<Executable>, options: &PortfolioOptions) -> String {
         Verdict::Unknown(StopReason::Memory { .. }) => format!("unknown: {} GB", options.gigabytes),
         Verdict::Unknown(reason) => format!("unknown: {reason:?}"),
     };
-    let peak = peak_megabytes().unwrap_or(report.statistics.peak_bytes >> 20);
-    let statistics = &report.statistics;
+    let statistics = &answer.figures.search.unwrap_or_default();
+    let peak = peak_megabytes().unwrap_or(statistics.peak_bytes >> 20);
     let (steps, saved) = (statistics.n_transitions, statistics.saved);
     let share = |part: u64, all: u64| format!("{:.0} %", part as f64 * 100.0 / all.max(1) as f64);
     let renamed = share(saved.n_renamed, steps);
     let put_off = share(saved.n_put_off, steps + saved.n_put_off);
     let n = statistics.n_configurations;
-    let engine = engine.as_str();
+    let engine = answer.engine;
     format!("{verdict:32} {engine:8} {n:>12} {cpu:>8.1} {wall:>8.1} {peak:>8} {renamed:>8} {put_off:>8}")
+}
+
+/// A name of an engine that can be asked for.
+fn engine_named(name: &str) -> Option<&'static str> {
+    let names = engine::ENGINES.iter().filter(|entry| entry.proves).map(|entry| entry.name);
+    names.chain([engine::AUTO]).find(|known| *known == name)
 }
 
 /// Folders with a project file, and folders with sources and none.

@@ -1,4 +1,4 @@
-//! How many scheduling decisions a second the testing engine makes on the models that ship with Allways.
+//! How many scheduling decisions a second the testing engine makes on models that ship with Allways, and on models of large data.
 //!
 //! The baseline is one thread; the ratio is what two threads make of it. CPU seconds tell what a decision costs also
 //! on a machine that does other things, where wall time says little.
@@ -12,8 +12,16 @@ use allways_explore::{CheckOptions, Never, StrategyKind, check};
 use allways_machine::Executable;
 use allways_run::Quiet;
 
-const MODELS: [(&str, &str); 3] =
-    [("bank", "OneSharedAccount"), ("two_phase_commit", "TwoWriters"), ("raft", "Three")];
+/// Path, test, and one in how many of the schedules are run: runs over large data are long.
+const MODELS: [(&str, &str, u64); 7] = [
+    ("models/bank", "OneSharedAccount", 1),
+    ("models/two_phase_commit", "TwoWriters", 1),
+    ("models/raft", "Three", 1),
+    ("bench/models/gossip.p", "Gossip", 1_000),
+    ("bench/models/records.p", "Records", 2_000),
+    ("bench/models/reordering.p", "Reordering", 100),
+    ("bench/models/succession.p", "Succession", 100),
+];
 
 /// Runs so many schedules of each model on one thread and on two.
 pub fn run(n_schedules: u64) {
@@ -21,8 +29,8 @@ pub fn run(n_schedules: u64) {
         "{:<34} {:>7} {:>12} {:>14} {:>14} {:>7} {:>9}",
         "test", "threads", "decisions", "per CPU s", "per second", "ratio", "peak MB"
     );
-    for (model, test) in MODELS {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(model);
+    for (model, test, share) in MODELS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(model);
         let compilation =
             allways_driver::compile(&Request { paths: vec![folder], ..Request::default() }, false);
         let Some(program) = &compilation.program else { panic!("{model} is a program") };
@@ -33,7 +41,7 @@ pub fn run(n_schedules: u64) {
         for n_threads in [1, 2] {
             let options = CheckOptions {
                 strategy: StrategyKind::Random,
-                n_schedules: Some(n_schedules),
+                n_schedules: Some((n_schedules / share).max(1)),
                 n_threads,
                 ..CheckOptions::default()
             };

@@ -19,6 +19,7 @@ use allways_testkit::liveness;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
 use allways_testkit::shrink::shrink;
+use allways_testkit::symbolic as with_symbols;
 
 /// So many differing programs are enough to look at.
 const MAX_DIFFERENCES: usize = 5;
@@ -36,8 +37,13 @@ pub fn run(args: &[&str]) -> ExitCode {
     let faults = args.contains(&"--faults");
     let proves = args.contains(&"--prove");
     let lives = args.contains(&"--live");
-    let args: Vec<&str> =
-        args.iter().copied().filter(|arg| !matches!(*arg, "--faults" | "--prove" | "--live")).collect();
+    let quiesces = args.contains(&"--quiesce");
+    let symbolically = args.contains(&"--symbolic");
+    let args: Vec<&str> = args
+        .iter()
+        .copied()
+        .filter(|arg| !matches!(*arg, "--faults" | "--prove" | "--live" | "--quiesce" | "--symbolic"))
+        .collect();
     let mut rest = args.as_slice();
     while let [name, value, more @ ..] = rest {
         let parsed = match *name {
@@ -73,7 +79,15 @@ pub fn run(args: &[&str]) -> ExitCode {
     let options = OracleOptions { max_configurations, ..OracleOptions::default() };
     let mut n_differences = 0;
     for model in models {
-        let compare = if lives {
+        if quiesces {
+            n_differences += quiesce(model, seed..seed + n_programs);
+            continue;
+        }
+        let compare = if symbolically && lives {
+            symbolic_liveness
+        } else if symbolically {
+            symbolic
+        } else if lives {
             live
         } else if proves {
             prove
@@ -180,7 +194,7 @@ impl WithinBounds {
             Some(Bound::Machines(_)) => "machines",
             Some(Bound::Choices(_)) => "answers",
             Some(Bound::Variables) => "variables",
-            None => return Ok(()),
+            Some(Bound::Delays(_) | Bound::Rounds(_) | Bound::Nesting(_)) | None => return Ok(()),
         };
         let (n, n_met) = self.n.entry(kind).or_default();
         *n += 1;
@@ -212,6 +226,32 @@ impl WithinBounds {
             println!("  {kind}: {n} programs, met in {n_met}");
         }
     }
+}
+
+/// Whether every run ends, against a naive look at the graph.
+fn quiesce(model: NetworkModel, seeds: std::ops::Range<u64>) -> usize {
+    let mut tally = allways_testkit::quiesce::Tally::default();
+    for seed in seeds {
+        allways_testkit::quiesce::compare_seeds(seed..seed + 1, model, &mut tally, &mut |difference| {
+            println!("{difference}");
+        });
+        if tally.n_differences >= MAX_DIFFERENCES as u64 {
+            break;
+        }
+    }
+    println!(
+        "quiesce, network {}: {} programs, {} with their whole graph, {} answers that they end, {} that they do not, \
+         {} unknown, {} skipped, {} differences",
+        model.as_str(),
+        tally.n_programs,
+        tally.n_whole,
+        tally.n_quiescing,
+        tally.n_diverging,
+        tally.n_unknown,
+        tally.n_skipped,
+        tally.n_differences
+    );
+    tally.n_differences as usize
 }
 
 /// Liveness, in all ways, against a naive look at the graph. Programs that go round, unless another kind is asked for.
@@ -256,6 +296,118 @@ fn live(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usiz
     println!(
         "live, network {}{}: {n_programs} programs, {n_compared} compared, {n_endless} of them endless, \
          {n_at_random} broken at random, {n_weakly} weakly, {n_differences} differences",
+        over.model.as_str(),
+        if over.faults { " with faults" } else { "" },
+    );
+    n_differences
+}
+
+/// A program in which two engines differ, as small as lines can be left out.
+fn shrunk(text: &str, differs: impl Fn(&Loaded) -> Option<bool>) -> String {
+    shrink(text, |candidate| {
+        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
+        !loaded.program.tests.is_empty() && differs(&loaded) == Some(true)
+    })
+}
+
+/// Symbolic exploration against the oracle and explicit search, also within a bound.
+fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
+    let (mut n_programs, mut n_compared, mut n_violated, mut n_bounded) = (0, 0, 0, 0);
+    let (mut n_configurations, mut n_differences) = (0, 0);
+    for seed in seeds {
+        n_programs += 1;
+        let text = program_of(seed, over);
+        let loaded =
+            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        let network = network_of(&loaded.program, seed, over);
+        let look = |loaded: &Loaded| {
+            let exe = proof::executable(loaded, &network).ok()?;
+            let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+            (!reference.bound_hit).then(|| (exe, bounded::Reference::from(reference)))
+        };
+        let whole = bounded::Within::default();
+        if let Some((exe, reference)) = look(&loaded) {
+            n_compared += 1;
+            n_violated += usize::from(reference.summary.is_violated());
+            match with_symbols::compare(&loaded, &exe, &reference, &whole, seed) {
+                Ok(n) => n_configurations += n,
+                Err(difference) => {
+                    n_differences += 1;
+                    let small = shrunk(&text, |loaded| {
+                        let (exe, reference) = look(loaded)?;
+                        Some(with_symbols::compare(loaded, &exe, &reference, &whole, seed).is_err())
+                    });
+                    let words = network.describe().unwrap_or_default();
+                    println!("seed {seed} {words}: {difference}\n{small}");
+                }
+            }
+        }
+        let text = bounded::program_of(seed, over);
+        let within = |loaded: &Loaded| {
+            // What can still crash at the end is not followed by this reference.
+            if !network.crash.is_empty() {
+                return None;
+            }
+            let exe = proof::executable(loaded, &network).ok()?;
+            let within = bounded::within(&loaded.program, &exe, seed);
+            let reference = bounded::explore(loaded, &exe, &within, options, &network)?;
+            Some(with_symbols::compare(loaded, &exe, &reference, &within, seed))
+        };
+        if let Ok(loaded) = Loaded::new("random.p", &text)
+            && let Some(compared) = within(&loaded)
+        {
+            n_bounded += 1;
+            if let Err(difference) = compared {
+                n_differences += 1;
+                let small = shrunk(&text, |loaded| Some(within(loaded)?.is_err()));
+                println!("seed {seed} within a bound: {difference}\n{small}");
+            }
+        }
+        if n_differences >= MAX_DIFFERENCES {
+            break;
+        }
+    }
+    println!(
+        "symbolic, network {}{}: {n_programs} programs, {n_compared} compared, {n_violated} of them violated, {n_bounded} within a \
+         bound, {n_configurations} configurations where nothing breaks, {n_differences} differences",
+        over.model.as_str(),
+        if over.faults { " with faults" } else { "" },
+    );
+    n_differences
+}
+
+/// The same for liveness, against a naive look at the graph.
+fn symbolic_liveness(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
+    let over = Over { only: over.only.or(Some(Only::Rounds)), ..over };
+    let max_configurations = options.max_configurations.min(MAX_NAIVE);
+    let (mut n_programs, mut n_compared, mut n_violated, mut n_differences) = (0, 0, 0, 0);
+    for seed in seeds {
+        n_programs += 1;
+        let text = program_of(seed, over);
+        let loaded =
+            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        let network = network_of(&loaded.program, seed, over);
+        let compared = |loaded: &Loaded| {
+            let exe = proof::executable(loaded, &network).ok()?;
+            let graph = liveness::Graph::new(&exe, max_configurations)?;
+            let expected = liveness::Expected::of(&graph).at_random;
+            Some((expected, with_symbols::compare_liveness(&exe, expected, seed)))
+        };
+        let Some((is_violated, compared_here)) = compared(&loaded) else { continue };
+        n_compared += 1;
+        n_violated += usize::from(is_violated);
+        if let Err(difference) = compared_here {
+            n_differences += 1;
+            let small = shrunk(&text, |loaded| Some(compared(loaded)?.1.is_err()));
+            println!("seed {seed} {}: {difference}\n{small}", network.describe().unwrap_or_default());
+            if n_differences == MAX_DIFFERENCES {
+                break;
+            }
+        }
+    }
+    println!(
+        "symbolic liveness, network {}{}: {n_programs} programs, {n_compared} compared, {n_violated} of them violated, \
+         {n_differences} differences",
         over.model.as_str(),
         if over.faults { " with faults" } else { "" },
     );
@@ -348,7 +500,7 @@ fn run_boogie(args: &[&str]) -> ExitCode {
 
 fn usage() -> ExitCode {
     println!(
-        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live] \
+        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live|--quiesce|--symbolic [--live]] \
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();

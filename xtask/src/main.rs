@@ -3,6 +3,7 @@
 mod almost_synchronous;
 mod conformance;
 mod differential;
+mod tidy;
 
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
         Some((&"conformance", rest)) => conformance::run(rest),
         Some((&"almost-synchronous", rest)) => almost_synchronous::run(rest),
         Some((&"differential", rest)) => differential::run(rest),
+        Some((&"tidy", rest)) => tidy::run(rest),
         _ => {
             println!(
                 "cargo xtask conformance --p-repo DIR [--static]   compare with a checkout of the P repository"
@@ -25,6 +27,9 @@ fn main() -> ExitCode {
             );
             println!(
                 "cargo xtask differential --boogie [--programs N] [--seed S]   schedulers against translated programs"
+            );
+            println!(
+                "cargo xtask tidy   rules that no compiler checks: crate edges, module docs, dangling references"
             );
             if words.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) }
         }

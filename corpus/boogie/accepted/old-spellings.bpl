@@ -1,4 +1,6 @@
-// What old inputs write: contextual words as names, odd identifiers, blanks in attributes, posts.
+// What old inputs write: contextual words as names, odd identifiers, blanks in attributes, posts,
+// division of integers.
+// diagnostics: boogie-old-division@7
 type ref = int;
 const unique .str1: ref;
 const unique #k: ref;

@@ -8,6 +8,10 @@
 //!
 //! The recursion depth of a call site is one plus the number of sites around it with the same callee;
 //! sites deeper than the bound are blocked. Loops are procedures here, so the bound covers them too.
+//!
+//! Procedures with the attribute `{:recursion_group "name"}` and the same name there count as one procedure, and turns of
+//! a loop in one of them count per call: a translation that runs posted tasks as nested calls is then bounded by the length
+//! of causal chains, however it clones procedures.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -15,6 +19,7 @@ use std::time::Duration;
 
 use allways_base::{Idx, IndexVec};
 use allways_boogie::check::{Checked, Ty};
+use allways_boogie::tree::{DeclKind, ExprKind};
 use allways_run::{Observer, Progress};
 
 use crate::flow::{Flow, ProcId, VariableKind};
@@ -28,7 +33,8 @@ use crate::value::Value;
 /// Instances that are inlined without asking, as long as they are not recursive.
 const EAGER_INSTANCES: usize = 300;
 
-/// How many instances of recursive procedures one refinement may add at most.
+/// How many instances of recursive procedures one refinement may add at most. In programs with recursion groups a
+/// refinement adds one: their trees of calls are wide, and only what the path of the model meets is worth a look.
 const MAX_BURST: usize = 64;
 
 /// How far calls are followed.
@@ -56,6 +62,23 @@ pub enum Answer {
     Stopped { recursion: u32 },
 }
 
+/// What a recursion bound is about.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Nesting {
+    /// Turns of loops.
+    pub loops: bool,
+    /// Calls of a procedure inside of itself.
+    pub calls: bool,
+}
+
+/// What a run is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Claim {
+    /// An assertion fails.
+    Fails,
+    Nothing,
+}
+
 /// Figures of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
@@ -79,6 +102,8 @@ struct Instance {
 struct Site {
     literal: String,
     depth: u32,
+    /// A loop in a recursion group.
+    is_turn: bool,
 }
 
 pub struct Inliner<'a, 's> {
@@ -88,6 +113,9 @@ pub struct Inliner<'a, 's> {
     observer: &'a dyn Observer,
     templates: IndexVec<ProcId, Option<Rc<Template>>>,
     recursive: IndexVec<ProcId, bool>,
+    /// The recursion group of procedures and of the loops in them.
+    groups: IndexVec<ProcId, Option<String>>,
+    turns: Option<u32>,
     instances: Vec<Instance>,
     /// By instance and call.
     open: BTreeMap<(usize, usize), Site>,
@@ -108,10 +136,17 @@ impl<'a, 's> Inliner<'a, 's> {
             observer,
             templates: flow.procs.iter().map(|_| None).collect(),
             recursive: recursive(flow),
+            groups: groups(checked, flow),
+            turns: None,
             instances: Vec::new(),
             open: BTreeMap::new(),
             initial: Vec::new(),
         }
+    }
+
+    /// Bounds the turns of loops in recursion groups, which cannot be more than the recursion bound anyway.
+    pub fn limit_turns(&mut self, turns: Option<u32>) {
+        self.turns = turns;
     }
 
     pub fn run(&mut self, recursion: Recursion) -> Result<Answer, SolverError> {
@@ -119,7 +154,7 @@ impl<'a, 's> Inliner<'a, 's> {
             Recursion::Exactly(bound) => (bound, bound),
             Recursion::UpTo(bound) => (1.min(bound), bound),
         };
-        self.start(first)?;
+        self.start(first, Claim::Fails)?;
         let mut bound = first;
         loop {
             let answer = self.at_bound(bound)?;
@@ -128,6 +163,22 @@ impl<'a, 's> Inliner<'a, 's> {
                 _ => return Ok(answer),
             }
         }
+    }
+
+    /// Whether there is a run at all, where calls that are not inlined do anything.
+    pub fn has_runs(&mut self) -> Result<CheckResult, SolverError> {
+        self.start(1, Claim::Nothing)?;
+        self.session.check(&[])
+    }
+
+    /// What may nest without end, as far as the text of the program shows.
+    pub fn nesting(&self) -> Nesting {
+        let recursive =
+            self.recursive.iter().zip(self.flow.procs.iter()).filter(|(is_recursive, _)| **is_recursive);
+        recursive.fold(Nesting::default(), |found, (_, proc)| Nesting {
+            loops: found.loops || proc.is_loop,
+            calls: found.calls || !proc.is_loop,
+        })
     }
 
     pub fn stats(&self) -> Stats {
@@ -152,8 +203,8 @@ impl<'a, 's> Inliner<'a, 's> {
         template
     }
 
-    /// The instance that everything starts from, with the claim that an assertion fails.
-    fn start(&mut self, bound: u32) -> Result<(), SolverError> {
+    /// The instance that everything starts from, with what is claimed about it.
+    fn start(&mut self, bound: u32, claim: Claim) -> Result<(), SolverError> {
         let template = self.template(self.flow.start);
         let mut slots: Vec<Rc<str>> = vec!["true".into()];
         let mut text = String::new();
@@ -166,7 +217,7 @@ impl<'a, 's> Inliner<'a, 's> {
             if idx < template.inputs.len() {
                 self.initial.push((variable.name.clone(), variable.ty, name.clone()));
             }
-            if Some(var) == self.flow.procs[self.flow.start].failed {
+            if claim == Claim::Fails && Some(var) == self.flow.procs[self.flow.start].failed {
                 text.push_str(&format!("(assert {name})\n"));
             }
             slots.push(name.into());
@@ -175,6 +226,10 @@ impl<'a, 's> Inliner<'a, 's> {
         self.instantiate(self.flow.start, slots, None)?;
         let sites: Vec<(usize, usize)> = self.open.keys().copied().collect();
         self.expand(sites, bound, 1)
+    }
+
+    fn has_groups(&self) -> bool {
+        self.groups.iter().any(Option::is_some)
     }
 
     fn instantiate(
@@ -192,19 +247,26 @@ impl<'a, 's> Inliner<'a, 's> {
         for (call_idx, call) in template.calls.iter().enumerate() {
             let literal = fill(&call.literal, number, &self.instances[number].slots);
             let depth = self.depth(number, call.callee);
-            self.open.insert((number, call_idx), Site { literal, depth });
+            let is_turn = self.flow.procs[call.callee].is_loop && self.groups[call.callee].is_some();
+            self.open.insert((number, call_idx), Site { literal, depth, is_turn });
         }
         Ok(number)
     }
 
     /// The recursion depth of a call of `callee` in an instance.
     fn depth(&self, instance: usize, callee: ProcId) -> u32 {
+        let (group, is_loop) = (&self.groups[callee], self.flow.procs[callee].is_loop);
         let mut depth = 1;
         let mut at = Some(instance);
         while let Some(number) = at {
-            let instance = &self.instances[number];
-            depth += u32::from(instance.proc == callee);
-            at = instance.parent;
+            let Instance { proc, parent, .. } = self.instances[number];
+            let in_loop = self.flow.procs[proc].is_loop;
+            if group.is_some() && is_loop && !in_loop {
+                break;
+            }
+            let is_alike = group.is_some() && !is_loop && !in_loop && self.groups[proc] == *group;
+            depth += u32::from(proc == callee || is_alike);
+            at = parent;
         }
         depth
     }
@@ -215,6 +277,10 @@ impl<'a, 's> Inliner<'a, 's> {
     }
 
     fn blocked(&self, site: &Site, bound: u32) -> bool {
+        let bound = match self.turns {
+            Some(turns) if site.is_turn => turns.min(bound),
+            _ => bound,
+        };
         // The entry point itself always runs.
         site.depth > bound.max(1)
     }
@@ -258,6 +324,7 @@ impl<'a, 's> Inliner<'a, 's> {
     }
 
     fn at_bound(&mut self, bound: u32) -> Result<Answer, SolverError> {
+        let max_burst = if self.has_groups() { 1 } else { MAX_BURST };
         let mut burst = 1;
         loop {
             self.observer.progress(&Progress {
@@ -307,7 +374,7 @@ impl<'a, 's> Inliner<'a, 's> {
                             && !met.is_empty()
                         {
                             self.expand(met, bound, burst)?;
-                            burst = (burst * 2).min(MAX_BURST);
+                            burst = (burst * 2).min(max_burst);
                             continue;
                         }
                         undecided.get_or_insert(reason);
@@ -319,7 +386,7 @@ impl<'a, 's> Inliner<'a, 's> {
                             return Ok(Answer::Fails { trace, recursion: bound });
                         }
                         self.expand(met, bound, burst)?;
-                        burst = (burst * 2).min(MAX_BURST);
+                        burst = (burst * 2).min(max_burst);
                         continue;
                     }
                 }
@@ -492,7 +559,11 @@ impl<'a, 's> Inliner<'a, 's> {
                     let template = self.templates[self.instances[number].proc].clone();
                     let Some(template) = template else { continue };
                     let step = &template.blocks[block].steps[step];
-                    let Some(stmt) = step.origin else { continue };
+                    let Some(stmt) = step.origin else {
+                        let body = step.way.map(TraceStep::Body);
+                        steps.extend(body.map(|body| (body, Vec::new(), Vec::new())));
+                        continue;
+                    };
                     let slots = &self.instances[number].slots;
                     let values = step
                         .values
@@ -531,7 +602,7 @@ impl<'a, 's> Inliner<'a, 's> {
                     TraceStep::Enter { procedure, is_loop, args, locals }
                 }
                 TraceStep::Stmt { stmt, way, .. } => TraceStep::Stmt { stmt, values: assigned(values), way },
-                TraceStep::Leave { .. } => step,
+                TraceStep::Leave { .. } | TraceStep::Body(_) => step,
             })
             .collect();
         Ok(Trace { failure, initial: assigned(initial), constants: assigned(constants), model, steps })
@@ -558,6 +629,22 @@ struct Cursor {
     /// The literals that are true in the model.
     truths: BTreeSet<String>,
     template: Rc<Template>,
+}
+
+/// The recursion groups, by the attributes of procedures.
+fn groups(checked: &Checked, flow: &Flow) -> IndexVec<ProcId, Option<String>> {
+    let program = &checked.program;
+    let mut by_name: BTreeMap<&str, String> = BTreeMap::new();
+    for decl in &program.decls {
+        let DeclKind::Procedure(procedure) = &decl.kind else { continue };
+        let group = program.attr(&decl.attrs, "recursion_group").and_then(|attr| attr.args.first());
+        if let Some(&arg) = group
+            && let ExprKind::Text(text) = program.exprs[arg].kind
+        {
+            by_name.insert(program.text(procedure.name.symbol), program.text(text).to_owned());
+        }
+    }
+    flow.procs.iter().map(|proc| by_name.get(proc.name.as_str()).cloned()).collect()
 }
 
 /// Which procedures may call themselves, directly or not.

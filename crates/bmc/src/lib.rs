@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`lower`] (a checked program to flow graphs, [`flow`]), [`relevant`] (what the solver need not hear of), [`loops`] (loops become
 //! recursive procedures), [`passive`] (graphs to constraints), [`inline`] (which calls to look into),
-//! [`trace`] (what a model means), and [`smt`], which knows solvers and nothing else.
+//! [`trace`] (what a model means), [`consistency`] (axioms that contradict each other), and [`smt`], which knows solvers and nothing else.
 //!
 //! ```text
 //! Checked ─ lower ─► Flow ─ extract_loops ─► acyclic Flow ─ passive_form ─► Templates ─ Inliner ─► Answer
@@ -11,6 +11,7 @@
 //! An answer that nothing fails is about the recursion bound it names. A solver that does not decide
 //! gives [`Answer::Unknown`]; one that is missing, dies or talks nonsense gives a [`SolverError`].
 
+pub mod consistency;
 pub mod flow;
 pub mod inline;
 pub mod loops;
@@ -30,9 +31,11 @@ use allways_base::Symbol;
 use allways_boogie::check::Checked;
 use allways_run::Observer;
 
+pub use consistency::{Consistency, check_axioms};
 pub use flow::{Failure, FailureKind};
-pub use inline::{Answer, Recursion, Stats};
+pub use inline::{Answer, Nesting, Recursion, Stats};
 pub use lower::EncodeError;
+use lower::{Assumptions, Lowered};
 pub use model::Model;
 pub use smt::{Solver, SolverError};
 pub use trace::{Assigned, Trace, TraceStep};
@@ -42,6 +45,8 @@ pub use value::Value;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VerifyOptions {
     pub recursion: Recursion,
+    /// A smaller bound on turns of loops in recursion groups: a failing run within it is one within the recursion bound.
+    pub turns: Option<u32>,
     pub quantifiers: Quantifiers,
     /// Keep everything that is said to the solver.
     pub keep_smt: bool,
@@ -60,7 +65,12 @@ pub enum Quantifiers {
 
 impl Default for VerifyOptions {
     fn default() -> Self {
-        VerifyOptions { recursion: Recursion::UpTo(8), quantifiers: Quantifiers::Thorough, keep_smt: false }
+        VerifyOptions {
+            recursion: Recursion::UpTo(8),
+            turns: None,
+            quantifiers: Quantifiers::Thorough,
+            keep_smt: false,
+        }
     }
 }
 
@@ -69,6 +79,8 @@ impl Default for VerifyOptions {
 pub struct Report {
     pub answer: Answer,
     pub stats: Stats,
+    /// What the recursion bound is about.
+    pub nesting: Nesting,
     /// Whether more could be had with [`Quantifiers::Thorough`].
     pub is_quick: bool,
     /// The conversation in SMT-LIB, if it was kept.
@@ -114,17 +126,30 @@ pub fn verify(
     solver: &mut dyn Solver,
     observer: &dyn Observer,
 ) -> Result<Report, VerifyError> {
-    let mut lowered = lower::lower(checked, entry, solver.has_lambda())?;
-    relevant::keep_relevant(checked, &mut lowered);
-    loops::extract_loops(&mut lowered.flow);
-    lowered.flow.link();
+    let lowered = prepared(checked, entry, solver.has_lambda(), Assumptions::Kept)?;
     let has_quantifiers = lowered.flow.terms.any(|kind| matches!(kind, term::TermKind::Quantified { .. }));
     let quick = has_quantifiers && options.quantifiers == Quantifiers::Quick;
     let mut session = smt::Session::start(solver, options.keep_smt, quick)?;
     let is_quick = session.gives_candidates;
     session.tell(&theory::prelude(checked, &lowered))?;
+    session.tell(&theory::axioms(checked, &lowered))?;
     let mut inliner = inline::Inliner::new(checked, &lowered.flow, session, observer);
+    inliner.limit_turns(options.turns);
     let answer = inliner.run(options.recursion)?;
-    let stats = inliner.stats();
-    Ok(Report { answer, stats, is_quick, smt: inliner.into_log() })
+    let (stats, nesting) = (inliner.stats(), inliner.nesting());
+    Ok(Report { answer, stats, nesting, is_quick, smt: inliner.into_log() })
+}
+
+/// The program as acyclic flow graphs, with the axioms that matter for it.
+fn prepared(
+    checked: &Checked,
+    entry: Symbol,
+    native_lambda: bool,
+    assumptions: Assumptions,
+) -> Result<Lowered, EncodeError> {
+    let mut lowered = lower::lower(checked, entry, native_lambda, assumptions)?;
+    relevant::keep_relevant(checked, &mut lowered);
+    loops::extract_loops(&mut lowered.flow);
+    lowered.flow.link();
+    Ok(lowered)
 }

@@ -429,7 +429,7 @@ impl<'a> Passive<'a> {
                 }
                 InstrKind::Mark(way) => step.way = *way,
             }
-            if step.origin.is_some() || step.call.is_some() {
+            if step.origin.is_some() || step.call.is_some() || step.way.is_some() {
                 steps.push(step);
             }
         }

@@ -7,10 +7,10 @@
 //! that speak of all values of a declared type: they may limit how many there are.
 
 use allways_boogie::check::{Checked, TyKind};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow::{Flow, InstrKind};
-use crate::lower::Lowered;
+use crate::lower::{Axiom, Lowered};
 use crate::term::{TermId, TermKind, Terms};
 
 /// Leaves out what nothing refers to.
@@ -18,11 +18,16 @@ pub fn keep_relevant(checked: &Checked, lowered: &mut Lowered) {
     let terms = &lowered.flow.terms;
     let mut used = Names::default();
     used.flow(&lowered.flow);
-    let axioms: Vec<(TermId, Vec<&str>)> =
-        lowered.axioms.iter().map(|&axiom| (axiom, names(terms, axiom))).collect();
+    let bodies: FxHashMap<&str, Vec<&str>> = lowered
+        .functions
+        .iter()
+        .filter_map(|function| Some((function.name.as_str(), names(terms, function.body?))))
+        .collect();
+    let axioms: Vec<(Axiom, Vec<&str>)> =
+        lowered.axioms.iter().map(|&axiom| (axiom, through(&bodies, names(terms, axiom.term)))).collect();
     let mut is_kept = vec![false; axioms.len()];
     for ((axiom, names), is_kept) in axioms.iter().zip(&mut is_kept) {
-        if always_matters(checked, terms, *axiom) {
+        if always_matters(checked, terms, axiom.term) {
             *is_kept = true;
             used.known.extend(names);
         }
@@ -52,7 +57,7 @@ pub fn keep_relevant(checked: &Checked, lowered: &mut Lowered) {
             break;
         }
     }
-    let axioms: Vec<TermId> =
+    let axioms: Vec<Axiom> =
         axioms.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|((axiom, _), _)| *axiom).collect();
     let known: FxHashSet<String> = used.known.into_iter().map(str::to_owned).collect();
     lowered.axioms = axioms;
@@ -91,6 +96,21 @@ fn names(terms: &Terms, axiom: TermId) -> Vec<&str> {
     let mut names = Vec::new();
     terms.walk(axiom, |kind| names.extend(name(kind).filter(|name| name.starts_with('|'))));
     names
+}
+
+/// The names, with those in the bodies of the functions among them, and so on: what an axiom says about a function with a body,
+/// it says about what the body mentions.
+fn through<'a>(bodies: &FxHashMap<&'a str, Vec<&'a str>>, names: Vec<&'a str>) -> Vec<&'a str> {
+    let mut all: FxHashSet<&str> = FxHashSet::default();
+    let mut work = names;
+    let mut order = Vec::new();
+    while let Some(name) = work.pop() {
+        if all.insert(name) {
+            order.push(name);
+            work.extend(bodies.get(name).into_iter().flatten());
+        }
+    }
+    order
 }
 
 /// Whether an axiom has no variables, or one of a declared type, by itself or inside a map.

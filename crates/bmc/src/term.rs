@@ -113,6 +113,22 @@ impl Terms {
         }
     }
 
+    /// The same with the ids of the nodes.
+    pub fn walk_ids(&self, root: TermId, mut f: impl FnMut(TermId)) {
+        let mut work = vec![root];
+        while let Some(id) = work.pop() {
+            f(id);
+            self.parts(id, |part| work.push(part));
+        }
+    }
+
+    /// Whether a term mentions a variable, of the program or bound.
+    pub fn has_variables(&self, root: TermId) -> bool {
+        let mut found = false;
+        self.walk(root, |kind| found |= matches!(kind, TermKind::Var(_) | TermKind::Bound(_)));
+        found
+    }
+
     /// The program variables of a term, in order of first use.
     pub fn vars_of(&self, root: TermId) -> Vec<VarRef> {
         let mut vars = Vec::new();

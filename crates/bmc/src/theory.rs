@@ -31,7 +31,7 @@ fn uninterpreted(checked: &Checked, ty: Ty) -> String {
     format!("|{} type|", quotable(&checked.show_type(ty)))
 }
 
-/// The declarations that come first.
+/// The declarations that come first; [`axioms`] follow them.
 pub fn prelude(checked: &Checked, lowered: &Lowered) -> String {
     let mut out = String::new();
     sorts(checked, &mut out);
@@ -51,14 +51,23 @@ pub fn prelude(checked: &Checked, lowered: &Lowered) -> String {
         );
     }
     functions(checked, lowered, &mut out);
-    for &axiom in lowered.axioms.iter().chain(lowered.lambdas.iter().map(|lambda| &lambda.axiom)) {
-        let _ = writeln!(out, "(assert {})", render(checked, lowered, axiom));
+    for lambda in &lowered.lambdas {
+        let _ = writeln!(out, "(assert {})", render(checked, lowered, lambda.axiom));
+    }
+    out
+}
+
+/// The axioms, each asserted.
+pub fn axioms(checked: &Checked, lowered: &Lowered) -> String {
+    let mut out = String::new();
+    for axiom in &lowered.axioms {
+        let _ = writeln!(out, "(assert {})", render(checked, lowered, axiom.term));
     }
     out
 }
 
 /// A term without program variables.
-fn render(checked: &Checked, lowered: &Lowered, term: TermId) -> String {
+pub(crate) fn render(checked: &Checked, lowered: &Lowered, term: TermId) -> String {
     let mut text = String::new();
     lowered.flow.terms.render(term, &mut text, &mut |_, _| {}, &|ty| sort(checked, ty));
     text

@@ -33,6 +33,8 @@ pub enum TraceStep {
         procedure: String,
         is_loop: bool,
     },
+    /// The procedure has several bodies, and this one is executed, by its place.
+    Body(u32),
     /// A statement with the values it gave to variables. A branching statement shows once per branch
     /// taken, with its number in `way` if the choice was free; a call shows before its steps, with the results that it will have.
     Stmt {

@@ -30,7 +30,9 @@ pub enum Value {
 impl Value {
     /// Reads a value; what is not understood is kept as text.
     pub fn read(expr: &SExpr) -> Value {
-        read(expr).unwrap_or_else(|| Value::Other(expr.to_string()))
+        let is_let = |expr: &SExpr| matches!(expr.list(), Some([head, _, _]) if head.atom() == Some("let"));
+        let plain = if is_let(expr) { without_lets(expr, &mut Vec::new(), &mut { MAX_NODES }) } else { None };
+        read(plain.as_ref().unwrap_or(expr)).unwrap_or_else(|| Value::Other(expr.to_string()))
     }
 
     pub fn as_bool(&self) -> Option<bool> {
@@ -45,6 +47,39 @@ impl Value {
             Value::Int(digits) => digits.parse().ok(),
             _ => None,
         }
+    }
+}
+
+/// How large a value may grow when the parts that it shares are written out.
+const MAX_NODES: usize = 100_000;
+
+/// Z3 names parts of long values by `let`; here they are written out.
+fn without_lets(expr: &SExpr, named: &mut Vec<(String, SExpr)>, n_left: &mut usize) -> Option<SExpr> {
+    *n_left = n_left.checked_sub(1)?;
+    match expr {
+        SExpr::Atom(text) => {
+            let known = named.iter().rev().find(|(name, _)| name == text);
+            Some(known.map_or_else(|| expr.clone(), |(_, value)| value.clone()))
+        }
+        SExpr::List(items) => match &items[..] {
+            [head, bindings, body] if head.atom() == Some("let") => {
+                let n_before = named.len();
+                let mut new = Vec::new();
+                for binding in bindings.list()? {
+                    let [name, value] = binding.list()? else { return None };
+                    new.push((name.atom()?.to_owned(), without_lets(value, named, n_left)?));
+                }
+                named.append(&mut new);
+                let body = without_lets(body, named, n_left);
+                named.truncate(n_before);
+                body
+            }
+            _ => {
+                let items: Option<Vec<SExpr>> =
+                    items.iter().map(|item| without_lets(item, named, n_left)).collect();
+                Some(SExpr::List(items?))
+            }
+        },
     }
 }
 
@@ -168,6 +203,10 @@ mod tests {
             ("((as const (Array Int Int)) 4)", "[else 4]"),
             ("(store (store ((as const (Array Int Int)) 0) 1 2) 1 (- 3))", "[1 := -3, else 0]"),
             ("(_ as-array k!0)", "(_ as-array k!0)"),
+            (
+                "(let ((a!1 (store ((as const (Array Int Int)) 0) 1 2))) (let ((a!2 (store a!1 3 4))) (store a!2 5 6)))",
+                "[5 := 6, 3 := 4, 1 := 2, else 0]",
+            ),
         ] {
             assert_eq!(Value::read(&parse(answer).unwrap()).to_string(), shown, "{answer}");
         }

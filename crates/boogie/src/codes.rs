@@ -13,6 +13,7 @@ allways_base::codes! {
     NUMBER = "boogie-number": "a number that does not fit where it stands";
     UNSUPPORTED = "boogie-unsupported": "a construct of Boogie that Allways does not handle";
     IGNORED = "boogie-ignored": "a construct that is read and has no effect";
+    OLD_DIVISION = "boogie-old-division": "`/` between integers where an integer has to stand";
     UNUSED_AXIOM = "boogie-unused-axiom": "a polymorphic axiom that speaks about no type in use";
     DUPLICATE = "boogie-duplicate": "a name declared twice in one scope";
     UNKNOWN_NAME = "boogie-unknown-name": "a variable or constant that is not declared here";

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Reading order: [`tree`] (the syntax tree every translation works on) with [`walk`], [`lexer`],
-//! [`parser`], [`printer`], [`dialect`] (what the asynchronous spellings mean), [`check`] (names and
+//! [`parser`], [`printer`], [`dialect`] (what the asynchronous spellings mean), [`mod@check`] (names and
 //! types), [`mono`], [`desugar`], [`interp`] (interpreters and schedulers), [`generate`] (random
 //! programs for tests). [`analyze`] is the front end in one call.
 //!
@@ -30,7 +30,7 @@ pub mod walk;
 pub use check::{Checked, check};
 pub use entry::entry_point;
 pub use mono::monomorphize;
-pub use parser::{Parsed, parse};
+pub use parser::{Parsed, parse, parse_files};
 pub use printer::print;
 pub use tree::Program;
 
@@ -39,7 +39,14 @@ use allways_base::{Diagnostic, FileId, diagnostic::has_errors};
 /// The front end from text to a checked program without type parameters, which is there if no
 /// diagnostic is an error.
 pub fn analyze(file: FileId, text: &str) -> (Option<Checked>, Vec<Diagnostic>) {
-    let Parsed { program, mut diagnostics } = parse(file, text);
+    analyze_files([(file, text)])
+}
+
+/// The same for several files, which are one program.
+pub fn analyze_files<'a>(
+    files: impl IntoIterator<Item = (FileId, &'a str)>,
+) -> (Option<Checked>, Vec<Diagnostic>) {
+    let Parsed { program, mut diagnostics } = parse_files(files);
     if has_errors(&diagnostics) {
         return (None, diagnostics);
     }

@@ -123,6 +123,19 @@ impl Program {
         done[&root]
     }
 
+    /// A copy of `root` that shares no node with it. Tables of a checked program are by expression, so an expression that
+    /// stands in two scopes needs a node of its own in each.
+    pub fn copy_expr(&mut self, root: ExprId) -> ExprId {
+        let mut done: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for id in self.all_exprs_below(root) {
+            let Expr { mut kind, span } = self.exprs[id].clone();
+            kind.replace_children(|child| done[&child]);
+            let copy = self.add_expr(kind, span);
+            done.insert(id, copy);
+        }
+        done[&root]
+    }
+
     /// The statements of a block in source order, those of inner blocks after the statement that
     /// holds them.
     pub fn stmts_below(&self, block: &Block) -> Vec<StmtId> {

@@ -4,10 +4,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use allways_driver::engine;
 use allways_explore::StrategyKind;
 use allways_explore::search::Reductions;
 use allways_explore::search::almost_sync::FloodRule;
 use allways_run::NetworkModel;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit::ExitStatus;
@@ -34,8 +36,10 @@ pub enum Command {
     Tests(CompileArgs),
     /// Test a program: run many schedules and show the one that breaks it
     Check(Box<CheckArgs>),
-    /// Look at every run: a proof, or a shortest counterexample
+    /// Prove that no run breaks a property, or show one that does
     Prove(Box<ProveArgs>),
+    /// Ask whether every run ends, or messages cause messages for ever
+    Quiesce(Box<QuiesceArgs>),
     /// Check a proof that `prove --engine asi --certificate` wrote
     Certify(CertifyArgs),
     /// Run a schedule file again and show the run
@@ -60,7 +64,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "NAME")]
     pub testcase: Option<String>,
 
-    /// Run every test and compare with what `allways.toml` expects
+    /// Every test, compared with what `allways.toml` expects, as one table
     #[arg(long)]
     pub all: bool,
 
@@ -72,15 +76,19 @@ pub struct CheckArgs {
     #[arg(short, long, visible_alias = "iterations", short_alias = 'i', value_name = "N")]
     pub schedules: Option<u64>,
 
-    /// Seconds after which testing ends
+    /// Seconds after which testing ends [default for Boogie files: 30]
     #[arg(short, long, value_name = "SECONDS")]
     pub timeout: Option<u64>,
+
+    /// Gigabytes that testing may use [default: four fifths of what is free]
+    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = positive)]
+    pub memory: Option<f64>,
 
     /// Steps of a schedule under unfair strategies, then under fair ones (10 times as many); 0 is no bound [-ms]
     #[arg(long, value_name = "N", num_args = 1..=2)]
     pub max_steps: Vec<u64>,
 
-    /// A schedule that hits the bound is a violation
+    /// A schedule that hits the bound is a violation, under a strategy that is fair, at least in the end
     #[arg(long)]
     pub fail_on_maxsteps: bool,
 
@@ -242,7 +250,7 @@ pub struct BoogieArgs {
     #[arg(long, value_name = "K")]
     pub delays: Option<u32>,
 
-    /// Exactly so many nested calls of one procedure, or turns of a loop; otherwise one more after the other
+    /// Exactly so many nested calls of one procedure, or turns of a loop; otherwise more and more while there is time
     #[arg(long, value_name = "N")]
     pub recursion: Option<u32>,
 
@@ -258,7 +266,7 @@ pub struct BoogieArgs {
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
 
-    /// Keep what is said to the solver
+    /// Keep what is said to the solver, as a file for it
     #[arg(long, value_name = "FILE")]
     pub dump_smt: Option<PathBuf>,
 }
@@ -293,11 +301,24 @@ pub enum PreemptionArg {
 
 #[derive(clap::Args)]
 pub struct SequentializeArgs {
-    /// The Boogie file
-    pub file: PathBuf,
+    /// The Boogie files; several are one program
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
 
     #[command(flatten)]
     pub boogie: BoogieArgs,
+
+    /// Write the program whose failing runs are the infinite runs of this one
+    #[arg(long, conflicts_with_all = ["scheduler", "delays", "assertions", "preemption"])]
+    pub non_termination: bool,
+
+    /// With --non-termination: only fair runs count
+    #[arg(long, requires = "non_termination")]
+    pub fair: bool,
+
+    /// With --non-termination: in how many rounds tasks run
+    #[arg(long, value_name = "K", default_value_t = 1, requires = "non_termination", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: u32,
 
     /// Where the program goes [default: standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -415,16 +436,21 @@ pub struct ProveArgs {
     #[arg(long, value_name = "NAME")]
     pub testcase: Option<String>,
 
-    /// Every test case, one after the other
+    /// Every test, compared with what `allways.toml` expects, as one table
     #[arg(long)]
     pub all: bool,
 
-    /// How runs are looked at
-    #[arg(long, value_enum, default_value_t = EngineArg::Explicit)]
-    pub engine: EngineArg,
+    /// Which engine answers
+    ///
+    /// [default: auto]
+    #[arg(long, value_name = "NAME", value_parser = engine_names())]
+    pub engine: Option<String>,
 
     #[command(flatten)]
     pub almost_sync: AlmostSyncArgs,
+
+    #[command(flatten)]
+    pub symbolic: SymbolicArgs,
 
     /// The order in which configurations are looked at
     #[arg(long, value_enum, default_value_t = OrderArg::Breadth)]
@@ -501,6 +527,79 @@ pub struct ProveArgs {
     pub format: Format,
 }
 
+/// Of each option by itself, as for the almost-synchronous engine.
+const BOOGIE_HEADING: &str = "Boogie files";
+
+#[derive(clap::Args)]
+pub struct QuiesceArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The test case of this name, or else all whose names begin with it [-tc]
+    #[arg(long, value_name = "NAME")]
+    pub testcase: Option<String>,
+
+    /// Every test case, one after the other
+    #[arg(long)]
+    pub all: bool,
+
+    /// Only fair runs count: what can always move does, and `$$` gives both answers
+    #[arg(long)]
+    pub fair: bool,
+
+    /// Machines of this kind are the environment: loops that need their steps do not count; can be given again
+    #[arg(long, value_name = "MACHINE")]
+    pub stimulus: Vec<String>,
+
+    /// Draw the loop, as .svg, .dot or .json
+    #[arg(long, value_name = "FILE")]
+    pub diagram: Option<PathBuf>,
+
+    /// Seconds after which the search ends
+    #[arg(short, long, value_name = "SECONDS")]
+    pub timeout: Option<u64>,
+
+    /// Gigabytes that the search may use [default: four fifths of what is free]
+    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = positive)]
+    pub memory: Option<f64>,
+
+    /// Show all steps of a run
+    #[arg(long)]
+    pub full_trace: bool,
+
+    /// Where files go [default: PCheckerOutput, and only when a run does not end]
+    #[arg(short, long, value_name = "DIR")]
+    pub outdir: Option<PathBuf>,
+
+    /// Write results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub network: NetworkArgs,
+
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// At most so many rounds in which tasks run; otherwise one more after the other, up to 3
+    #[arg(long, value_name = "K", help_heading = BOOGIE_HEADING, value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: Option<u32>,
+
+    /// At most so many activations of one procedure in a causal chain, or turns of a loop; otherwise one more after the
+    /// other, up to 8
+    #[arg(long, value_name = "N", help_heading = BOOGIE_HEADING, value_parser = clap::value_parser!(u32).range(1..))]
+    pub recursion: Option<u32>,
+
+    /// The procedure to start from [default: the one marked `{:entrypoint}`, or `main`]
+    #[arg(long, value_name = "NAME", help_heading = BOOGIE_HEADING)]
+    pub entry: Option<String>,
+
+    /// Keep what is said to the solver
+    #[arg(long, value_name = "FILE", help_heading = BOOGIE_HEADING)]
+    pub dump_smt: Option<PathBuf>,
+}
+
 fn variable_bound(text: &str) -> Result<(String, u64), String> {
     let bound = text.split_once('=').and_then(|(name, most)| Some((name.to_owned(), most.parse().ok()?)));
     bound.ok_or_else(|| "write it as `Machine.variable=5`".to_owned())
@@ -511,17 +610,36 @@ fn reduction(text: &str) -> Result<String, String> {
     if is_known { Ok(text.to_owned()) } else { Err(format!("known are {}", Reductions::NAMES.join(", "))) }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EngineArg {
-    /// Every configuration
-    Explicit,
-    /// Almost-synchronous: also inboxes without bound; tells nothing about deadlock and liveness
-    Asi,
-    /// A little testing, then these two and more testing at once; the first full answer counts
-    Auto,
+impl ProveArgs {
+    /// The engine that was asked for.
+    pub fn engine(&self) -> &str {
+        self.engine.as_deref().unwrap_or(engine::AUTO)
+    }
+}
+
+fn engine_names() -> PossibleValuesParser {
+    let auto = PossibleValue::new(engine::AUTO)
+        .help("A little testing, then all engines at once; the first final answer counts");
+    let engines = engine::ENGINES.iter().filter(|entry| entry.proves);
+    let engines = engines.map(|entry| PossibleValue::new(entry.name).help(entry.about));
+    PossibleValuesParser::new(std::iter::once(auto).chain(engines))
 }
 
 /// Of each option by itself: a heading of the whole group would go on to the options behind it.
+const SYMBOLIC_HEADING: &str = "Symbolic engine";
+
+/// For `--engine symbolic`.
+#[derive(clap::Args)]
+pub struct SymbolicArgs {
+    /// Look for a shortest counterexample, whatever it costs
+    #[arg(long, help_heading = SYMBOLIC_HEADING)]
+    pub shortest: bool,
+
+    /// Show the order of machines, monitors and networks in the decision diagrams
+    #[arg(long, help_heading = SYMBOLIC_HEADING)]
+    pub show_order: bool,
+}
+
 const ALMOST_SYNC_HEADING: &str = "Almost-synchronous engine";
 
 /// For `--engine asi`.
@@ -683,8 +801,9 @@ pub struct InputArgs {
     #[arg(long = "pfiles", visible_alias = "pf", value_name = "FILE", num_args = 1.., conflicts_with = "paths")]
     pub files: Vec<PathBuf>,
 
-    /// Bodies in P for functions that the program declares as foreign
-    #[arg(long, value_name = "FILE")]
+    /// Bodies in P for functions that the program declares as foreign; `any` lets those without one answer with every value
+    /// of their type, where these are few
+    #[arg(long, value_name = "FILE|any")]
     pub foreign: Vec<PathBuf>,
 
     /// Reject what the compiler of P 3 rejects, also where programs of older versions would be understood
@@ -727,6 +846,10 @@ pub struct CompileArgs {
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+
+    /// Writes a body in P for every foreign function that has none, for use with `--foreign`
+    #[arg(long, value_name = "FILE")]
+    pub foreign_stubs: Option<PathBuf>,
 
     /// Accepted for compatibility: for which of its checkers `p` makes code, which is not made here
     #[arg(long, hide = true, value_name = "MODE")]

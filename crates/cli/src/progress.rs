@@ -59,8 +59,9 @@ fn short(title: &str) -> String {
     }
 }
 
-impl Observer for ProgressLine {
-    fn progress(&self, progress: &Progress) {
+impl ProgressLine {
+    /// Draws what `text` makes of the seconds since the start, unless the last drawing was a moment ago.
+    pub fn draw(&self, text: impl FnOnce(f64) -> String) {
         if !self.is_shown {
             return;
         }
@@ -72,36 +73,47 @@ impl Observer for ProgressLine {
         state.last = Instant::now();
         state.is_drawn = true;
         let seconds = state.start.elapsed().as_secs_f64().max(0.001);
-        let mut line = format!("{CLEAR}{NO_WRAP}{}:", self.title);
-        if let Some(n) = progress.n_schedules {
-            let _ = write!(line, " {n} schedules,");
-        }
-        if let Some(phase) = progress.phase {
-            // What it costs has nothing to do with the time before it.
-            let _ = write!(line, " {phase}, {} configurations", progress.n_configurations.unwrap_or(0));
-            printer::err(&(line + WRAP));
-            return;
-        }
-        if let Some(n) = progress.n_configurations {
-            let _ = write!(line, " {n} configurations ({:.0} k/s),", n as f64 / seconds / 1e3);
-        }
-        if let Some(n) = progress.frontier {
-            let _ = write!(line, " frontier {n},");
-        }
-        let _ = write!(
-            line,
-            " {:.0} k steps/s, depth {}",
-            progress.n_steps as f64 / seconds / 1e3,
-            progress.depth
-        );
-        if let Some(n) = progress.n_covered {
-            let _ = write!(line, ", {n} things covered");
-        }
-        if let Some(bytes) = progress.bytes {
-            let _ = write!(line, ", {} MB", bytes >> 20);
-        }
-        printer::err(&(line + WRAP));
+        printer::err(&format!("{CLEAR}{NO_WRAP}{}:{}{WRAP}", self.title, text(seconds)));
     }
+}
+
+impl Observer for ProgressLine {
+    fn progress(&self, progress: &Progress) {
+        self.draw(|seconds| line(progress, seconds));
+    }
+}
+
+/// The figures of a search.
+fn line(progress: &Progress, seconds: f64) -> String {
+    let mut line = String::new();
+    if let Some(n) = progress.n_schedules {
+        let _ = write!(line, " {n} schedules,");
+    }
+    if let Some(phase) = progress.phase {
+        // What it costs has nothing to do with the time before it.
+        let _ = write!(line, " {phase}, {} configurations", progress.n_configurations.unwrap_or(0));
+        return line;
+    }
+    if let Some(n) = progress.n_configurations {
+        let _ = write!(line, " {n} configurations ({:.0} k/s),", n as f64 / seconds / 1e3);
+    }
+    if let Some(n) = progress.frontier {
+        let _ = write!(line, " frontier {n},");
+    }
+    let _ = match progress.n_nodes {
+        Some(n) => write!(line, " {} k operations, {} k nodes", progress.n_steps / 1000, n / 1000),
+        None => {
+            let rate = progress.n_steps as f64 / seconds / 1e3;
+            write!(line, " {rate:.0} k steps/s, depth {}", progress.depth)
+        }
+    };
+    if let Some(n) = progress.n_covered {
+        let _ = write!(line, ", {n} things covered");
+    }
+    if let Some(bytes) = progress.bytes {
+        let _ = write!(line, ", {} MB", bytes >> 20);
+    }
+    line
 }
 
 #[cfg(test)]

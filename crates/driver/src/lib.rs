@@ -1,16 +1,18 @@
 //! The facade: find the sources of a project, run a pipeline on them, hand back what was found.
 //!
 //! This is the one library crate that touches the file system. What it reads becomes
-//! [`Sources`](allways_base::Sources); what it finds wrong becomes diagnostics like all others.
+//! [`Sources`]; what it finds wrong becomes diagnostics like all others.
 
-pub mod auto;
 pub mod boogie;
+pub mod engine;
+pub mod foreign;
 pub mod project;
+pub mod quiesce;
 pub mod select;
 pub mod suite;
 
 use allways_base::{Diagnostic, Sources, diagnostic};
-use allways_p::{Dialect, hir};
+use allways_p::{Dialect, FileRole, Input, hir};
 
 pub use project::{Project, Request};
 
@@ -19,6 +21,10 @@ pub struct Compilation {
     pub project: Project,
     pub program: Option<hir::Program>,
     pub diagnostics: Vec<Diagnostic>,
+    /// Foreign functions without a body were to answer with every value of their type.
+    pub has_any_policy: bool,
+    /// Those that do.
+    pub any_foreign: Vec<String>,
 }
 
 impl Compilation {
@@ -34,7 +40,27 @@ impl Compilation {
 
 /// Loads what is asked for and checks it. Problems of any kind are in the diagnostics.
 pub fn compile(request: &Request, strict: bool) -> Compilation {
-    let (project, mut diagnostics) = project::load(request);
+    let (mut project, problems) = project::load(request);
+    let has_any_policy = project.has_any_policy;
+    let (mut program, mut diagnostics) = check(&project, problems.clone(), strict);
+    let mut any_foreign = Vec::new();
+    if let (true, Some(known)) = (has_any_policy, &program) {
+        let (text, names) = foreign::any_bodies(known);
+        if !names.is_empty() {
+            let file = project.sources.add("<--foreign any>".to_owned(), text);
+            project.inputs.push(Input { file, role: FileRole::ForeignBodies });
+            (program, diagnostics) = check(&project, problems, strict);
+            any_foreign = names;
+        }
+    }
+    Compilation { project, program, diagnostics, has_any_policy, any_foreign }
+}
+
+fn check(
+    project: &Project,
+    mut diagnostics: Vec<Diagnostic>,
+    strict: bool,
+) -> (Option<hir::Program>, Vec<Diagnostic>) {
     let program = if diagnostic::has_errors(&diagnostics) && project.inputs.is_empty() {
         None
     } else {
@@ -45,5 +71,5 @@ pub fn compile(request: &Request, strict: bool) -> Compilation {
     };
     diagnostic::sort(&mut diagnostics, &project.sources);
     let program = program.filter(|_| !diagnostic::has_errors(&diagnostics));
-    Compilation { project, program, diagnostics }
+    (program, diagnostics)
 }

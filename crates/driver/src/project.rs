@@ -21,9 +21,12 @@ const MAX_FOLDER_DEPTH: usize = 64;
 pub struct Request {
     /// Files, or one folder or project. Empty means the current folder.
     pub paths: Vec<PathBuf>,
-    /// Files with bodies for foreign functions.
+    /// Files with bodies for foreign functions; [`ANY`] is not a file, but the policy of that name.
     pub foreign: Vec<PathBuf>,
 }
+
+/// In place of a file: foreign functions without a body answer with every value of their type.
+pub const ANY: &str = "any";
 
 /// The sources of one program.
 #[derive(Debug, Default)]
@@ -37,6 +40,8 @@ pub struct Project {
     pub for_verifier: bool,
     /// Files of foreign code in other languages, which are not read.
     pub foreign_code: Vec<PathBuf>,
+    /// Foreign functions without a body answer with every value of their type.
+    pub has_any_policy: bool,
 }
 
 /// Finds and reads everything. What cannot be read is reported; the rest is loaded all the same.
@@ -81,6 +86,10 @@ struct Loader {
 impl Loader {
     fn request(&mut self, request: &Request) {
         for path in &request.foreign {
+            if path == Path::new(ANY) {
+                self.project.has_any_policy = true;
+                continue;
+            }
             self.read_file(path, FileRole::ForeignBodies, None);
         }
         match request.paths.as_slice() {

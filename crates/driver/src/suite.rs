@@ -36,6 +36,14 @@ pub struct Suite {
     pub tests: Vec<SuiteTest>,
 }
 
+impl Suite {
+    /// Machines that are the environment of a test.
+    pub fn stimuli_of(&self, test: &str) -> Vec<String> {
+        let budget = self.tests.iter().find(|it| it.name == test).map(|it| it.budget.or(&self.defaults));
+        budget.unwrap_or_else(|| self.defaults.clone()).stimuli.unwrap_or_default()
+    }
+}
+
 /// How much is spent on a test.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -56,6 +64,14 @@ pub struct Budget {
     pub duplicating: Option<Vec<String>>,
     /// Machines that can crash.
     pub crash: Option<Vec<String>>,
+    /// Machines whose steps are the environment's, for `quiesce`.
+    pub stimuli: Option<Vec<String>>,
+    /// Only fair runs count, for `quiesce`.
+    pub fair: Option<bool>,
+    /// For `prove`: the name of an engine, or `auto`.
+    pub engine: Option<String>,
+    /// For `prove`: gigabytes.
+    pub memory: Option<f64>,
 }
 
 impl Budget {
@@ -72,6 +88,10 @@ impl Budget {
             lossy: self.lossy.clone().or_else(|| defaults.lossy.clone()),
             duplicating: self.duplicating.clone().or_else(|| defaults.duplicating.clone()),
             crash: self.crash.clone().or_else(|| defaults.crash.clone()),
+            stimuli: self.stimuli.clone().or_else(|| defaults.stimuli.clone()),
+            fair: self.fair.or(defaults.fair),
+            engine: self.engine.clone().or_else(|| defaults.engine.clone()),
+            memory: self.memory.or(defaults.memory),
         }
     }
 }
@@ -82,6 +102,22 @@ pub enum Expectation {
     #[default]
     Holds,
     Violated,
+    /// Every run ends.
+    Quiesces,
+    /// Some run does not end.
+    Diverges,
+}
+
+impl Expectation {
+    /// As it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Expectation::Holds => "holds",
+            Expectation::Violated => "violated",
+            Expectation::Quiesces => "quiesces",
+            Expectation::Diverges => "diverges",
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -106,7 +142,7 @@ pub fn load(folder: &Path) -> Result<Option<Suite>, String> {
     let text = std::fs::read_to_string(&path)
         .map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
     let mut suite = parse(&text).map_err(|error| format!("`{}`: {error}", path.display()))?;
-    for file in &mut suite.foreign {
+    for file in suite.foreign.iter_mut().filter(|file| *file != Path::new(crate::project::ANY)) {
         *file = folder.join(&file);
     }
     Ok(Some(suite))
@@ -115,10 +151,11 @@ pub fn load(folder: &Path) -> Result<Option<Suite>, String> {
 fn parse(text: &str) -> Result<Suite, String> {
     let suite: Suite = toml::from_str(text).map_err(|error| error.to_string())?;
     for test in &suite.tests {
-        if test.expect == Expectation::Holds && (test.by.is_some() || test.message.is_some()) {
+        if test.expect != Expectation::Violated && (test.by.is_some() || test.message.is_some()) {
             return Err(format!(
-                "the test `{}` is expected to hold, so `by` and `message` mean nothing",
-                test.name
+                "the test `{}` has `expect = \"{}\"`, so `by` and `message` mean nothing",
+                test.name,
+                test.expect.as_str()
             ));
         }
     }

@@ -4,22 +4,21 @@
 //! `ALLWAYS_RANDOM_PROGRAMS` sets the number of random programs (default 40), `ALLWAYS_RANDOM_FIRST` the first seed.
 
 use std::fs;
+use std::time::Duration;
 
 use allways_base::Sources;
 use allways_boogie::generate::{GenerateOptions, generate};
 use allways_boogie::interp::{Domains, ExploreOptions, Limit, explore, lower};
 use allways_boogie::{check as recheck, entry_point};
-use allways_driver::boogie::{
-    Assertions, BoogieOptions, BoogieVerdict, Loaded, Preemption, SchedulerKind, check, read,
-};
-use allways_run::Quiet;
+use allways_driver::boogie::{Assertions, BoogieOptions, Loaded, Preemption, SchedulerKind, check, read};
+use allways_run::{Bound, Guarantee, Quiet, StopReason, Verdict};
 use allways_testkit::boogie::solver::{need_solver, workspace};
 
 const SCHEDULERS: [SchedulerKind; 3] = [SchedulerKind::Dfw, SchedulerKind::Df, SchedulerKind::ChildFirst];
 
 fn loaded(name: &str, text: &str) -> Loaded {
     need_solver();
-    read(Sources::default(), name.to_owned(), text.to_owned())
+    read(Sources::default(), [(name.to_owned(), text.to_owned())])
 }
 
 fn bounds(scheduler: SchedulerKind, delays: u32) -> BoogieOptions {
@@ -38,10 +37,11 @@ fn fails(name: &str, text: &str, options: &BoogieOptions) -> Result<bool, String
     let Some(checked) = &loaded.checked else { return Err(format!("{:?}", loaded.diagnostics)) };
     match check(&loaded, checked, options, &Quiet) {
         Ok(report) => match report.verdict {
-            BoogieVerdict::Holds { .. } => Ok(false),
-            BoogieVerdict::Violated(violation) if violation.is_repeated => Ok(true),
-            BoogieVerdict::Violated(violation) => Err(format!("not repeated: {}", violation.trace)),
-            BoogieVerdict::Unknown(reason) => Err(reason),
+            Verdict::Holds(_) => Ok(false),
+            Verdict::Violated(_) if report.evidence.is_some_and(|evidence| evidence.is_repeated) => Ok(true),
+            Verdict::Violated(counterexample) => Err(format!("not repeated: {counterexample:?}")),
+            Verdict::Unknown(StopReason::Undecided { why }) => Err(why),
+            Verdict::Unknown(reason) => Err(format!("{reason:?}")),
         },
         Err(error) => Err(format!("{error:?}")),
     }
@@ -339,4 +339,98 @@ fn candidates_are_not_violations() {
     assert_eq!(fails("candidate", text, &bounds(SchedulerKind::Dfw, 0)), Ok(false));
     let text = text.replace("assert f(1) == 0", "assert f(1) == 0 && f(2) == 1");
     assert_eq!(fails("candidate", &text, &bounds(SchedulerKind::Dfw, 0)), Ok(true));
+}
+
+/// What is said about a program with the usual bounds and time to raise them.
+fn report(text: &str) -> (Verdict, String) {
+    let loaded = loaded("test.bpl", text);
+    let checked = loaded.checked.as_ref().unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let options = BoogieOptions { time: Some(Duration::from_secs(20)), ..BoogieOptions::default() };
+    let report =
+        check(&loaded, checked, &options, &Quiet).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let why = match &report.verdict {
+        Verdict::Unknown(StopReason::Undecided { why }) => why.clone(),
+        verdict => format!("{verdict:?}"),
+    };
+    (report.verdict, why)
+}
+
+#[test]
+fn contradictory_axioms_prove_nothing() {
+    let contradictory = [
+        "axiom false; procedure main() { assert false; }",
+        // Only together, and only for arguments above ten.
+        "function f(x: int): int; axiom (forall x: int :: f(x) > 0); axiom (forall x: int :: x > 10 ==> f(x) < 0);
+         procedure main() { assert f(3) > 5; }",
+        // For one argument, which the program computes.
+        "function f(x: int): int; axiom (forall x: int :: { f(x) } x == 11 ==> f(x) < 0 && f(x) > 0);
+         procedure main() { var y: int; y := 11; y := f(y); assert y > 5; }",
+        "const unique a: bool; const unique b: bool; const unique c: bool; axiom a;
+         procedure main() { assert false; }",
+        // With tasks.
+        "var g: int; const c: int; axiom (forall x: int :: x > c); procedure p() { g := c; }
+         procedure main() { async call p(); yield; assert g == 2; }",
+    ];
+    for text in contradictory {
+        let (verdict, why) = report(text);
+        assert!(matches!(verdict, Verdict::Unknown(_)) && why.contains("contradict"), "{why}\n{text}");
+    }
+}
+
+#[test]
+fn axioms_count_through_bodies_of_functions() {
+    // What the axiom says about `h`, it says about `f`.
+    let text = "function f(x: int): int; function h(x: int): int { f(x) + 1 }
+        axiom (forall x: int :: h(x) > 10); procedure main() { assert f(3) > 5; }";
+    assert_eq!(report(text).0, Verdict::Holds(Guarantee::Exhaustive));
+    // The program reaches `f` through `h`.
+    let text = "function f(x: int): int; function h(x: int): int { f(x) + 1 }
+        axiom (forall x: int :: f(x) > 10); procedure main() { assert h(3) > 5; }";
+    assert_eq!(report(text).0, Verdict::Holds(Guarantee::Exhaustive));
+}
+
+#[test]
+fn recorded_values_make_no_tasks() {
+    let text = "procedure boogie_si_record_int(x: int); procedure corral_atomic_begin();
+        procedure never() { async call never(); }
+        procedure main() { var i: int; i := 0; call corral_atomic_begin();
+          while (i < 3) { call boogie_si_record_int(i); i := i + 1; } assert i == 3; }";
+    assert_eq!(report(text).0, Verdict::Holds(Guarantee::Exhaustive));
+}
+
+#[test]
+fn bounds_rise_and_are_named() {
+    let text = "procedure main() { var i: int; i := 0; while (i < 20) { i := i + 1; } assert i != 20; }";
+    assert!(matches!(report(text).0, Verdict::Violated(_)));
+    let loaded = loaded("test.bpl", &text.replace("!=", "=="));
+    let checked = loaded.checked.as_ref().expect("no mistakes");
+    let options = BoogieOptions { recursion: Some(8), ..BoogieOptions::default() };
+    let report = check(&loaded, checked, &options, &Quiet).expect("an answer");
+    assert_eq!(report.verdict, Verdict::Holds(Guarantee::UpTo(vec![Bound::Nesting(8)])));
+    assert_eq!((report.nesting.loops, report.nesting.calls), (true, false));
+}
+
+/// One value decides a quantifier over unbounded data, and it is among those of the run.
+#[test]
+fn quantifiers_over_unbounded_data_do_not_keep_runs_from_being_repeated() {
+    let failing = [
+        // A call that makes no difference, in a program without tasks.
+        "procedure corral_getThreadID() returns (x: int);
+         procedure main() { var m: [int]int; var t: int; call t := corral_getThreadID(); m[3] := 4;
+           assert (forall k: int :: m[k] >= 5); }",
+        "var m: [int]int; procedure w(i: int) { m[i] := 7; }
+         procedure main() { assume (forall i: int :: m[i] == 0); async call w(3); yield; assert (forall i: int :: m[i] == 0); }",
+        "var m: [int]int; var g: bool; procedure w() { if ((exists k: int :: m[k] > 5)) { g := true; } }
+         procedure main() { g := false; m[4] := 6; async call w(); yield; assert !g; }",
+        // An assertion that holds for all values comes before the one that fails.
+        "var m: [int]int; procedure w(i: int) { m[i] := 7; }
+         procedure main() { assume (forall i: int :: m[i] == 0); async call w(3);
+           assert (forall i: int :: m[i] >= 0); yield; assert m[3] == 0; }",
+        "function {:builtin \"MapConst\"} all(v: int): [int]int; var m: [int]int; procedure w() { m := all(3); }
+         procedure main() { m := all(1); async call w(); yield; assert m[9] == 1; }",
+    ];
+    for text in failing {
+        let found = fails("quantifier", text, &bounds(SchedulerKind::Dfw, 1));
+        assert_eq!(found, Ok(true), "{text}");
+    }
 }

@@ -97,7 +97,7 @@ fn main() {
                             found.loop_start
                         );
                         for (number, step) in found.trace.steps.iter().enumerate() {
-                            println!("  {number:>5} {}: {:?}", step.machine, step.entries);
+                            println!("  {number:>5} {:?}: {:?}", step.actor, step.entries);
                         }
                     }
                 }

@@ -22,7 +22,7 @@ use crate::options::{Cancel, CheckOptions, Fairness};
 use crate::report::{InternalError, Report, Statistics};
 use crate::rng;
 use crate::run::{Break, Ended, Rules, run};
-use crate::strategy::{Plan, Strategy, StrategyKind};
+use crate::strategy::{Plan, ScheduleFairness, Strategy, StrategyKind};
 use crate::watch::{Heat, Watch};
 
 /// Schedules from which the length of the rest is learnt.
@@ -159,7 +159,7 @@ impl Shared<'_> {
         if !heat.has_liveness() || options.liveness.configurations == 0 {
             return false;
         }
-        let mut kernel = Kernel::new(self.exe.clone(), options.limits);
+        let mut kernel = Kernel::with_stop(self.exe.clone(), options.limits, self);
         let is_cancelled = || self.asks_to_stop();
         let search = liveness::weak::search(&mut kernel, &heat, options.liveness.allowance(), &is_cancelled);
         let mut merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,9 +182,7 @@ impl Shared<'_> {
         if self.is_stopped.load(Ordering::Relaxed) {
             return true;
         }
-        let reason =
-            self.cancel.reason().or_else(|| self.observer.should_stop().then_some(StopReason::Interrupted));
-        let Some(reason) = reason else { return false };
+        let Some(reason) = self.cancel.reason() else { return false };
         let mut merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
         merger.stopped.get_or_insert(reason);
         self.is_stopped.store(true, Ordering::Relaxed);
@@ -203,10 +201,25 @@ impl Shared<'_> {
     }
 }
 
+/// What stops a search stops the handlers in it.
+impl Cancel for Shared<'_> {
+    fn reason(&self) -> Option<StopReason> {
+        if !self.asks_to_stop() {
+            return None;
+        }
+        let merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
+        merger.stopped.clone()
+    }
+
+    fn last_reason(&self) -> Option<StopReason> {
+        self.cancel.last_reason()
+    }
+}
+
 /// One thread with its kernel, its strategies, and what it has covered.
 struct Worker<'a> {
     shared: &'a Shared<'a>,
-    kernel: Kernel,
+    kernel: Kernel<'a>,
     watch: Watch,
     crashes: Crashes,
     strategies: Vec<(StrategyKind, Box<dyn Strategy>, Rules)>,
@@ -217,9 +230,11 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(shared: &'a Shared<'a>) -> Self {
+        let mut kernel = Kernel::with_stop(shared.exe.clone(), shared.options.limits, shared);
+        kernel.set_transient(true);
         Worker {
             shared,
-            kernel: Kernel::new(shared.exe.clone(), shared.options.limits),
+            kernel,
             watch: Watch::new(shared.exe),
             crashes: Crashes::new(),
             strategies: Vec::new(),
@@ -278,10 +293,16 @@ impl<'a> Worker<'a> {
             self.strategies.len() - 1
         });
         let (_, strategy, rules) = &mut self.strategies[at];
+        let n_unfair = options.unfair_prefix(self.length);
+        rules.fair_from = match kind.fairness() {
+            ScheduleFairness::Always => 0,
+            ScheduleFairness::Suffix => n_unfair,
+            ScheduleFairness::Never => u64::MAX,
+        };
         let plan = Plan {
             seed: rng::derive(options.seed, index),
             length: self.length.min(rules.step_bound).max(1),
-            unfair_steps: options.unfair_steps,
+            n_unfair,
         };
         if !strategy.begin(&plan) {
             return Next::NoMore;

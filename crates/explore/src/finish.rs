@@ -5,8 +5,10 @@
 
 use std::sync::Arc;
 
-use allways_machine::{Executable, Kernel, Outcome, Tracer, replay, replay_on};
-use allways_run::{Certainty, Choice, Counterexample, Entry, Schedule, Violation, ViolationKind};
+use allways_machine::{Executable, Kernel, Outcome, Tracer, replay_on};
+use allways_run::{
+    Certainty, Choice, Counterexample, LastCall, Schedule, StopReason, Trace, Violation, ViolationKind,
+};
 
 use crate::check::{RawFinding, same_place};
 use crate::liveness::{self, Search};
@@ -25,7 +27,8 @@ pub(crate) fn finish(
     let found_length = raw.schedule.len() as u64;
     let is_cancelled = || cancel.reason().is_some();
     let budget = options.shrink_steps;
-    let mut kernel = Kernel::new(exe.clone(), options.limits);
+    let mut kernel = Kernel::with_stop(exe.clone(), options.limits, cancel);
+    kernel.set_transient(true);
     match raw.violation.kind {
         _ if budget == 0 => {}
         ViolationKind::Liveness(Certainty::Certain) => {
@@ -38,10 +41,13 @@ pub(crate) fn finish(
         ViolationKind::Liveness(Certainty::Potential) | ViolationKind::StepBound(_) => {}
         _ => raw.schedule = shrink(&mut kernel, &raw.schedule, &raw.violation, budget, &is_cancelled),
     }
+    let last_call = LastCall(cancel);
+    let mut kernel = Kernel::with_stop(exe.clone(), options.limits, &last_call);
+    kernel.set_transient(true);
     if let Some(loop_start) = raw.loop_start {
         confirm_lasso(&mut kernel, &raw, loop_start)?;
     }
-    let (violation, trace) = confirm(exe, options, &raw)?;
+    let (violation, trace) = confirm(&mut kernel, &raw)?;
     Ok(Finding {
         index: raw.index,
         strategy: raw.strategy,
@@ -57,31 +63,44 @@ pub(crate) fn finish(
 }
 
 /// Replays into a trace that ends in the violation.
-fn confirm(
-    exe: &Arc<Executable>,
-    options: &CheckOptions,
-    raw: &RawFinding,
-) -> Result<(Violation, allways_run::Trace), InternalError> {
+fn confirm(kernel: &mut Kernel, raw: &RawFinding) -> Result<(Violation, Trace), InternalError> {
     let mut tracer = Tracer::default();
     let error = |error| InternalError::Replay { index: raw.index, error };
-    let kernel = replay(exe, options.limits, &raw.schedule, &mut tracer).map_err(error)?;
+    // The tracer compares values of one step with those of the next.
+    kernel.set_transient(false);
+    if matches!(raw.violation.kind, ViolationKind::StepBound(_)) {
+        // It may have come to its bound in the middle of a handler.
+        kernel.bound_choices(raw.schedule.len() as u64);
+    }
+    let replayed = replay_on(kernel, &raw.schedule, &mut tracer);
     let outcome = kernel.outcome().clone();
-    let mut trace = tracer.finish(&outcome);
+    if is_stopped(kernel) {
+        // The kernel has met the violation before; only the trace is missing.
+        let violation: Violation = (*raw.violation).clone();
+        let mut trace = Trace::default();
+        trace.fail(&violation);
+        return Ok((violation, trace));
+    }
+    replayed.map_err(error)?;
+    let mut trace = tracer.finish(kernel);
     let is_of_kernel =
         !matches!(raw.violation.kind, ViolationKind::Liveness(_) | ViolationKind::StepBound(_));
     match outcome {
         Outcome::Violated(found) if is_of_kernel && same_place(&found, &raw.violation) => Ok((*found, trace)),
         // The kernel knows nothing of these: the run just goes on.
-        Outcome::Running if !is_of_kernel => {
+        Outcome::Running | Outcome::Unknown(StopReason::ChoiceBound(_)) if !is_of_kernel => {
             let violation: Violation = (*raw.violation).clone();
-            if let Some(step) = trace.steps.last_mut() {
-                step.entries.push(Entry::Fault(violation.clone()));
-            }
-            trace.violation = Some(violation.clone());
+            trace.fail(&violation);
             Ok((violation, trace))
         }
         other => Err(differs(raw, format!("{other:?}"))),
     }
+}
+
+/// A limit has cut the replay.
+fn is_stopped(kernel: &Kernel) -> bool {
+    use StopReason::{Interrupted, Memory, Time};
+    matches!(kernel.outcome(), Outcome::Unknown(Time(_) | Memory { .. } | Interrupted))
 }
 
 fn differs(raw: &RawFinding, found: String) -> InternalError {
@@ -103,7 +122,11 @@ fn confirm_lasso(kernel: &mut Kernel, raw: &RawFinding, loop_start: usize) -> Re
         let choices: Vec<Choice> =
             stem.iter().chain(lap.iter().cycle().take(n_rounds * lap.len())).copied().collect();
         let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
-        replay_on(kernel, &Schedule { choices }, &mut passing).map_err(error)?;
+        let replayed = replay_on(kernel, &Schedule { choices }, &mut passing);
+        if is_stopped(kernel) {
+            return Ok(());
+        }
+        replayed.map_err(error)?;
         let mut bytes = Vec::new();
         kernel.encode(&mut bytes);
         rounds.push((bytes, passing.hot, passing.cold));
@@ -114,13 +137,20 @@ fn confirm_lasso(kernel: &mut Kernel, raw: &RawFinding, loop_start: usize) -> Re
     let mut hot = 0;
     let mut cold = 0;
     let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
-    replay_on(kernel, &Schedule { choices: stem.to_vec() }, &mut passing).map_err(error)?;
+    let replayed = replay_on(kernel, &Schedule { choices: stem.to_vec() }, &mut passing);
+    if is_stopped(kernel) {
+        return Ok(());
+    }
+    replayed.map_err(error)?;
     for step in steps_of(lap) {
         let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
         step.take(kernel, &mut passing);
         let standing = crate::watch::standing(kernel);
         hot |= passing.hot | standing.0;
         cold |= passing.cold | standing.1;
+    }
+    if is_stopped(kernel) {
+        return Ok(());
     }
     if hot & bit == 0 || cold & bit != 0 {
         return Err(differs(raw, "the monitor is cold in the loop, or never hot".to_owned()));

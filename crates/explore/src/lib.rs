@@ -28,4 +28,4 @@ pub use liveness::potential as potential_liveness;
 pub use options::{Cancel, CheckOptions, Fairness, LivenessOptions, Never, TemperatureRule};
 pub use report::{Finding, InternalError, Report, Statistics};
 pub use run::step_bound_violation;
-pub use strategy::{Strategy, StrategyKind};
+pub use strategy::{ScheduleFairness, Strategy, StrategyKind};

@@ -1,4 +1,4 @@
-//! Liveness of monitors beyond what a single run can show (semantics.md, section 6).
+//! Liveness of monitors beyond what a single run can show (docs/semantics.md, section 6).
 //!
 //! A run in which a monitor stays hot for long is only suspicious. From such a point an exhaustive search asks
 //! whether any configuration can still be reached in which the monitor is cold. If not, and the explored part has a

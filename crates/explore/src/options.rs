@@ -1,11 +1,12 @@
-//! What the user set, and how a search is told to stop.
+//! What the user set.
 
-use allways_run::{Limits, StopReason};
+use allways_run::Limits;
+pub use allways_run::{Cancel, Never};
 
 use crate::liveness::graph::Allowance;
-use crate::strategy::StrategyKind;
+use crate::strategy::{ScheduleFairness, StrategyKind};
 
-/// Which infinite runs count for liveness (semantics.md, section 6).
+/// Which infinite runs count for liveness (docs/semantics.md, section 6).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Fairness {
     /// Those that a scheduler which resolves every choice at random produces with positive probability.
@@ -22,11 +23,12 @@ pub struct CheckOptions {
     pub seed: u64,
     /// `None` goes on until cancelled, or until depth-first search is through.
     pub n_schedules: Option<u64>,
-    /// Choices of one schedule under a fair strategy; `None` is no bound.
+    /// Choices of one schedule under a strategy that is fair, at least in the end; `None` is no bound.
     pub fair_steps: Option<u64>,
     /// The same under an unfair one.
     pub unfair_steps: Option<u64>,
-    /// A schedule that hits its step bound is a violation.
+    /// A schedule that hits its step bound is a violation, if it is fair: under an unfair strategy the bound may be due to a
+    /// machine that was never chosen, which is no fault of the program.
     pub fail_on_max_steps: bool,
     /// Go on after a violation, and report one for each place.
     pub explore: bool,
@@ -59,7 +61,17 @@ impl Default for CheckOptions {
 impl CheckOptions {
     /// The step bound under a strategy.
     pub fn step_bound(&self, strategy: StrategyKind) -> Option<u64> {
-        if strategy.is_fair() { self.fair_steps } else { self.unfair_steps }
+        match strategy.fairness() {
+            ScheduleFairness::Always | ScheduleFairness::Suffix => self.fair_steps,
+            ScheduleFairness::Never => self.unfair_steps,
+        }
+    }
+
+    /// For how many choices a strategy with a fair suffix is unfair: up to the unfair bound, but never for more than half
+    /// of a schedule, lest too little of it is fair. `length` is what schedules are thought to have.
+    pub fn unfair_prefix(&self, length: u64) -> u64 {
+        let half = self.fair_steps.map_or(u64::MAX, |steps| steps / 2);
+        self.unfair_steps.unwrap_or(length).min(half)
     }
 
     /// For how many steps a monitor may stay hot under a fair strategy.
@@ -106,25 +118,4 @@ pub enum TemperatureRule {
     HalfOfBound,
     Steps(u64),
     Off,
-}
-
-/// Asked from time to time, from any thread, whether to stop. Clocks and signals are behind it.
-pub trait Cancel: Sync {
-    fn reason(&self) -> Option<StopReason>;
-}
-
-impl<F: Fn() -> Option<StopReason> + Sync> Cancel for F {
-    fn reason(&self) -> Option<StopReason> {
-        self()
-    }
-}
-
-/// Lets a search run to its end.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Never;
-
-impl Cancel for Never {
-    fn reason(&self) -> Option<StopReason> {
-        None
-    }
 }

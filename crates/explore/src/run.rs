@@ -8,7 +8,7 @@ use crate::liveness::graph::Allowance;
 use crate::liveness::{self, Search};
 use crate::options::{CheckOptions, Fairness};
 use crate::report::Statistics;
-use crate::strategy::{Asked, Strategy};
+use crate::strategy::{Asked, ScheduleFairness, Strategy, StrategyKind};
 use crate::watch::Watch;
 
 /// How a schedule ended.
@@ -41,9 +41,10 @@ impl Break {
 /// What does not change from schedule to schedule.
 pub(crate) struct Rules {
     pub step_bound: u64,
+    /// Whether a run that comes to the bound is a violation: only if it ends fairly.
     pub fail_on_bound: bool,
-    /// Whether heat counts: under fair strategies.
-    pub is_fair: bool,
+    /// The number of choices after which the run is fair. Heat counts from there on.
+    pub fair_from: u64,
     pub temperature_limit: u64,
     /// What the largest search may do.
     pub allowance: Allowance,
@@ -53,11 +54,11 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    pub fn new(options: &CheckOptions, strategy: crate::strategy::StrategyKind) -> Self {
+    pub fn new(options: &CheckOptions, strategy: StrategyKind) -> Self {
         Rules {
             step_bound: options.step_bound(strategy).unwrap_or(u64::MAX),
-            fail_on_bound: options.fail_on_max_steps,
-            is_fair: strategy.is_fair(),
+            fail_on_bound: options.fail_on_max_steps && strategy.fairness() != ScheduleFairness::Never,
+            fair_from: u64::MAX,
             temperature_limit: options.temperature_limit().unwrap_or(u64::MAX),
             allowance: options.liveness.allowance(),
             is_thorough: true,
@@ -71,10 +72,13 @@ impl Rules {
 const SUSPICIOUS: u64 = 1_024;
 /// A run that was cut while a monitor was hot for so long is worth a last search.
 const SUSPICIOUS_AT_BOUND: u64 = 100;
-/// Steps between two looks at whether to go on.
-const POLL_STEPS: u64 = 1 << 10;
+/// Steps between two looks at whether to go on: a step may take milliseconds.
+const POLL_STEPS: u64 = 1 << 6;
 
-/// Runs one schedule on a kernel that was reset. `poll` hears of every thousandth step and says whether to stop.
+/// Choices that the last step may make beyond the bound. Only a handler that makes more of them is cut before its end.
+const LAST_STEP: u64 = 1_000;
+
+/// Runs one schedule on a kernel that was reset. `poll` hears of the steps from time to time and says whether to stop.
 pub(crate) fn run(
     kernel: &mut Kernel,
     strategy: &mut dyn Strategy,
@@ -85,6 +89,7 @@ pub(crate) fn run(
     poll: &mut dyn FnMut(u64) -> bool,
 ) -> Ended {
     watch.heat().reset();
+    kernel.bound_choices(rules.step_bound.saturating_add(LAST_STEP));
     let has_crashes = kernel.executable().network.has_crashes();
     let mut next_suspicion = SUSPICIOUS;
     while kernel.is_running() {
@@ -105,7 +110,7 @@ pub(crate) fn run(
                 what: "a strategy that chooses a machine that cannot step".to_owned(),
             });
         }
-        if !rules.is_fair {
+        if (kernel.schedule().len() as u64) < rules.fair_from {
             continue;
         }
         let Some((monitor, temperature)) = watch.heat().step() else { continue };
@@ -129,6 +134,16 @@ pub(crate) fn run(
     }
     match kernel.outcome() {
         Outcome::Violated(violation) => Ended::Violated(Break::here((**violation).clone())),
+        // A machine that makes choices for ever is cut as one that sends for ever.
+        Outcome::Unknown(StopReason::ChoiceBound(bound)) if *bound > rules.step_bound => {
+            match rules.fail_on_bound {
+                true => Ended::Violated(Break::here(step_bound_violation(rules.step_bound))),
+                false => Ended::Bounded,
+            }
+        }
+        Outcome::Unknown(StopReason::Time(_) | StopReason::Memory { .. } | StopReason::Interrupted) => {
+            Ended::Cancelled
+        }
         Outcome::Unknown(reason) => Ended::Unknown(reason.clone()),
         Outcome::Quiescent | Outcome::Running => Ended::Quiescent,
     }
@@ -159,7 +174,7 @@ fn at_bound(
         return Ended::Violated(Break::here(step_bound_violation(rules.step_bound)));
     }
     let work = if rules.is_thorough { u64::MAX } else { kernel.n_steps() };
-    if rules.is_fair
+    if rules.fair_from < rules.step_bound
         && let Some((monitor, temperature)) = watch.heat().hottest()
         && temperature >= SUSPICIOUS_AT_BOUND
         && let Suspicion::Ended(ended) = suspect(kernel, watch, monitor, work, rules, statistics, poll)

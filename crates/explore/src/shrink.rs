@@ -101,6 +101,8 @@ pub(crate) fn shrink(
     let limit = schedule.len();
     // A long way needs more candidates than a short one, and each costs more.
     let max_steps = max_steps.saturating_mul(1 + limit as u64 / 20_000);
+    // What comes to no end on the answers that are missing is no shorter run.
+    kernel.bound_choices(limit as u64);
     let mut test = |kernel: &mut Kernel, candidate: &[Step]| {
         follow(kernel, candidate, &mut Silent);
         // These show only when nobody can step any more: let the rest run out.
@@ -129,10 +131,10 @@ pub(crate) fn schedule_of(steps: &[Step]) -> Schedule {
 }
 
 /// Runs a candidate: the run that it became, if it is as wanted, and what it cost in steps.
-pub(crate) type Test<'a> = dyn FnMut(&mut Kernel, &[Step]) -> (Option<Vec<Step>>, u64) + 'a;
+pub(crate) type Test<'a> = dyn FnMut(&mut Kernel<'_>, &[Step]) -> (Option<Vec<Step>>, u64) + 'a;
 
-pub(crate) struct Shrinker<'a> {
-    pub kernel: &'a mut Kernel,
+pub(crate) struct Shrinker<'a, 'c> {
+    pub kernel: &'a mut Kernel<'c>,
     pub best: Vec<Step>,
     /// Steps that may still be made.
     pub left: u64,
@@ -147,17 +149,25 @@ fn size(steps: &[Step]) -> (usize, usize, u64) {
     (steps.len(), n_switches, answers)
 }
 
-impl Shrinker<'_> {
+impl Shrinker<'_, '_> {
     pub fn run(&mut self) {
         loop {
             let before = size(&self.best);
-            self.without_circles();
-            self.causes_only();
-            self.without_machines();
-            self.without_stretches();
-            self.together();
-            self.smaller_answers();
-            if size(&self.best) >= before || self.left == 0 {
+            let passes = [
+                Self::without_circles,
+                Self::causes_only,
+                Self::without_machines,
+                Self::without_stretches,
+                Self::together,
+                Self::smaller_answers,
+            ];
+            for pass in passes {
+                if self.left == 0 || (self.is_cancelled)() {
+                    return;
+                }
+                pass(self);
+            }
+            if size(&self.best) >= before {
                 return;
             }
         }
@@ -188,11 +198,17 @@ impl Shrinker<'_> {
             FxBuildHasher.hash_one(&words)
         };
         self.kernel.reset();
+        let was_transient = self.kernel.set_transient(false);
         let mut keys = vec![key(self.kernel)];
         for step in &self.best {
             step.take(self.kernel, &mut Silent);
+            if matches!(self.kernel.outcome(), Outcome::Unknown(_)) {
+                self.kernel.set_transient(was_transient);
+                return;
+            }
             keys.push(key(self.kernel));
         }
+        self.kernel.set_transient(was_transient);
         let last_at: FxHashMap<u64, usize> = keys.iter().enumerate().map(|(at, &key)| (key, at)).collect();
         let mut candidate = Vec::new();
         let mut at = last_at[&keys[0]];
@@ -221,6 +237,9 @@ impl Shrinker<'_> {
         }
         // Those that came last are the least likely to matter.
         for machine in machines.into_iter().rev() {
+            if self.left == 0 {
+                return;
+            }
             let places: Vec<usize> =
                 (0..self.best.len()).filter(|&at| self.best[at].mover() == machine).collect();
             for from in [0, places.len() / 2, places.len() * 3 / 4] {

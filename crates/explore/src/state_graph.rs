@@ -95,7 +95,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn build(&mut self, mut kernel: Kernel, max_nodes: usize, cancel: &dyn Cancel) {
-        self.node(&kernel);
+        self.node(&mut kernel);
         self.graph.nodes[0].kind = NodeKind::Start;
         let mut at = 0;
         while at < self.graph.nodes.len() {
@@ -199,7 +199,7 @@ impl Builder<'_> {
     }
 
     /// The number of the node for where the kernel stands.
-    fn node(&mut self, kernel: &Kernel) -> u32 {
+    fn node(&mut self, kernel: &mut Kernel) -> u32 {
         for (instance, local) in kernel.configuration().instances() {
             self.names.add(instance, local.interface);
         }

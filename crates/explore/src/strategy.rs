@@ -8,13 +8,13 @@
 //! Crashes are not among the places: sampled at every step they would come long before anything is worth breaking. They
 //! come as `crash::Crashes` plans them, but for the enumeration, which tries each everywhere.
 //!
-//! One strategy per file: [`random`], [`probabilistic`], [`pct`] (priorities), [`fair_pct`], [`pos`] (partial-order
-//! sampling), [`delay`] (delay bounding), [`depth_first`]. The portfolio is not a strategy but a table of them, see
+//! One strategy per file: [`random`], [`probabilistic`], [`pct`] (priorities), [`pos`] (partial-order
+//! sampling), [`delay`] (delay bounding), [`depth_first`]; [`fair_suffix`] ends the runs of an unfair one fairly. The portfolio is not a strategy but a table of them, see
 //! [`StrategyKind::of_schedule`]. To follow a given schedule there is `allways_machine::replay`.
 
 pub mod delay;
 pub mod depth_first;
-pub mod fair_pct;
+pub mod fair_suffix;
 pub mod pct;
 pub mod pos;
 pub mod probabilistic;
@@ -24,7 +24,7 @@ use allways_machine::{DataPoint, Kernel, Oracle};
 
 pub use delay::DelayBounding;
 pub use depth_first::DepthFirst;
-pub use fair_pct::FairPct;
+pub use fair_suffix::FairSuffix;
 pub use pct::Pct;
 pub use pos::Pos;
 pub use probabilistic::Probabilistic;
@@ -37,8 +37,8 @@ pub struct Plan {
     pub seed: u64,
     /// How many choices a schedule is thought to have; one at least.
     pub length: u64,
-    /// The step bound of unfair strategies, if there is one.
-    pub unfair_steps: Option<u64>,
+    /// For how many choices a strategy with a fair suffix is unfair.
+    pub n_unfair: u64,
 }
 
 /// An oracle for one schedule after the other.
@@ -89,29 +89,37 @@ pub enum StrategyKind {
     /// The same up to the unfair step bound, then random.
     FairPct(u32),
     Pos,
+    /// The same up to the unfair step bound, then random.
+    FairPos,
     /// So many delays.
     DelayBounding(u32),
+    /// The same up to the unfair step bound, then random.
+    FairDelayBounding(u32),
     /// All schedules.
     DepthFirst,
 }
 
 /// What the portfolio does, by schedule number. Half of it is random: it is the only one that suspects nothing, and
-/// fair, so it also carries the temperature rule. The rest go where random walks rarely come: few preemptions,
-/// starvation, racing deliveries.
+/// fair from the first step. The rest go where random walks rarely come: few preemptions, starvation, racing deliveries.
+/// All end fairly, so that a run in which a machine waits for a starved one still ends.
 const PORTFOLIO: [StrategyKind; 12] = [
     StrategyKind::Random,
-    StrategyKind::Pct(2),
+    StrategyKind::FairPct(2),
     StrategyKind::Random,
-    StrategyKind::Pos,
+    StrategyKind::FairPos,
     StrategyKind::Random,
     StrategyKind::Probabilistic(3),
     StrategyKind::Random,
-    StrategyKind::DelayBounding(2),
+    StrategyKind::FairDelayBounding(2),
     StrategyKind::Random,
     StrategyKind::FairPct(5),
     StrategyKind::Random,
-    StrategyKind::DelayBounding(5),
+    StrategyKind::FairDelayBounding(5),
 ];
+
+/// The rarest change of machine, 1 / 2^n, with which [`StrategyKind::Probabilistic`] counts as fair: about a hundred changes
+/// within the step bound that is the default.
+const MAX_FAIR_PROBABILISTIC: u32 = 10;
 
 impl StrategyKind {
     /// What a schedule uses when the search was told to use `self`.
@@ -122,15 +130,21 @@ impl StrategyKind {
         }
     }
 
-    /// Whether a machine that can always step surely does, sooner or later.
-    pub fn is_fair(self) -> bool {
+    /// From which point on every machine that can step is likely to within few steps.
+    pub fn fairness(self) -> ScheduleFairness {
         match self {
-            StrategyKind::Random | StrategyKind::Probabilistic(_) | StrategyKind::FairPct(_) => true,
-            StrategyKind::Pct(_)
+            StrategyKind::Random => ScheduleFairness::Always,
+            StrategyKind::Probabilistic(n) if n <= MAX_FAIR_PROBABILISTIC => ScheduleFairness::Always,
+            StrategyKind::FairPct(_) | StrategyKind::FairPos | StrategyKind::FairDelayBounding(_) => {
+                ScheduleFairness::Suffix
+            }
+            StrategyKind::Probabilistic(_)
+            | StrategyKind::Pct(_)
             | StrategyKind::Pos
             | StrategyKind::DelayBounding(_)
-            | StrategyKind::DepthFirst
-            | StrategyKind::Portfolio => false,
+            | StrategyKind::DepthFirst => ScheduleFairness::Never,
+            // Each of its members is fair in the end.
+            StrategyKind::Portfolio => ScheduleFairness::Suffix,
         }
     }
 
@@ -140,12 +154,23 @@ impl StrategyKind {
             StrategyKind::Random | StrategyKind::Portfolio => Box::new(Random::default()),
             StrategyKind::Probabilistic(n) => Box::new(Probabilistic::new(n)),
             StrategyKind::Pct(n) => Box::new(Pct::new(n)),
-            StrategyKind::FairPct(n) => Box::new(FairPct::new(n)),
+            StrategyKind::FairPct(n) => Box::new(FairSuffix::new(Pct::new(n))),
             StrategyKind::Pos => Box::new(Pos::default()),
+            StrategyKind::FairPos => Box::new(FairSuffix::new(Pos::default())),
             StrategyKind::DelayBounding(n) => Box::new(DelayBounding::new(n)),
+            StrategyKind::FairDelayBounding(n) => Box::new(FairSuffix::new(DelayBounding::new(n))),
             StrategyKind::DepthFirst => Box::new(DepthFirst::default()),
         }
     }
+}
+
+/// Which part of a schedule is fair.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ScheduleFairness {
+    Always,
+    /// After an unfair prefix.
+    Suffix,
+    Never,
 }
 
 impl std::fmt::Display for StrategyKind {
@@ -157,7 +182,9 @@ impl std::fmt::Display for StrategyKind {
             StrategyKind::Pct(n) => write!(f, "pct({n})"),
             StrategyKind::FairPct(n) => write!(f, "fair-pct({n})"),
             StrategyKind::Pos => f.write_str("pos"),
+            StrategyKind::FairPos => f.write_str("fair-pos"),
             StrategyKind::DelayBounding(n) => write!(f, "delay-bounding({n})"),
+            StrategyKind::FairDelayBounding(n) => write!(f, "fair-delay-bounding({n})"),
             StrategyKind::DepthFirst => f.write_str("depth-first"),
         }
     }

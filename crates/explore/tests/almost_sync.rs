@@ -176,7 +176,7 @@ fn a_machine_that_floods_itself_is_proved() {
         assert_eq!(is_proved(&found, true), holds, "{:?}", found.report.verdict);
         assert_eq!(matches!(found.report.verdict, Verdict::Violated(_)), !holds);
         if let Some(certificate) = found.certificate {
-            certify(&exe, &certificate, Limits::default(), &Quiet)
+            certify(&exe, &certificate, Limits::default(), &Quiet, &Never)
                 .unwrap_or_else(|problem| panic!("{problem}"));
         }
     }

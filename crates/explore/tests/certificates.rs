@@ -372,7 +372,7 @@ fn certificates_are_accepted_and_tampered_ones_refused() {
     assert!(count("!\n") > 20, "only {} proofs with blocked machines", count("!\n"));
     for subject in subjects {
         let Subject { exe, text, limits } = subject;
-        if let Err(problem) = certify(exe, text, *limits, &Quiet) {
+        if let Err(problem) = certify(exe, text, *limits, &Quiet, &Never) {
             panic!("{}: {problem}\n{text}", exe.test_name);
         }
         assert_eq!(Parts::of(subject).text(), *text);
@@ -386,7 +386,7 @@ fn certificates_are_accepted_and_tampered_ones_refused() {
             let Some(what) = parts.tamper(kind, &mut random) else { continue };
             let tampered = parts.text();
             assert_ne!(tampered, subject.text, "{what}");
-            let found = certify(&subject.exe, &tampered, subject.limits, &Quiet);
+            let found = certify(&subject.exe, &tampered, subject.limits, &Quiet, &Never);
             assert!(
                 found.is_err(),
                 "{what}, but accepted for {}:\n{}\n{tampered}",
@@ -420,7 +420,7 @@ fn what_is_not_written_as_it_should_be_is_refused() {
         }
         let changed = String::from_utf8(bytes).unwrap_or_default();
         if changed != *text {
-            let found = certify(exe, &changed, *limits, &Quiet);
+            let found = certify(exe, &changed, *limits, &Quiet, &Never);
             assert!(found.is_err(), "accepted for {}:\n{text}\n{changed}", exe.test_name);
         }
     }
@@ -433,7 +433,7 @@ fn the_certificate_of_another_program_is_refused() {
         // The name alone is not what counts.
         let about = |exe: &Executable| format!("\ntest {}\n", exe.test_name);
         let text = other.text.replacen(&about(&other.exe), &about(exe), 1);
-        let found = certify(exe, &text, other.limits, &Quiet);
+        let found = certify(exe, &text, other.limits, &Quiet, &Never);
         assert!(found.is_err(), "accepted for {}:\n{text}", exe.test_name);
     };
     for pair in subjects.windows(2) {
@@ -460,7 +460,7 @@ fn proofs_of_models_are_accepted() {
         let options = AlmostSyncOptions { certificate: true, max_states, ..Default::default() };
         let report = prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
         if let Some(text) = report.certificate {
-            let found = certify(&exe, &text, Limits::default(), &Quiet)
+            let found = certify(&exe, &text, Limits::default(), &Quiet, &Never)
                 .unwrap_or_else(|problem| panic!("{}: {problem}", exe.test_name));
             assert_eq!(found.n_states, report.report.statistics.n_configurations);
             // A state takes few bytes.

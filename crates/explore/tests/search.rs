@@ -191,6 +191,47 @@ fn variables_can_be_bounded() {
     assert_eq!(run(&exe, &ProveOptions { bounds, ..safety() }).verdict, bounded);
 }
 
+/// Parameters and locals count while their function runs.
+#[test]
+fn locals_can_be_bounded() {
+    let program = compile(
+        "locals.p",
+        "
+event eTick: int;
+machine Main {
+    start state S {
+        entry { send this, eTick, 0; }
+        on eTick do (n: int) { var next: int; next = n + 1; assert next != 9; send this, eTick, next; }
+    }
+}
+machine Other { start state S { entry { var count: int; count = 1; } } }
+",
+    );
+    let exe = Arc::new(Executable::new(&program.unwrap(), 0));
+    for reductions in [Reductions::NONE, Reductions::ALL] {
+        for (name, most, is_violated) in
+            [("n", 5, false), ("Main.n", 9, true), ("Main.next", 5, false), ("next", 8, true)]
+        {
+            let variables = VariableBounds::named(&exe, [(name, most)]).unwrap();
+            let bounds = SearchBounds { variables, ..Default::default() };
+            let verdict = run(&exe, &ProveOptions { bounds, reductions, ..safety() }).verdict;
+            match is_violated {
+                true => assert!(matches!(verdict, Verdict::Violated(_)), "{name}={most}: {verdict:?}"),
+                false => {
+                    assert_eq!(
+                        verdict,
+                        Verdict::Holds(Guarantee::UpTo(vec![Bound::Variables])),
+                        "{name}={most}"
+                    );
+                }
+            }
+        }
+    }
+    for name in ["Main.count", "Other.next", "missing"] {
+        assert!(VariableBounds::named(&exe, [(name, 1)]).is_err(), "{name}");
+    }
+}
+
 /// A bound is on what is told to grow: numbers, also inside of collections, and how many elements these have.
 #[test]
 fn bounds_on_variables_reach_into_collections() {

@@ -45,7 +45,8 @@ fn graph_has_the_configurations_of_the_search() {
                 .nodes
                 .iter()
                 .all(|node| matches!(node.kind, NodeKind::Start | NodeKind::Plain | NodeKind::End));
-            if !graph.is_complete || !is_clean {
+            // Where texts of machines are observed the graph tells more apart than the search, which gives no answer.
+            if !graph.is_complete || !is_clean || exe.observed_text.is_some() {
                 continue;
             }
             let found = search::prove(&exe, &safety(), &Quiet, &Never).expect("replays");

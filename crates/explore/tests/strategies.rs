@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use allways_explore::{CheckOptions, Report, StrategyKind, check};
+use allways_explore::{Cancel, CheckOptions, Report, StrategyKind, check};
 use allways_run::{Bound, Guarantee, Observer, Progress, Quiet, StopReason, Verdict, ViolationKind};
 use common::{executable, kind, options, report};
 
@@ -224,14 +224,16 @@ fn interrupted_searches_are_unknown() {
         fn progress(&self, progress: &Progress) {
             self.0.store(progress.n_steps, Ordering::Relaxed);
         }
-        fn should_stop(&self) -> bool {
-            self.0.load(Ordering::Relaxed) > 100_000
+    }
+    impl Cancel for Impatient {
+        fn reason(&self) -> Option<StopReason> {
+            (self.0.load(Ordering::Relaxed) > 100_000).then_some(StopReason::Interrupted)
         }
     }
     let exe = executable(ENDLESS);
     let endless = CheckOptions { n_schedules: None, n_threads: 2, ..options(StrategyKind::Random, 0) };
-    let report =
-        check(&exe, &endless, &Impatient(AtomicU64::new(0)), &allways_explore::Never).expect("replays");
+    let impatient = Impatient(AtomicU64::new(0));
+    let report = check(&exe, &endless, &impatient, &impatient).expect("replays");
     assert_eq!(report.verdict, Verdict::Unknown(StopReason::Interrupted));
 }
 
@@ -298,4 +300,122 @@ machine Main {
     let n: u64 = report.findings.iter().map(|finding| finding.n_schedules).sum();
     assert_eq!(n, report.statistics.n_violated);
     assert_eq!(report.statistics.n_schedules, 200);
+}
+
+/// A client that asks again whenever its timer goes off, until the first reply. Every fair run ends; one that starves the
+/// server or the timer does not.
+const POLLING: &str = "
+event eAsk: machine;
+event eReply;
+event eStart;
+event eTick;
+machine Main {
+  start state Init {
+    entry {
+      var server: machine;
+      server = new Server();
+      new Client(server);
+      new Client(server);
+    }
+  }
+}
+machine Client {
+  var server: machine;
+  var timer: machine;
+  start state Asking {
+    entry (s: machine) {
+      server = s;
+      timer = new Timer(this);
+      send server, eAsk, this;
+      send timer, eStart;
+    }
+    on eTick do { send server, eAsk, this; send timer, eStart; }
+    on eReply goto Done;
+  }
+  state Done { ignore eTick, eReply; entry { send timer, halt; } }
+}
+machine Timer {
+  var client: machine;
+  start state Init {
+    entry (c: machine) { client = c; }
+    on eStart do { send client, eTick; }
+  }
+}
+machine Server {
+  start state Run { on eAsk do (client: machine) { send client, eReply; } }
+}
+";
+
+#[test]
+fn a_starved_machine_is_no_fault_of_the_program() {
+    let exe = executable(POLLING);
+    for strategy in SAMPLING.into_iter().chain([StrategyKind::Probabilistic(20), StrategyKind::DepthFirst]) {
+        let options = CheckOptions { fail_on_max_steps: true, ..options(strategy, 200) };
+        assert_eq!(kind(&report(&exe, &options)), None, "{strategy}");
+    }
+}
+
+#[test]
+fn every_run_of_the_portfolio_ends_fairly() {
+    let exe = executable(POLLING);
+    let report = report(&exe, &options(StrategyKind::Portfolio, 600));
+    assert_eq!((kind(&report), report.statistics.n_bounded), (None, 0));
+}
+
+#[test]
+fn partial_order_sampling_starves_nothing_for_long() {
+    let exe = executable(POLLING);
+    let report = report(&exe, &options(StrategyKind::Pos, 2_000));
+    assert_eq!((kind(&report), report.statistics.n_bounded), (None, 0));
+    assert!(report.statistics.max_length < 1_000, "{:?}", report.statistics);
+}
+
+/// One machine spins in its null handler, another creates machines for ever; a third has to count to ten.
+const BUSY: &str = "
+event eNext;
+machine Main {
+  start state Init { entry { new Idle(); new Maker(); new Counter(); } }
+}
+machine Idle { start state Run { on null do { } } }
+machine Maker { start state Run { entry { new Maker(); } } }
+machine Counter {
+  var n: int;
+  start state Run {
+    entry { send this, eNext; }
+    on eNext do { n = n + 1; assert n < 10; send this, eNext; }
+  }
+}
+";
+
+#[test]
+fn partial_order_sampling_lets_deliveries_pass_busy_machines() {
+    let exe = executable(BUSY);
+    let report = report(&exe, &CheckOptions { unfair_steps: Some(3_000), ..options(StrategyKind::Pos, 20) });
+    assert_eq!(kind(&report), Some(ViolationKind::Assertion));
+    assert!(report.findings[0].found_length < 2_000);
+}
+
+#[test]
+fn endless_runs_are_blamed_where_they_end_fairly() {
+    let exe = executable(ENDLESS);
+    for (strategy, expected) in [
+        (StrategyKind::Portfolio, true),
+        (StrategyKind::Random, true),
+        (StrategyKind::FairPct(3), true),
+        (StrategyKind::Probabilistic(3), true),
+        (StrategyKind::Probabilistic(40), false),
+        (StrategyKind::Pct(3), false),
+        (StrategyKind::Pos, false),
+        (StrategyKind::DelayBounding(2), false),
+        (StrategyKind::DepthFirst, false),
+    ] {
+        let cut = CheckOptions {
+            fail_on_max_steps: true,
+            fair_steps: Some(300),
+            unfair_steps: Some(300),
+            ..options(strategy, 3)
+        };
+        let found = report(&exe, &cut);
+        assert_eq!(kind(&found), expected.then_some(ViolationKind::StepBound(300)), "{strategy}");
+    }
 }

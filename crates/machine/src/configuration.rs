@@ -5,7 +5,7 @@
 //! handler continuation is data, never a host stack. A [`Configuration`] is the locals of all instances and
 //! monitors.
 //!
-//! Outboxes (semantics.md, section 2) are lazy. A handler may send for ever, so it runs only up to its next effect
+//! Outboxes (docs/semantics.md, section 2) are lazy. A handler may send for ever, so it runs only up to its next effect
 //! and waits there ([`Pending`]); the segment that begins with that effect is computed in the step that
 //! makes it. The variant is *patient*: a machine with a pending effect takes no message.
 
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use allways_base::{Idx, Span};
 use allways_run::{InstanceId, ViolationKind};
 
-use crate::ir::Operand;
+use crate::ir::{Operand, OperandView};
 use crate::network::InFlight;
 use crate::value::Value;
 
@@ -175,6 +175,34 @@ impl Local {
         self.registers.clear();
         self.registers.extend(fields.iter().map(|&(_, value)| value));
         self.inbox.clear();
+    }
+
+    /// The value of an operand in the top frame.
+    pub(crate) fn read(&self, exe: &crate::Executable, operand: Operand) -> Value {
+        let base = self.frames.last().map_or(0, |frame| frame.base as usize);
+        match operand.view() {
+            OperandView::Register(n) => self.registers.get(base + n as usize).copied().unwrap_or_default(),
+            OperandView::Field(n) => self.registers.get(n as usize).copied().unwrap_or_default(),
+            OperandView::Const(n) => exe.consts[n as usize],
+        }
+    }
+
+    fn each_value(&mut self, visit: &mut dyn FnMut(&mut Value)) {
+        match &mut self.status {
+            Status::Pending(Pending::Deliver { message: Message { payload, .. }, .. })
+            | Status::Pending(Pending::Create { payload, .. })
+            | Status::Pending(Pending::Fault(Fault { text: payload, .. })) => visit(payload),
+            Status::Pending(Pending::Start | Pending::Observe | Pending::Foreign { .. })
+            | Status::Idle
+            | Status::Blocked { .. }
+            | Status::Halted => {}
+        }
+        match &mut self.after {
+            After::Exit { payload, .. } | After::With { payload, .. } => visit(payload),
+            After::Handler | After::Unhandled { .. } => {}
+        }
+        self.registers.iter_mut().for_each(&mut *visit);
+        self.inbox.iter_mut().for_each(|message| visit(&mut message.payload));
     }
 
     /// A halted machine is the same whatever it was before.
@@ -385,8 +413,28 @@ impl Configuration {
         self.network.clear();
     }
 
+    /// Shows every value in it, to be changed.
+    pub(crate) fn each_value(&mut self, visit: &mut dyn FnMut(&mut Value)) {
+        for &instance in &self.roster.order {
+            self.locals[instance.index()].each_value(visit);
+        }
+        for monitor in &mut self.monitors {
+            monitor.each_value(visit);
+        }
+        self.network.each_value(visit);
+    }
+
     pub fn local(&self, instance: InstanceId) -> &Local {
         &self.locals[instance.index()]
+    }
+
+    /// Machines that can step, and targets that the network can bring something, in order of appearance.
+    pub(crate) fn movers(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        self.enabled.iter().map(|place| match self.places.movers.get(place) {
+            None => self.roster.at(place),
+            Some(Mover::Machine(machine)) => *machine,
+            Some(Mover::Channel(channel)) => self.network.channels[*channel as usize].target,
+        })
     }
 
     /// Instances in order of creation, with where they stand.

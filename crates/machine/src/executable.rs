@@ -9,7 +9,8 @@ use allways_run::{InstanceId, NetworkOptions};
 use crate::demand::Demands;
 use crate::instances::InstanceTable;
 use crate::ir::{
-    EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, Op, ReceiveTable, StateDef, Step, Template,
+    EventBits, FunDef, Inspection, InterfaceDef, MachineDef, MonitorDef, Op, ReceiveTable, StateDef, Step,
+    Template,
 };
 use crate::liveness::Liveness;
 use crate::network::{Network, UnknownName};
@@ -42,10 +43,15 @@ pub struct Executable {
     pub receives: Vec<ReceiveTable>,
     pub shapes: Shapes,
     pub permissions: IndexVec<PermissionId, EventBits>,
+    /// Conditions of assertions, by the op that fails.
+    pub inspections: Vec<Inspection>,
     /// Attached monitors in order of attachment.
     pub monitors: Vec<MonitorDef>,
     /// The interface of the main machine.
     pub main: u32,
+    /// The first place at which a run may depend on the text of a machine. Such a text holds the number of the creation, so
+    /// that configurations that differ in nothing else behave differently, and only single runs can be followed.
+    pub observed_text: Option<Span>,
     /// Which registers code still reads.
     pub liveness: Liveness,
     /// What carries messages, and what can go wrong.
@@ -133,6 +139,15 @@ impl Executable {
 
     pub fn function_name(&self, fun: u32) -> &str {
         self.funs[fun as usize].name.map_or("anonymous function", |name| self.symbols.text(name))
+    }
+
+    /// The functions that a machine may run: its handlers, and what these call.
+    pub fn functions_of(&self, machine: u32) -> impl Iterator<Item = &FunDef> {
+        let is_of = move |states: &Vec<u32>| {
+            states.iter().any(|&state| self.states[state as usize].machine == machine)
+        };
+        let runs_in = crate::usage::runs_in(self);
+        self.funs.iter().zip(runs_in).filter(move |(_, states)| is_of(states)).map(|(fun, _)| fun)
     }
 
     /// The function that an op belongs to.

@@ -72,6 +72,8 @@ pub enum Effect {
     Foreign {
         fun: u32,
     },
+    /// The fuel is used up; [`Input::Continue`] goes on.
+    Yield,
 }
 
 /// What a run of the interpreter needs besides the local.
@@ -83,7 +85,7 @@ pub struct Context<'a, R> {
     pub limits: &'a Limits,
     pub recorder: &'a mut R,
     pub actor: Actor,
-    /// Instructions left in this atomic run.
+    /// Instructions before it yields.
     pub fuel: &'a mut u32,
 }
 
@@ -163,6 +165,9 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     fn unwind(&mut self) {
         self.local.frames.clear();
         let n_fields = self.cx.exe.machines[self.local.machine as usize].fields.len();
+        if self.cx.store.has_drafts() {
+            self.cx.store.release_all(&self.local.registers[n_fields..]);
+        }
         self.local.registers.truncate(n_fields);
     }
 
@@ -255,7 +260,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     fn begin(&mut self, fun: u32, payload: Value) -> Result<Next, Fault> {
         let exe = self.cx.exe;
         let def = &exe.funs[fun as usize];
-        self.spend(def.end - def.entry, def.span)?;
+        let has_fuel = self.spend(def.end - def.entry);
         let base = self.local.registers.len();
         self.local.frames.push(Frame { fun, pc: def.entry, base: base as u32, dst: Operand::register(0) });
         self.local.registers.resize(base + def.n_registers as usize, Value::NULL);
@@ -266,7 +271,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             }
             self.local.registers[base] = payload;
         }
-        Ok(Next::Execute)
+        Ok(if has_fuel { Next::Execute } else { Next::Effect(Effect::Yield) })
     }
 
     /// The observation of the op at hand was made: a send goes on to its delivery.
@@ -311,24 +316,12 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         Ok(Next::Execute)
     }
 
+    /// Whether there was fuel for that.
     #[inline]
-    fn spend(&mut self, n: u32, span: Span) -> Result<(), Fault> {
-        match self.cx.fuel.checked_sub(n) {
-            Some(left) => {
-                *self.cx.fuel = left;
-                Ok(())
-            }
-            None => Err(self.endless(span)),
-        }
-    }
-
-    #[cold]
-    fn endless(&mut self, span: Span) -> Fault {
-        let text = format!(
-            "handler ran for {} instructions without sending, creating or ending",
-            self.cx.limits.instructions
-        );
-        self.fault(ViolationKind::EndlessHandler, text, Some(span))
+    fn spend(&mut self, n: u32) -> bool {
+        let left = self.cx.fuel.checked_sub(n.saturating_add(self.cx.store.take_copied()));
+        *self.cx.fuel = left.unwrap_or(0);
+        left.is_some()
     }
 
     fn unhandled(&mut self, event: u32) -> Fault {

@@ -437,6 +437,34 @@ pub enum TemplatePiece {
     Arg(u32),
 }
 
+/// How to compute a part of a condition again, when the assertion has failed. Nothing in it has an effect.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Inspect {
+    Operand(Operand),
+    Part(Box<Inspect>, u32),
+    /// By the table of accesses.
+    Field(Box<Inspect>, u32),
+    Index(Box<Inspect>, Box<Inspect>),
+    Sizeof(Box<Inspect>),
+}
+
+/// A part of a condition that people want to see the value of.
+#[derive(Clone, Debug)]
+pub struct InspectedPart {
+    pub span: Span,
+    pub inspect: Inspect,
+    pub notation: Notation,
+}
+
+/// The condition of an assertion, for people.
+#[derive(Clone, Debug)]
+pub struct Inspection {
+    /// The op that fails.
+    pub pc: u32,
+    pub condition: Span,
+    pub parts: Vec<InspectedPart>,
+}
+
 #[derive(Clone, Debug)]
 pub struct MonitorDef {
     pub machine: u32,

@@ -5,7 +5,7 @@
 //! that delays messages, bringing one to its target is a step too, and so is the crash of a machine: [`Kernel::take`]
 //! makes all three.
 //!
-//! A step of machine p, as in semantics.md section 2 with patient, lazy outboxes:
+//! A step of machine p, as in docs/semantics.md, section 2 with patient, lazy outboxes:
 //! 1. p makes the effect it stands before: a delivery, a creation, or nothing when its handler begins with an
 //!    observation.
 //! 2. p runs on to its next delivery or creation; what it observes on the way passes through the monitors
@@ -22,6 +22,7 @@
 //! nothing but crashes is possible has ended.
 
 mod apart;
+mod effort;
 mod fault;
 mod snapshot;
 mod tail;
@@ -30,7 +31,9 @@ use std::sync::Arc;
 
 use allways_base::Idx;
 use allways_p::hir::Temperature;
-use allways_run::{Choice, InstanceId, Limits, Schedule, StopReason, Violation, ViolationKind};
+use allways_run::{
+    Cancel, Choice, InstanceId, Limits, Never, Schedule, StopReason, Violation, ViolationKind,
+};
 
 use crate::Executable;
 use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Mover, Pending, Status};
@@ -38,14 +41,20 @@ use crate::instances::KnownInstances;
 use crate::interpret::{Context, Effect, HALT_EVENT, Input, NULL_EVENT, resume};
 use crate::ir::{Action, Operand, OperandView, ReceiveTable, StateDef};
 use crate::record::{Actor, Note, Recorder, Scene};
-use crate::value::{Mark, Store, Value};
+use crate::value::{Mark, Roots, Store, Value};
 
 pub use apart::{Alone, Paused};
+pub use effort::Spent;
+use effort::{Effort, Go};
 pub use snapshot::Snapshot;
 
 /// Beyond so many nodes a reset forgets the values of earlier runs. Below, they are worth keeping: the next run makes
 /// mostly the same ones.
 const KEPT_NODES: usize = 1 << 14;
+const KEPT_WORDS: usize = 1 << 18;
+
+/// Steps between two questions whether to stop.
+const STEPS_PER_POLL: u64 = 1 << 6;
 
 /// How a run stands.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,9 +97,17 @@ impl<F: FnMut(DataPoint) -> u32> Oracle for F {
 pub struct NotEnabled(pub Choice);
 
 /// One run at a time of one test. Made once and reset between runs, so that nothing is allocated anew.
-pub struct Kernel {
+pub struct Kernel<'c> {
     exe: Arc<Executable>,
     limits: Limits,
+    /// Asked while a handler runs for long.
+    stop: &'c dyn Cancel,
+    /// A run of more choices is cut in the middle of a handler.
+    max_choices: u64,
+    /// All values are those of the present run: large ones change in place, and old ones are forgotten.
+    is_transient: bool,
+    /// Values that a step under way needs later.
+    held: Vec<Value>,
     store: Store,
     /// The constants of the store.
     base: Mark,
@@ -103,12 +120,21 @@ pub struct Kernel {
     apart: Option<apart::Apart>,
 }
 
-impl Kernel {
+impl<'c> Kernel<'c> {
     /// A kernel that stands before the first step.
     pub fn new(exe: Arc<Executable>, limits: Limits) -> Self {
+        Kernel::with_stop(exe, limits, &Never)
+    }
+
+    /// The same, where a handler that runs for long ends when it is to stop: the outcome is unknown then.
+    pub fn with_stop(exe: Arc<Executable>, limits: Limits, stop: &'c dyn Cancel) -> Self {
         let store = exe.store.clone();
         let mut kernel = Kernel {
             limits,
+            stop,
+            max_choices: u64::MAX,
+            is_transient: false,
+            held: Vec::new(),
             base: store.mark(),
             store,
             known: KnownInstances::default(),
@@ -125,7 +151,9 @@ impl Kernel {
 
     /// Back to before the first step, which starts the monitors and the main machine.
     pub fn reset(&mut self) {
-        if self.store.n_nodes() > KEPT_NODES {
+        self.store.clear_drafts();
+        self.held.clear();
+        if self.store.n_nodes() > KEPT_NODES || self.store.n_words() > KEPT_WORDS {
             self.store.truncate(self.base);
         }
         self.conf.clear();
@@ -142,6 +170,102 @@ impl Kernel {
         self.add_machine(InstanceId::MAIN, main);
         self.conf.locals[0].status = Status::Pending(Pending::Start);
         self.refresh(InstanceId::MAIN);
+    }
+
+    /// The same kernel, which runs every handler to its end.
+    pub fn without_stop(self) -> Kernel<'static> {
+        let Kernel { exe, limits, max_choices, store, base, known, conf, outcome, .. } = self;
+        let Kernel { schedule, n_steps, apart, is_transient, held, .. } = self;
+        Kernel {
+            exe,
+            limits,
+            stop: &Never,
+            max_choices,
+            is_transient,
+            held,
+            store,
+            base,
+            known,
+            conf,
+            outcome,
+            schedule,
+            n_steps,
+            apart,
+        }
+    }
+
+    /// Cuts runs at so many choices, data choices in the middle of a handler included:
+    /// [`StopReason::ChoiceBound`]. Returns the bound so far.
+    pub fn bound_choices(&mut self, max_choices: u64) -> u64 {
+        std::mem::replace(&mut self.max_choices, max_choices)
+    }
+
+    /// Says whether values are those of the present run alone, of which nothing is kept between steps: then large
+    /// collections change in place, and old values are forgotten.
+    pub fn set_transient(&mut self, is_transient: bool) -> bool {
+        if !is_transient {
+            self.settle();
+        }
+        std::mem::replace(&mut self.is_transient, is_transient)
+    }
+
+    /// Makes every value one that can be kept.
+    fn settle(&mut self) {
+        if !self.store.has_drafts() {
+            return;
+        }
+        let Kernel { store, conf, outcome, .. } = self;
+        // A run that was stopped is not looked at, and may have stopped because memory is short.
+        let is_stopped = matches!(outcome, Outcome::Unknown(_));
+        let mut settle = |registers: &mut [Value]| match is_stopped {
+            true => {
+                registers.iter_mut().filter(|value| value.is_draft()).for_each(|value| *value = Value::NULL)
+            }
+            false => store.freeze_all(registers),
+        };
+        for machine in conf.roster.iter() {
+            settle(&mut conf.locals[machine.index()].registers);
+        }
+        for local in &mut conf.monitors {
+            settle(&mut local.registers);
+        }
+        store.clear_drafts();
+    }
+
+    /// Values in order again.
+    fn after_step(&mut self) {
+        match self.is_transient {
+            true => drop(self.collect()),
+            false => self.settle(),
+        }
+    }
+
+    /// The same of one machine or monitor, which is all that has changed.
+    #[inline]
+    fn settle_local(&mut self, actor: Actor) {
+        if !self.is_transient && self.store.has_drafts() {
+            let Kernel { store, conf, .. } = self;
+            let local = match actor {
+                Actor::Machine(machine) => &mut conf.locals[machine.index()],
+                Actor::Monitor(monitor) => &mut conf.monitors[monitor as usize],
+            };
+            store.settle(&mut local.registers);
+        }
+    }
+
+    /// Forgets values that nothing needs any more, if there are many. Says whether values have moved.
+    #[inline]
+    fn collect(&mut self) -> bool {
+        let is_due = self.is_transient && self.apart.is_none() && self.store.is_full();
+        if is_due {
+            let Kernel { store, conf, held, base, .. } = self;
+            let roots: &mut Roots<'_> = &mut |visit| {
+                conf.each_value(visit);
+                held.iter_mut().for_each(&mut *visit);
+            };
+            store.collect(*base, roots);
+        }
+        is_due
     }
 
     pub fn executable(&self) -> &Arc<Executable> {
@@ -315,14 +439,49 @@ impl Kernel {
         if !self.is_running() || !self.is_enabled(machine) {
             return Err(NotEnabled(Choice::Machine(machine)));
         }
-        self.n_steps += 1;
-        self.schedule.choices.push(Choice::Machine(machine));
-        note(self, recorder, || Note::Chosen(Choice::Machine(machine)));
+        if self.is_stopped() {
+            return Ok(());
+        }
+        self.open(Choice::Machine(machine), recorder);
         Stepping { kernel: self, oracle, recorder }.step(machine);
+        self.close(recorder);
+        Ok(())
+    }
+
+    /// Begins a step.
+    fn open<R: Recorder>(&mut self, choice: Choice, recorder: &mut R) {
+        if R::ON {
+            recorder.before_step(&self.scene(), &self.conf, choice);
+        }
+        self.n_steps += 1;
+        self.schedule.choices.push(choice);
+        note(self, recorder, || Note::Chosen(choice));
+    }
+
+    /// Ends a step, and the run if no other step can be made.
+    fn close<R: Recorder>(&mut self, recorder: &mut R) {
+        self.after_step();
+        if R::ON {
+            recorder.after_step(&self.scene(), &self.conf, !self.is_running());
+        }
         if self.is_running() && self.conf.enabled.is_empty() {
             self.end();
         }
-        Ok(())
+    }
+
+    /// Asks from time to time whether to stop: a run may have any number of steps, and a step may take milliseconds.
+    #[inline]
+    fn is_stopped(&mut self) -> bool {
+        if self.n_steps % STEPS_PER_POLL != STEPS_PER_POLL - 1 {
+            return false;
+        }
+        match self.stop.reason() {
+            None => false,
+            Some(reason) => {
+                self.outcome = Outcome::Unknown(reason);
+                true
+            }
+        }
     }
 
     fn add_machine(&mut self, instance: InstanceId, interface: u32) {
@@ -420,27 +579,28 @@ impl Kernel {
 }
 
 #[inline]
-fn note<R: Recorder>(kernel: &Kernel, recorder: &mut R, note: impl FnOnce() -> Note) {
+fn note<R: Recorder>(kernel: &Kernel<'_>, recorder: &mut R, note: impl FnOnce() -> Note) {
     if R::ON {
         recorder.record(&kernel.scene(), note());
     }
 }
 
 /// One step under way.
-struct Stepping<'a, O, R> {
-    kernel: &'a mut Kernel,
+struct Stepping<'a, 'c, O, R> {
+    kernel: &'a mut Kernel<'c>,
     oracle: &'a mut O,
     recorder: &'a mut R,
 }
 
-impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
+impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     fn step(&mut self, machine: InstanceId) {
         let local = &mut self.kernel.conf.locals[machine.index()];
         match local.status {
             Status::Pending(Pending::Start) => {
                 self.start_monitors();
                 if self.kernel.is_running() {
-                    self.note(|| Note::Create { creator: None, created: machine, payload: Value::NULL });
+                    let (creator, payload) = (None, Value::NULL);
+                    self.note(|| Note::Create { creator, created: machine, payload, span: None });
                     self.run(machine, Input::Start(Value::NULL), true);
                 }
             }
@@ -451,14 +611,23 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                     true => self.deliver(machine, target, message),
                     false => self.hand_over(machine, target, message),
                 };
+                self.kernel.held.push(message.payload);
                 self.run(machine, Input::Continue, true);
+                let message =
+                    self.kernel.held.pop().map_or(message, |payload| Message { payload, ..message });
                 if let (Some(input), true) = (handling, self.kernel.is_running()) {
+                    let input = match input {
+                        Input::Received(_) => Input::Received(message),
+                        _ => Input::Handle(message),
+                    };
                     self.handle(target, message, input);
                 }
             }
             Status::Pending(Pending::Create { interface, payload, dst }) => {
                 let Some(created) = self.create(machine, interface, payload, dst) else { return };
+                self.kernel.held.push(payload);
                 self.run(machine, Input::Continue, true);
+                let payload = self.kernel.held.pop().unwrap_or(payload);
                 if self.kernel.is_running() {
                     self.run(created, Input::Start(payload), false);
                 }
@@ -486,13 +655,13 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
     /// Runs a machine until it stands before its next effect, has nothing to do, or has stopped. `own` says
     /// that this is a step of the machine, in which it may observe and fail; it ends with the handler.
     fn run(&mut self, machine: InstanceId, input: Input, own: bool) {
-        let fuel = self.kernel.limits.instructions;
-        self.run_on(machine, input, own, fuel);
+        self.run_on(machine, input, own, Spent::default());
     }
 
-    /// The same, with so many instructions left.
-    fn run_on(&mut self, machine: InstanceId, mut input: Input, mut own: bool, mut fuel: u32) {
+    /// The same, of a handler that has cost so much.
+    fn run_on(&mut self, machine: InstanceId, mut input: Input, mut own: bool, spent: Spent) {
         let actor = Actor::Machine(machine);
+        let mut effort = Effort::new(spent);
         let status = loop {
             let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
             let local = &mut conf.locals[machine.index()];
@@ -503,14 +672,29 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 limits,
                 recorder: &mut *self.recorder,
                 actor,
-                fuel: &mut fuel,
+                fuel: &mut effort.fuel,
             };
             match resume(context, local, input) {
+                Effect::Yield => {
+                    input = Input::Continue;
+                    let fault = match self.yielded(&mut effort, actor) {
+                        Go::On => continue,
+                        Go::Endless(op) => self.kernel.endless(op, effort::REPEATS),
+                        Go::Stop(reason) => return self.stop(reason),
+                    };
+                    if own {
+                        return self.kernel.violate(actor, fault);
+                    }
+                    break Status::Pending(Pending::Fault(fault));
+                }
                 Effect::Observe(_) if !own => break Status::Pending(Pending::Observe),
                 Effect::Observe(message) => {
                     self.observe(machine, message);
                     if !self.kernel.is_running() {
                         return;
+                    }
+                    if let Go::Stop(reason) = effort.observed(self.kernel, actor) {
+                        return self.stop(reason);
                     }
                     input = Input::Observed;
                 }
@@ -521,9 +705,22 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                     break Status::Pending(Pending::Create { interface, payload, dst });
                 }
                 Effect::Choose { n_answers, is_number } => {
+                    let fault = match self.chooses(machine, &mut effort) {
+                        Go::On => None,
+                        Go::Endless(op) => Some(self.kernel.endless(op, effort::NO_ANSWER_ENDS)),
+                        Go::Stop(reason) => return self.stop(reason),
+                    };
+                    match fault {
+                        Some(fault) if own => return self.kernel.violate(actor, fault),
+                        Some(fault) => break Status::Pending(Pending::Fault(fault)),
+                        None => {}
+                    }
                     let point = DataPoint { is_number, ..self.data_point(machine, n_answers) };
                     if self.kernel.apart.is_some() {
-                        return self.pause(point, own, fuel);
+                        return self.pause(point, own, effort.spent());
+                    }
+                    if self.kernel.schedule.len() as u64 >= self.kernel.max_choices {
+                        return self.stop(StopReason::ChoiceBound(self.kernel.max_choices));
                     }
                     input = Input::Chosen(self.ask(point));
                 }
@@ -538,7 +735,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                         break Status::Blocked { table };
                     };
                     let state = local.control;
-                    fuel = limits.instructions;
+                    effort.renew();
                     self.note(|| Note::Receive { machine, state, message });
                     input = Input::Received(message);
                 }
@@ -547,7 +744,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                     let state = &exe.states[local.control as usize];
                     let Some(message) = take(local, state) else { break Status::Idle };
                     let state = local.control;
-                    fuel = limits.instructions;
+                    effort.renew();
                     self.note(|| Note::Dequeue { machine, state, message });
                     input = Input::Handle(message);
                 }
@@ -563,6 +760,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
                 Effect::Foreign { fun } => break Status::Pending(Pending::Foreign { fun }),
             }
         };
+        self.kernel.settle_local(actor);
         self.kernel.conf.locals[machine.index()].status = status;
         self.kernel.refresh(machine);
     }
@@ -582,8 +780,14 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         kernel.schedule.choices.push(Choice::Data(answer));
         if R::ON {
             let span = kernel.exe.spans[pc as usize];
+            let source = match kernel.exe.code[pc as usize] {
+                crate::ir::Op::Choose { src, .. } => {
+                    kernel.conf.locals[machine.index()].read(&kernel.exe, src)
+                }
+                _ => Value::NULL,
+            };
             self.note(|| Note::Chosen(Choice::Data(answer)));
-            self.note(|| Note::Answer { machine, answer, n_answers, span });
+            self.note(|| Note::Answer { machine, answer, n_answers, source, span });
         }
         answer
     }
@@ -597,15 +801,16 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
     #[inline]
     fn note_send(&mut self, sender: InstanceId, target: InstanceId, message: Message) {
         if R::ON {
-            let local = &self.kernel.conf.locals[sender.index()];
-            let state = local.control;
-            let span = local
-                .frames
-                .last()
-                .and_then(|frame| self.kernel.exe.spans.get((frame.pc as usize).wrapping_sub(1)))
-                .copied();
+            let state = self.kernel.conf.locals[sender.index()].control;
+            let span = self.span_before(sender);
             self.note(|| Note::Send { machine: sender, state, target, message, span });
         }
+    }
+
+    /// The source of the effect that a machine makes: its frame has gone past it.
+    fn span_before(&self, machine: InstanceId) -> Option<allways_base::Span> {
+        let frame = self.kernel.conf.locals[machine.index()].frames.last()?;
+        self.kernel.exe.spans.get((frame.pc as usize).wrapping_sub(1)).copied()
     }
 
     /// A message reaches its target. If the target can handle it at once, the input that makes it do so is returned.
@@ -668,7 +873,10 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         let created = kernel.known.child(&kernel.exe.instances, creator, place);
         kernel.add_machine(created, interface);
         kernel.conf.network.create(kernel.exe.network.model, creator, created);
-        self.note(|| Note::Create { creator: Some(creator), created, payload });
+        if R::ON {
+            let span = self.span_before(creator);
+            self.note(|| Note::Create { creator: Some(creator), created, payload, span });
+        }
         let receives = self.kernel.exe.interfaces[interface as usize].receives;
         let local = &mut self.kernel.conf.locals[creator.index()];
         let base = local.frames.last().map_or(0, |frame| frame.base as usize);
@@ -700,14 +908,20 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
     }
 
     /// Passes what a machine sends or announces through the monitors that watch it.
-    fn observe(&mut self, machine: InstanceId, message: Message) {
+    fn observe(&mut self, machine: InstanceId, mut message: Message) {
+        let local = &self.kernel.conf.locals[machine.index()];
+        let pc = local.frames.last().map_or(0, |frame| frame.pc) as usize;
+        let span = self.kernel.exe.spans[pc];
+        let mut target = None;
         if R::ON {
-            let exe = &self.kernel.exe;
-            let local = &self.kernel.conf.locals[machine.index()];
-            let pc = local.frames.last().map_or(0, |frame| frame.pc);
-            if matches!(exe.code[pc as usize], crate::ir::Op::Announce { .. }) {
-                let (state, span) = (local.control, exe.spans[pc as usize]);
-                self.note(|| Note::Announce { machine, state, message, span });
+            match self.kernel.exe.code[pc] {
+                crate::ir::Op::Send { target: to, .. } => {
+                    target = local.read(&self.kernel.exe, to).as_ref().map(|(target, _)| target);
+                }
+                _ => {
+                    let state = local.control;
+                    self.note(|| Note::Announce { machine, state, message, span });
+                }
             }
         }
         if let Some(apart) = &mut self.kernel.apart {
@@ -718,40 +932,53 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         for at in 0..self.kernel.exe.observers(interface, message.event).len() {
             let monitor = self.kernel.exe.observers(interface, message.event)[at];
             let state = self.kernel.conf.monitors[monitor as usize].control;
-            self.note(|| Note::Observe { monitor, state, machine, message });
+            self.note(|| Note::Observe { monitor, state, machine, message, target, span });
+            self.kernel.held.push(message.payload);
             self.run_monitor(monitor, Input::Handle(message));
+            message.payload = self.kernel.held.pop().unwrap_or(message.payload);
             if !self.kernel.is_running() {
                 return;
             }
         }
     }
 
-    fn run_monitor(&mut self, monitor: u32, input: Input) {
+    fn run_monitor(&mut self, monitor: u32, mut input: Input) {
         let actor = Actor::Monitor(monitor);
-        let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
-        let mut fuel = limits.instructions;
-        let context = Context {
-            exe,
-            store,
-            roster: &conf.roster,
-            limits,
-            recorder: &mut *self.recorder,
-            actor,
-            fuel: &mut fuel,
-        };
-        match resume(context, &mut conf.monitors[monitor as usize], input) {
-            Effect::Done => {}
-            Effect::Fault(fault) => self.kernel.violate(actor, fault),
-            Effect::Foreign { fun } => self.foreign(fun),
-            // The front end lets no monitor do these.
-            Effect::Observe(_)
-            | Effect::Deliver { .. }
-            | Effect::Create { .. }
-            | Effect::Choose { .. }
-            | Effect::Receive { .. }
-            | Effect::Halt => {
-                let what = format!("an effect of monitor {}", self.kernel.exe.monitor_name(monitor as usize));
-                self.kernel.outcome = Outcome::Unknown(StopReason::Unsupported { what });
+        let mut effort = Effort::new(Spent::default());
+        loop {
+            let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
+            let context = Context {
+                exe,
+                store,
+                roster: &conf.roster,
+                limits,
+                recorder: &mut *self.recorder,
+                actor,
+                fuel: &mut effort.fuel,
+            };
+            match resume(context, &mut conf.monitors[monitor as usize], input) {
+                Effect::Yield => match self.yielded(&mut effort, actor) {
+                    Go::On => input = Input::Continue,
+                    Go::Endless(op) => {
+                        let fault = self.kernel.endless(op, effort::REPEATS);
+                        return self.kernel.violate(actor, fault);
+                    }
+                    Go::Stop(reason) => return self.stop(reason),
+                },
+                Effect::Done => return self.kernel.settle_local(actor),
+                Effect::Fault(fault) => return self.kernel.violate(actor, fault),
+                Effect::Foreign { fun } => return self.foreign(fun),
+                // The front end lets no monitor do these.
+                Effect::Observe(_)
+                | Effect::Deliver { .. }
+                | Effect::Create { .. }
+                | Effect::Choose { .. }
+                | Effect::Receive { .. }
+                | Effect::Halt => {
+                    let name = self.kernel.exe.monitor_name(monitor as usize);
+                    let what = format!("an effect of monitor {name}");
+                    return self.stop(StopReason::Unsupported { what });
+                }
             }
         }
     }

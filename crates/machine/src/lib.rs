@@ -1,12 +1,12 @@
 //! The executable form of P programs: code, values, configurations, and the kernel that steps through them.
 //!
 //! A typed program becomes an [`Executable`] for one test; a [`Kernel`] runs it, step by step, every freedom an
-//! explicit choice; [`replay`] turns a schedule back into the run it came from. Past this crate nobody knows P's
+//! explicit choice; [`replay()`] turns a schedule back into the run it came from. Past this crate nobody knows P's
 //! syntax: names and places come from the tables of the executable.
 //!
 //! Reading order: [`value`] (words and the store), [`ir`] (code), `lower` (how it is made), [`configuration`]
 //! (where everybody stands), [`interpret`] (one machine from effect to effect), [`network`] (what is on its way),
-//! [`kernel`] (the step), [`record`] and [`replay`] (runs for people), [`topology`] (who may send to whom).
+//! [`kernel`] (the step), [`record`] and [`mod@replay`] (runs for people), [`topology`] (who may send to whom).
 //!
 //! What is absent on purpose: search, strategies, bounds on steps, time. The kernel never looks at a clock,
 //! never draws a random number and never prints.

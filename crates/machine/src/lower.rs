@@ -4,6 +4,8 @@
 //! This file makes the tables; `lower/function.rs` makes the code.
 
 mod function;
+mod inspect;
+mod observed_texts;
 mod print_only;
 
 use allways_base::{Idx, IndexVec, Symbol};
@@ -39,12 +41,14 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             consts: Vec::new(),
             accesses: Vec::new(),
             templates: Vec::new(),
+            inspections: Vec::new(),
             paths: Vec::new(),
             receives: Vec::new(),
             shapes: Shapes::default(),
             permissions: IndexVec::new(),
             monitors: Vec::new(),
             main: number(test.main_interface),
+            observed_text: observed_texts::observed_text(program, test),
             network: crate::network::Network::default(),
             liveness: Liveness::default(),
             usage: std::sync::OnceLock::new(),

@@ -21,6 +21,7 @@ use allways_run::{InstanceId, NetworkModel, NetworkOptions};
 
 use crate::Executable;
 use crate::configuration::Message;
+use crate::value::Value;
 
 /// The network of an executable, by number.
 #[derive(Clone, Default, Debug)]
@@ -76,14 +77,9 @@ impl Network {
                 network.fates[event] |= bit;
             }
         }
-        let machines: Vec<&str> = exe
-            .machines
-            .iter()
-            .map(|machine| if machine.is_monitor { "" } else { exe.symbols.text(machine.name) })
-            .collect();
         for name in &options.crash {
-            let machine = position("machine", &machines, name)?;
-            network.crashable.resize(machines.len(), false);
+            let machine = machine_named(exe, name)?;
+            network.crashable.resize(exe.machines.len(), false);
             network.crashable[machine] = true;
         }
         Ok(network)
@@ -162,6 +158,19 @@ impl Copies {
     }
 }
 
+/// The machine of a name, by its place in the tables of an executable. Specs are none.
+///
+/// # Errors
+/// When there is no such machine.
+pub fn machine_named(exe: &Executable, name: &str) -> Result<usize, UnknownName> {
+    let names: Vec<&str> = exe
+        .machines
+        .iter()
+        .map(|machine| if machine.is_monitor { "" } else { exe.symbols.text(machine.name) })
+        .collect();
+    position("machine", &names, name)
+}
+
 fn position(what: &'static str, names: &[&str], name: &str) -> Result<usize, UnknownName> {
     if let Some(found) = names.iter().position(|known| *known == name && !known.is_empty()) {
         return Ok(found);
@@ -237,6 +246,12 @@ pub struct LateArrival {
 }
 
 impl InFlight {
+    /// Shows every payload, to be changed.
+    pub(crate) fn each_value(&mut self, visit: &mut dyn FnMut(&mut Value)) {
+        let sent = self.channels.iter_mut().flat_map(|channel| &mut channel.messages);
+        sent.for_each(|sent| visit(&mut sent.message.payload));
+    }
+
     pub(crate) fn clear(&mut self) {
         self.channels.clear();
         self.known.clear();
@@ -277,15 +292,13 @@ impl InFlight {
             let is_spare = copy >= copies.needed;
             let place = match model {
                 // Of equal ones, those first that are needed: they arrive first.
-                NetworkModel::Bag => self.channels[at]
-                    .messages
-                    .iter()
-                    .position(|sent| match order(sent.message, message) {
-                        Ordering::Less => false,
-                        Ordering::Equal => sent.is_spare && !is_spare,
-                        Ordering::Greater => true,
+                NetworkModel::Bag => {
+                    self.channels[at].messages.partition_point(|sent| match order(sent.message, message) {
+                        Ordering::Less => true,
+                        Ordering::Equal => !sent.is_spare || is_spare,
+                        Ordering::Greater => false,
                     })
-                    .unwrap_or(self.channels[at].messages.len()),
+                }
                 NetworkModel::Inbox | NetworkModel::Causal | NetworkModel::Fifo => {
                     self.channels[at].messages.len()
                 }
@@ -439,7 +452,6 @@ fn raise(numbers: &mut Vec<u32>, at: usize, by: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Value;
 
     fn message(event: u32) -> Message {
         Message { event, payload: Value::NULL }

@@ -6,7 +6,7 @@ use allways_base::{Interner, Span};
 use allways_run::{Choice, InstanceId};
 
 use crate::Executable;
-use crate::configuration::{Message, Roster};
+use crate::configuration::{Configuration, Message, Roster};
 use crate::value::{
     Form, InstanceNames, Notation, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value, write_value_as,
 };
@@ -28,6 +28,7 @@ pub enum Note {
         creator: Option<InstanceId>,
         created: InstanceId,
         payload: Value,
+        span: Option<Span>,
     },
     Send {
         machine: InstanceId,
@@ -112,12 +113,17 @@ pub enum Note {
         state: u32,
         machine: InstanceId,
         message: Message,
+        /// Of a send.
+        target: Option<InstanceId>,
+        span: Span,
     },
     /// An answer of `$` or `choose`.
     Answer {
         machine: InstanceId,
         answer: u32,
         n_answers: u32,
+        /// What `choose` was given; null for `$`.
+        source: Value,
         span: Span,
     },
     /// A string of the store.
@@ -244,6 +250,12 @@ pub trait Recorder {
     const ON: bool = true;
 
     fn record(&mut self, scene: &Scene<'_>, note: Note);
+
+    /// Before a step is made by this choice, which can be made.
+    fn before_step(&mut self, _: &Scene<'_>, _: &Configuration, _: Choice) {}
+
+    /// After a step and all that it caused. One that is cut ended in the middle, by a violation or a limit.
+    fn after_step(&mut self, _: &Scene<'_>, _: &Configuration, _is_cut: bool) {}
 }
 
 /// Hears nothing.
@@ -261,5 +273,13 @@ impl<R: Recorder> Recorder for &mut R {
 
     fn record(&mut self, scene: &Scene<'_>, note: Note) {
         (**self).record(scene, note);
+    }
+
+    fn before_step(&mut self, scene: &Scene<'_>, conf: &Configuration, choice: Choice) {
+        (**self).before_step(scene, conf, choice);
+    }
+
+    fn after_step(&mut self, scene: &Scene<'_>, conf: &Configuration, is_cut: bool) {
+        (**self).after_step(scene, conf, is_cut);
     }
 }

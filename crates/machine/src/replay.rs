@@ -53,8 +53,9 @@ pub fn replay<R: Recorder>(
     limits: Limits,
     schedule: &Schedule,
     recorder: &mut R,
-) -> Result<Kernel, ReplayError> {
+) -> Result<Kernel<'static>, ReplayError> {
     let mut kernel = Kernel::new(exe.clone(), limits);
+    kernel.set_transient(true);
     replay_on(&mut kernel, schedule, recorder)?;
     Ok(kernel)
 }

@@ -87,7 +87,7 @@ impl KnownValues {
     }
 }
 
-impl Kernel {
+impl Kernel<'_> {
     /// Simplifies a local whose values are this kernel's.
     pub fn simplify(&mut self, local: &mut Local, which: Simplify, known: &mut KnownValues) -> Simplified {
         let mut done = Simplified::default();

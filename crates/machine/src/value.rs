@@ -3,7 +3,7 @@
 //! A [`Value`] is 8 bytes. Small integers, booleans, null, events and machine references live in the word;
 //! everything else is a hash-consed node of a [`Store`], and the word holds its number, its [`Kind`] and
 //! its [`Flags`]. Nodes never change, so sharing is copying, and two values of the same content *and*
-//! storage order are the same word.
+//! storage order are the same word. The one exception are large collections while they are changed, see `draft`.
 //!
 //! P's equality is coarser than that: sets and maps ignore order, references ignore permissions, `0.0`
 //! equals `-0.0`. The flag [`Flags::LOOSE`] marks values that may equal a different word; without it on
@@ -11,15 +11,18 @@
 //!
 //! Integers are 64 bits and wrap around. Those that do not fit 60 bits are boxed.
 
+mod collect;
 mod collections;
+mod draft;
 mod notation;
 mod store;
 mod text;
 
+pub(crate) use collect::Roots;
 pub use collections::CollectionFault;
 pub use notation::Notation;
 pub use store::{Mark, Shapes, Store};
-pub use text::{Form, InstanceNames, write_float, write_value, write_value_as};
+pub use text::{Form, InstanceNames, write_value, write_value_as};
 pub(crate) use text::{REF_CLOSE, REF_OPEN};
 
 use allways_base::newtype_ids;
@@ -66,6 +69,8 @@ impl Flags {
     pub const NAN: Flags = Flags(4);
     /// Contains a machine reference.
     pub const REFS: Flags = Flags(8);
+    /// Is changed in place by the one place that holds it.
+    pub const DRAFT: Flags = Flags(16);
 
     #[inline]
     pub fn has(self, other: Flags) -> bool {
@@ -196,6 +201,11 @@ impl Value {
     }
 
     #[inline]
+    pub(crate) fn is_draft(self) -> bool {
+        self.0 & (TAG | 16 << 8) == NODE | 16 << 8
+    }
+
+    #[inline]
     pub(crate) fn is_hole(self) -> bool {
         self.0 & TAG == HOLE
     }
@@ -230,7 +240,7 @@ impl Value {
     #[inline]
     pub fn flags(self) -> Flags {
         match self.0 & TAG {
-            NODE => Flags((self.0 >> 8 & 0xf) as u8),
+            NODE => Flags((self.0 >> 8 & 0x1f) as u8),
             REF => Flags::LOOSE.with(Flags::REFS),
             _ => Flags::NONE,
         }

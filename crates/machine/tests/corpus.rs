@@ -14,9 +14,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use allways_base::Sources;
+use allways_machine::value::Form;
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent, Tracer, replay_on};
 use allways_p::{Dialect, FileRole, Input};
-use allways_run::{Choice, Limits, StopReason};
+use allways_run::datum::write_float;
+use allways_run::{Activity, Choice, Datum, Limits, StopReason, Trace, TraceState};
 
 const MAX_STEPS: u64 = 200;
 const MAX_DFS_SCHEDULES: usize = 3_000;
@@ -140,9 +142,13 @@ fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Res
     if again.outcome() != kernel.outcome() {
         return Err(format!("replays to {:?}, not {:?}", again.outcome(), kernel.outcome()));
     }
-    if tracer.finish(again.outcome()).schedule() != *kernel.schedule() {
+    let trace = tracer.finish(again);
+    if trace.schedule() != *kernel.schedule() {
         return Err("the trace has another schedule".into());
     }
+    let mut state = TraceState::first(&trace);
+    trace.steps.iter().for_each(|step| state.apply(step));
+    compare_states(&trace, &state, again)?;
     let mut bytes = [Vec::new(), Vec::new()];
     kernel.encode(&mut bytes[0]);
     again.encode(&mut bytes[1]);
@@ -153,6 +159,67 @@ fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Res
         Outcome::Running | Outcome::Quiescent => None,
         other => Some(other.clone()),
     })
+}
+
+/// The differences of a trace must add up to the configuration at its end.
+fn compare_states(trace: &Trace, state: &TraceState, kernel: &Kernel) -> Result<(), String> {
+    let (scene, conf, exe) = (kernel.scene(), kernel.configuration(), kernel.executable());
+    let locals = conf.monitors.iter().chain(conf.instances().map(|(_, local)| local));
+    for ((actor, now), local) in trace.actors.iter().zip(&state.actors).zip(locals) {
+        let name = &actor.name;
+        if &*now.state != exe.state_name(local.control) {
+            return Err(format!("trace: {name} is in {}, not {}", now.state, exe.state_name(local.control)));
+        }
+        if now.activity == Activity::Halted {
+            continue;
+        }
+        for ((variable, value), &real) in now.variables.iter().zip(&local.registers) {
+            let (value, real) = (plain(value), scene.text(Form::Plain, real));
+            if value != real {
+                return Err(format!("trace: {name}.{variable} is {value}, not {real}"));
+            }
+        }
+        let inbox: Vec<&str> = now.inbox.iter().map(|&message| &*trace.message(message).event).collect();
+        let real: Vec<&str> = local.inbox.iter().map(|message| exe.event_name(message.event)).collect();
+        if kernel.is_running() && inbox != real {
+            return Err(format!("trace: the inbox of {name} is {inbox:?}, not {real:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// As `print` shows a value.
+fn plain(datum: &Datum) -> String {
+    let joined = |parts: &[Datum]| parts.iter().map(plain).collect::<Vec<_>>().join(", ");
+    let sorted = |mut parts: Vec<(String, String)>| {
+        parts.sort();
+        format!("({})", parts.into_iter().map(|(a, b)| format!("<{a}{b}>")).collect::<Vec<_>>().join(", "))
+    };
+    match datum {
+        Datum::Null => String::new(),
+        Datum::Bool(b) => if *b { "True" } else { "False" }.to_owned(),
+        Datum::Int(n) | Datum::Enum { number: n, .. } => n.to_string(),
+        Datum::Float(x) => {
+            let mut out = String::new();
+            write_float(*x, &mut out);
+            out
+        }
+        Datum::Text(text) | Datum::Event(text) | Datum::Machine(text) | Datum::Other(text) => {
+            text.to_string()
+        }
+        Datum::Tuple(parts) => {
+            format!("<{}>", parts.iter().map(|part| plain(part) + ",").collect::<String>())
+        }
+        Datum::Named(fields) => {
+            let field = |(name, value): &(allways_run::Name, Datum)| format!("{name}:{}, ", plain(value));
+            format!("<{}>", fields.iter().map(field).collect::<String>())
+        }
+        Datum::Seq(parts) => format!("({})", joined(parts)),
+        Datum::Set(parts) => sorted(parts.iter().map(|part| (plain(part), String::new())).collect()),
+        Datum::Map(entries) => {
+            sorted(entries.iter().map(|(key, value)| (plain(key), format!("->{}", plain(value)))).collect())
+        }
+    }
 }
 
 trait Picker {

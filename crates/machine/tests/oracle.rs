@@ -1,6 +1,6 @@
 //! The kernel against brute force.
 //!
-//! The oracle is semantics.md section 1 to the letter: every scheduling point of P's checker, no outboxes, no
+//! The oracle is docs/semantics.md, section 1 to the letter: every scheduling point of P's checker, no outboxes, no
 //! reduction. On random small programs both must reach the same local states (what handlers print), monitor states,
 //! quiescent configurations and violations. They share the interpreter of single handlers and nothing else.
 
@@ -476,6 +476,7 @@ impl<'a> PSemantics<'a> {
             let has_null = self.exe.states[local.control as usize].has_null;
             world.instances.get_mut(&instance).expect("exists").1 = local;
             let phase = match effect {
+                Effect::Yield => panic!("handlers of these programs are short"),
                 Effect::Observe(message) => {
                     for &monitor in self.exe.observers(interface, message.event) {
                         self.monitor(world, monitor, Input::Handle(message))?;

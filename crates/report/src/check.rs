@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use allways_base::{Code, Diagnostic, Severity, Sources};
-use allways_run::{Bound, Choice, Counterexample, Guarantee, StopReason, Verdict};
+use allways_base::Sources;
+use allways_run::{Choice, Counterexample, StopReason};
 use serde::Serialize;
 
-use crate::{diagnostics, trace};
+use crate::text::count;
+use crate::trace;
+use crate::verdict::GuaranteeReport;
 
 /// One test that was run.
 #[derive(Serialize)]
@@ -16,8 +18,11 @@ pub struct CheckReport {
     pub command: &'static str,
     pub project: String,
     pub test: String,
-    /// `holds`, `violated` or `unknown`.
+    /// `proved`, `bounded`, `tested`, `violated` or `unknown`.
     pub verdict: &'static str,
+    /// How it holds, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<GuaranteeReport>,
     /// What the verdict is worth, or why there is none.
     pub explanation: String,
     pub seed: u64,
@@ -180,7 +185,7 @@ pub fn violation(
             .steps
             .iter()
             .map(|step| Step {
-                machine: step.machine.clone(),
+                machine: step.actor.map_or("network", |actor| counterexample.trace.name(actor)).to_owned(),
                 choices: step
                     .choices
                     .iter()
@@ -189,65 +194,19 @@ pub fn violation(
                         Choice::Data(answer) => Some(*answer),
                     })
                     .collect(),
-                log: crate::p_log::lines(step, sources),
+                log: crate::p_log::lines(&counterexample.trace, step, sources),
             })
             .collect(),
     }
 }
 
-/// What almost-synchronous proofs leave open.
-pub const HANGS_UNTOLD: &str = "deadlock and liveness are not told";
-
-/// `holds`, `violated` or `unknown`.
-pub fn verdict_word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds(_) => "holds",
-        Verdict::Violated(_) => "violated",
-        Verdict::Unknown(_) => "unknown",
-    }
-}
-
-/// What a verdict is worth, in a sentence.
-pub fn explain_verdict(verdict: &Verdict, sources: &Sources) -> String {
-    match verdict {
-        Verdict::Violated(counterexample) => counterexample.violation.text(sources),
-        Verdict::Unknown(reason) => explain_stop(reason),
-        Verdict::Holds(guarantee) => explain_guarantee(guarantee),
-    }
-}
-
-pub fn explain_guarantee(guarantee: &Guarantee) -> String {
-    match guarantee {
-        Guarantee::Exhaustive => "proved: every run was looked at".to_owned(),
-        Guarantee::LocalStates { is_approximate } => {
-            let how = if *is_approximate { " (flooded inboxes over-approximated)" } else { "" };
-            format!(
-                "proved for unbounded inboxes{how}: no assertion, unhandled event, fault or monitor error; \
-                 {HANGS_UNTOLD}"
-            )
+/// Why there is no answer, with the place in the program if there is one.
+pub fn explain_stop_at(reason: &StopReason, sources: &Sources) -> String {
+    match reason {
+        StopReason::ObservedText { place } => {
+            format!("{}: {}", sources.place(*place), explain_stop(reason))
         }
-        Guarantee::UpTo(bounds) => {
-            let bounds: Vec<String> = bounds.iter().map(explain_bound).collect();
-            format!("every run within bounds was looked at; {} cut some off", bounds.join(" and "))
-        }
-        Guarantee::Probable { omission } => {
-            format!("proved, but for a chance of {omission:.1e} that a configuration was overlooked")
-        }
-        Guarantee::Sampled { n_schedules, .. } => {
-            format!("nothing broke on {n_schedules} schedules; this is no proof")
-        }
-    }
-}
-
-fn explain_bound(bound: &Bound) -> String {
-    match bound {
-        Bound::Steps(n) => format!("the bound of {n} steps"),
-        Bound::InboxLength(n) => format!("the bound of {n} messages in an inbox"),
-        Bound::Occurrences(n) => format!("the bound of {n} messages of one event in an inbox"),
-        Bound::Machines(n) => format!("the bound of {n} machines"),
-        Bound::Choices(1) => "the bound of one answer to `choose`".to_owned(),
-        Bound::Variables => "the bound on variables".to_owned(),
-        Bound::Choices(n) => format!("the bound of {n} answers to `choose`"),
+        _ => explain_stop(reason),
     }
 }
 
@@ -259,43 +218,28 @@ pub fn explain_stop(reason: &StopReason) -> String {
         StopReason::ForeignFunction { name } => format!(
             "a run reached the foreign function `{name}`, which has no body in P; give one with `--foreign FILE`"
         ),
+        StopReason::ObservedText { .. } => {
+            "runs may depend on the text of a machine here, and so on the order in which machines are created, which exhaustive \
+             search does not tell apart; `allways check` follows such texts exactly, or compare the machines instead"
+                .to_owned()
+        }
+        StopReason::LongHandler { machine, state, instructions } => format!(
+            "a handler of `{machine}` in state `{state}` ran for more than {instructions} instructions without \
+             sending, creating or ending; it may be endless"
+        ),
+        StopReason::ChoiceBound(bound) => format!("a run made {bound} choices and its handler goes on"),
         StopReason::Unsupported { what } => format!("not supported: {what}"),
+        StopReason::Undecided { why } => why.clone(),
     }
-}
-
-/// The place and text of a violation, with its line of source.
-pub fn render_violation(
-    counterexample: &Counterexample,
-    help: Option<String>,
-    sources: &Sources,
-    styled: bool,
-) -> String {
-    let violation = &counterexample.violation;
-    let code = Code::new(violation.kind.as_str());
-    // An assertion need not say anything.
-    let message = match violation.message.as_str() {
-        "" => "this does not hold".to_owned(),
-        message => message.to_owned(),
-    };
-    let mut diagnostic = Diagnostic::new(Severity::Error, code, message);
-    if let Some(span) = violation.span {
-        diagnostic = diagnostic.at(span, "");
-    }
-    if let Some(help) = help {
-        diagnostic = diagnostic.help(help);
-    }
-    diagnostics::render_text(&[diagnostic], sources, styled)
 }
 
 /// The figures, in lines that scripts for P's checker look for.
 pub fn render_statistics(report: &CheckReport) -> String {
     let n_bugs = report.violations.len();
     let statistics = &report.statistics;
-    let plural = |n: u64| if n == 1 { "" } else { "s" };
     let mut out = String::new();
-    let _ = writeln!(out, "..... Found {n_bugs} bug{}.", plural(n_bugs as u64));
-    let _ =
-        writeln!(out, "..... Explored {} schedule{}", statistics.n_schedules, plural(statistics.n_schedules));
+    let _ = writeln!(out, "..... Found {}.", count(n_bugs as u64, "bug"));
+    let _ = writeln!(out, "..... Explored {}", count(statistics.n_schedules, "schedule"));
     if let Some(average) = statistics.n_choices.checked_div(statistics.n_schedules) {
         let _ = writeln!(
             out,
@@ -304,7 +248,7 @@ pub fn render_statistics(report: &CheckReport) -> String {
         );
     }
     if statistics.n_bounded > 0 {
-        let _ = writeln!(out, "..... {} schedules were cut by the step bound", statistics.n_bounded);
+        let _ = writeln!(out, "..... {} cut off at the step bound", count(statistics.n_bounded, "schedule"));
     }
     let coverage = &report.coverage;
     let _ = writeln!(
@@ -342,10 +286,9 @@ pub fn render_counterexample(
     counterexample: &Counterexample,
     help: Option<String>,
     sources: &Sources,
-    n_last: Option<usize>,
-    styled: bool,
+    look: trace::Look,
 ) -> String {
-    let mut out = render_violation(counterexample, help, sources, styled);
-    out.push_str(&trace::render_table(counterexample, sources, n_last));
+    let mut out = trace::explain(counterexample, help, sources, look);
+    out.push_str(&trace::render_steps(counterexample, sources, look));
     out
 }

@@ -4,7 +4,7 @@
 use allways_base::{Diagnostic, Label, Sources};
 use serde::Serialize;
 
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

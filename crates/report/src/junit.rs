@@ -9,6 +9,7 @@ pub struct Case {
     pub result: CaseResult,
 }
 
+#[derive(Clone)]
 pub enum CaseResult {
     Passed,
     /// A one-line message and the whole text.

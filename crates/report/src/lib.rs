@@ -3,12 +3,22 @@
 //! Serialized types live in this crate only; inner types of other crates derive no serialization. Nothing here
 //! decides anything, and nothing here writes to a stream: text goes back to the caller.
 
+pub mod boogie;
 pub mod check;
 pub mod diagnostics;
 pub mod graph;
+pub mod itf;
 pub mod json;
 pub mod junit;
+pub mod lasso;
 pub mod p_log;
 pub mod prove;
+pub mod quiesce;
+pub mod relevance;
 pub mod schedule_file;
+pub mod suite;
+pub mod text;
 pub mod trace;
+pub mod trace_file;
+pub mod value;
+pub mod verdict;

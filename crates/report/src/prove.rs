@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::check::{Coverage, Network, Violation};
+use crate::check::{self, Coverage, Network, Violation};
+use crate::text::{count, count_of};
+use crate::verdict::GuaranteeReport;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -13,29 +15,39 @@ pub struct ProveReport {
     pub command: &'static str,
     pub project: String,
     pub test: String,
-    /// `holds`, `violated` or `unknown`.
+    /// `proved`, `bounded`, `violated` or `unknown`.
     pub verdict: &'static str,
+    /// How it holds, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<GuaranteeReport>,
     /// What the verdict is worth, or why there is none.
     pub explanation: String,
     /// Of an explicit search that ended early: what it can vouch for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covered: Option<Covered>,
     pub engine: &'static str,
-    pub store: &'static str,
+    /// Of explicit search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<&'static str>,
     /// Absent for P's own network without faults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
     /// Present when the violation depends on the order of messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_note: Option<String>,
-    pub statistics: Statistics,
-    pub coverage: Coverage,
+    pub statistics: Figures,
+    /// Absent if the engine does not keep it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
     /// Of testing, when that has the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_schedules: Option<u64>,
     /// An inbox that grew and grew, of the almost-synchronous engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flood: Option<Flood>,
+    /// Figures of symbolic exploration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbolic: Option<Symbolic>,
     /// Handlers that no run reaches. Absent when the search did not see everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead_handlers: Option<Vec<String>>,
@@ -50,6 +62,9 @@ pub struct ProveReport {
     /// What was still growing when a limit ended the search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub growth: Vec<Growth>,
+    /// What the engine has to say besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// A choice that made the search wide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wide_choice: Option<WideChoice>,
@@ -141,6 +156,24 @@ pub struct Flood {
     pub n_waiting: u32,
 }
 
+/// Figures of the engine that answered.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Figures {
+    Search(Statistics),
+    Testing(check::Statistics),
+    Other(Other),
+}
+
+/// Figures of an engine of another kind: `nSolverCalls` to a number and its unit.
+pub struct Other(pub Vec<(&'static str, &'static str, u64)>);
+
+impl Serialize for Other {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, _, n)| (name, n)))
+    }
+}
+
 /// Figures that are the same for any number of threads.
 #[derive(Clone, Copy, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -171,56 +204,29 @@ pub struct Saved {
 }
 
 pub fn render_statistics(report: &ProveReport) -> String {
-    let s = &report.statistics;
-    if let Some(n_schedules) = report.n_schedules {
-        return format!("..... found by testing, on one of {n_schedules} schedules\n");
-    }
-    let mut out = if report.engine == "asi" {
-        format!("..... {} states, {} transitions, depth {}\n", s.n_configurations, s.n_transitions, s.depth)
-    } else {
-        format!(
-            "..... {} configurations, {} transitions, depth {}, {} ends\n",
-            s.n_configurations, s.n_transitions, s.depth, s.n_ends
-        )
+    let mut out = match &report.statistics {
+        Figures::Search(statistics) => render_search(report, statistics),
+        Figures::Testing(statistics) => {
+            let by = if report.violation.is_some() { "found by testing, after" } else { "testing:" };
+            format!("..... {by} {}\n", count(statistics.n_schedules, "schedule"))
+        }
+        Figures::Other(Other(figures)) => {
+            let words: Vec<String> = figures.iter().map(|(_, unit, n)| format!("{n} {unit}")).collect();
+            if words.is_empty() { String::new() } else { format!("..... {}\n", words.join(", ")) }
+        }
     };
-    if let Some(flood) = &report.flood {
+    for note in &report.notes {
+        let _ = writeln!(out, "..... {note}");
+    }
+    if let Some(coverage) = &report.coverage {
         let _ = writeln!(
             out,
-            "..... {} floods {} with {}: {} messages waited there",
-            flood.sender, flood.receiver, flood.event, flood.n_waiting
+            "..... covered {} % of control states, {} % of transitions, {} % of events",
+            coverage.states.percent(),
+            coverage.transitions.percent(),
+            coverage.events.percent()
         );
     }
-    if report.may_be_shorter {
-        out.push_str("..... a shorter counterexample may exist; looking for it would have taken too much\n");
-    }
-    let _ = writeln!(
-        out,
-        "..... largest inbox {}, at most {} machines, {} store",
-        s.largest_inbox, s.n_machines, report.store
-    );
-    let r = &s.reductions;
-    let saved: Vec<String> = [
-        (r.dead_variables, "local states with dead variables"),
-        (r.unread_payloads, "with unread payloads"),
-        (r.collection_order, "with collections without order"),
-        (r.symmetry, "configurations for which a symmetric one stands"),
-        (r.persistent_sets, "steps put off"),
-        (r.timer_stutter, "steps that change nothing"),
-    ]
-    .into_iter()
-    .filter(|(n, _)| *n > 0)
-    .map(|(n, what)| format!("{n} {what}"))
-    .collect();
-    if !saved.is_empty() {
-        let _ = writeln!(out, "..... reduced: {}", saved.join(", "));
-    }
-    let _ = writeln!(
-        out,
-        "..... covered {} % of control states, {} % of transitions, {} % of events",
-        report.coverage.states.percent(),
-        report.coverage.transitions.percent(),
-        report.coverage.events.percent()
-    );
     if let Some(dead) = &report.dead_handlers
         && !dead.is_empty()
     {
@@ -228,6 +234,111 @@ pub fn render_statistics(report: &ProveReport) -> String {
         for handler in dead {
             let _ = writeln!(out, "        {handler}");
         }
+    }
+    out
+}
+
+/// Figures of symbolic exploration. Counts of configurations are decimal digits, since they may be beyond any machine number.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Symbolic {
+    /// Absent when the search did not reach all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configurations: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<String>,
+    /// Local steps that were computed; all others were remembered.
+    pub handler_runs: u64,
+    /// Levels of the diagrams: machines, monitors, parts of the network.
+    pub slots: u64,
+    pub events: u64,
+    pub local_states: u64,
+    /// Of the slot that has most.
+    pub most_local_states: u64,
+    pub peak_nodes: u64,
+    /// Nodes of the set of all configurations.
+    pub set_nodes: u64,
+    /// Names of the slots, from the bottom level up.
+    pub order: Vec<String>,
+    /// The two counts for people.
+    #[serde(skip)]
+    pub short: Option<(String, String)>,
+    #[serde(skip)]
+    pub shows_order: bool,
+}
+
+fn render_symbolic(symbolic: &Symbolic) -> String {
+    let mut out = String::new();
+    if let Some((configurations, terminal)) = &symbolic.short {
+        let _ = writeln!(out, "..... {configurations} configurations, {terminal} ends");
+    }
+    let _ = writeln!(
+        out,
+        "..... {}, {} (at most {} in one slot)",
+        count(symbolic.handler_runs, "computed local step"),
+        count(symbolic.local_states, "local state"),
+        symbolic.most_local_states
+    );
+    let _ = writeln!(
+        out,
+        "..... {}, {}, {} for all configurations, at most {} in use",
+        count(symbolic.slots, "slot"),
+        count(symbolic.events, "event"),
+        count(symbolic.set_nodes, "node"),
+        count(symbolic.peak_nodes, "node")
+    );
+    if symbolic.shows_order {
+        let _ =
+            writeln!(out, "..... order of slots, from the bottom level up: {}", symbolic.order.join(", "));
+    }
+    out
+}
+
+fn render_search(report: &ProveReport, s: &Statistics) -> String {
+    let (transitions, depth) = (count(s.n_transitions, "transition"), s.depth);
+    let mut out = if let Some(symbolic) = &report.symbolic {
+        render_symbolic(symbolic)
+    } else if report.engine == "asi" {
+        format!("..... {}, {transitions}, depth {depth}\n", count(s.n_configurations, "state"))
+    } else {
+        let configurations = count(s.n_configurations, "configuration");
+        format!("..... {configurations}, {transitions}, depth {depth}, {}\n", count(s.n_ends, "end"))
+    };
+    if let Some(flood) = &report.flood {
+        let _ = writeln!(
+            out,
+            "..... {} floods {} with {}: {} waited there",
+            flood.sender,
+            flood.receiver,
+            flood.event,
+            count(flood.n_waiting.into(), "message")
+        );
+    }
+    if report.may_be_shorter {
+        out.push_str("..... a shorter counterexample may exist; looking for it would have taken too much\n");
+    }
+    let store = report.store.map_or_else(String::new, |store| format!(", {store} store"));
+    let machines = count(s.n_machines.into(), "machine");
+    let _ = writeln!(out, "..... largest inbox {}, at most {machines}{store}", s.largest_inbox);
+    let r = &s.reductions;
+    let saved: Vec<String> = [
+        (r.dead_variables, "local state with dead variables", "local states with dead variables"),
+        (r.unread_payloads, "with unread payloads", "with unread payloads"),
+        (r.collection_order, "with collections without order", "with collections without order"),
+        (
+            r.symmetry,
+            "configuration replaced by a symmetric one",
+            "configurations replaced by symmetric ones",
+        ),
+        (r.persistent_sets, "step postponed", "steps postponed"),
+        (r.timer_stutter, "step that changes nothing", "steps that change nothing"),
+    ]
+    .into_iter()
+    .filter(|(n, ..)| *n > 0)
+    .map(|(n, one, many)| count_of(n, one, many))
+    .collect();
+    if !saved.is_empty() {
+        let _ = writeln!(out, "..... reduced: {}", saved.join(", "));
     }
     out
 }

@@ -3,7 +3,7 @@
 //! A message of a machine to itself never touches the network: it is in the own inbox at once, and is neither lost nor
 //! doubled. Making a machine is never delayed either.
 
-/// Which orders the network keeps (semantics.md, section 3).
+/// Which orders the network keeps (docs/semantics.md, section 3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum NetworkModel {
     /// A send puts its message into the inbox of the target at once, as P has it.

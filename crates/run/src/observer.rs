@@ -14,6 +14,8 @@ pub struct Progress {
     /// Things covered so far: control states, transitions, events.
     pub n_covered: Option<u64>,
     pub bytes: Option<u64>,
+    /// Nodes of decision diagrams.
+    pub n_nodes: Option<u64>,
 }
 
 /// Listens to a search, from whichever thread has news.

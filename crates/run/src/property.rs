@@ -4,7 +4,7 @@ use allways_base::{Sources, Span};
 
 use crate::InstanceId;
 
-/// How sure a liveness violation is (semantics.md, section 6).
+/// How sure a liveness violation is (docs/semantics.md, section 6).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Certainty {
     /// No schedule can cool the monitor any more.
@@ -18,6 +18,16 @@ pub enum Certainty {
 pub enum ViolationKind {
     /// `assert` in a machine or monitor.
     Assertion,
+    /// `requires` of a procedure, at a call.
+    Precondition,
+    /// `ensures` of a procedure, at its end.
+    Postcondition,
+    /// An invariant of a loop.
+    LoopInvariant,
+    /// A statement that must not be reached is.
+    Reached,
+    /// A task waits for one that was never posted.
+    UnassignedHandle,
     /// A machine met an event that its control state neither handles, defers nor ignores.
     UnhandledEvent,
     /// The same in a monitor.
@@ -57,7 +67,9 @@ pub enum ViolationKind {
     HotAtEnd,
     /// A monitor stays hot on an infinite run.
     Liveness(Certainty),
-    /// A handler ran for more instructions than the limit without sending, creating or observing.
+    /// Messages beget messages for ever. Only `quiesce` looks for that.
+    Divergence,
+    /// A handler never ends: it came back to a state of its own, with nothing sent, created or observed in between.
     EndlessHandler,
     /// Calls nested deeper than the limit.
     RecursionLimit,
@@ -72,6 +84,11 @@ impl ViolationKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             ViolationKind::Assertion => "assertion",
+            ViolationKind::Precondition => "precondition",
+            ViolationKind::Postcondition => "postcondition",
+            ViolationKind::LoopInvariant => "loop-invariant",
+            ViolationKind::Reached => "reached",
+            ViolationKind::UnassignedHandle => "unassigned-handle",
             ViolationKind::UnhandledEvent => "unhandled-event",
             ViolationKind::MonitorUnhandled => "monitor-unhandled",
             ViolationKind::Deadlock => "deadlock",
@@ -93,6 +110,7 @@ impl ViolationKind {
             ViolationKind::HotAtEnd => "hot-at-end",
             ViolationKind::Liveness(Certainty::Certain) => "liveness",
             ViolationKind::Liveness(Certainty::Potential) => "potential-liveness",
+            ViolationKind::Divergence => "divergence",
             ViolationKind::EndlessHandler => "endless-handler",
             ViolationKind::RecursionLimit => "recursion-limit",
             ViolationKind::ValueSize => "value-size",

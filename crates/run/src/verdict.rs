@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use allways_base::Span;
+
 use crate::{Schedule, Trace, Violation};
 
 /// The answer about one test.
@@ -40,6 +42,12 @@ pub enum Bound {
     Choices(u32),
     /// On what variables hold.
     Variables,
+    /// Delays that a delay-bounded scheduler spends, by all tasks together.
+    Delays(u32),
+    /// Rounds in which each task may run.
+    Rounds(u32),
+    /// Nested calls of one procedure, and turns of one loop.
+    Nesting(u32),
 }
 
 /// A violation with the schedule that replays to it.
@@ -64,18 +72,34 @@ pub enum StopReason {
     ForeignFunction {
         name: String,
     },
+    /// A run may depend on the text of a machine here, and so on the order in which machines are created; this engine takes
+    /// runs together that differ in that order.
+    ObservedText {
+        place: Span,
+    },
+    /// A handler ran for so many instructions without an effect and without repeating its state.
+    LongHandler {
+        machine: String,
+        state: String,
+        instructions: u32,
+    },
+    /// A run came to its bound on choices in the middle of a handler.
+    ChoiceBound(u64),
     /// Something that this engine cannot do.
     Unsupported {
         what: String,
+    },
+    /// The engine asked all it could and knows no answer.
+    Undecided {
+        why: String,
     },
 }
 
 /// What the user, or the default, allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Instructions of one machine between two effects; more is [`EndlessHandler`].
-    ///
-    /// [`EndlessHandler`]: crate::ViolationKind::EndlessHandler
+    /// Instructions of one machine between two effects; more ends the run as unknown
+    /// ([`LongHandler`](StopReason::LongHandler)).
     pub instructions: u32,
     /// Nested calls; more is [`RecursionLimit`](crate::ViolationKind::RecursionLimit).
     pub call_depth: u32,
@@ -90,7 +114,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            instructions: 1_000_000,
+            instructions: 100_000_000,
             call_depth: 10_000,
             machines: 1_000_000,
             steps: None,

@@ -21,6 +21,8 @@ pub enum Step {
         values: Named,
     },
     Leave,
+    /// Which of its bodies a procedure executes.
+    Body(u32),
     /// A statement, the way it took if it was a free branch, and what it assigned.
     Stmt {
         stmt: StmtId,
@@ -41,7 +43,8 @@ pub struct TaskPlan {
     pub children: Vec<usize>,
     /// The preemption points reached, and what happened there.
     pub points: Vec<(StmtId, AtPoint)>,
-    /// The ways of free branches.
+    /// The ways of free branches, and which body a procedure executes where it has several. That of a posted procedure is
+    /// chosen by its poster.
     pub ways: Vec<u32>,
     /// Values that come from nowhere, in order.
     pub items: Vec<Item>,
@@ -71,6 +74,8 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
     // The tasks around, each with the depth of calls at which it was entered.
     let mut running: Vec<(usize, usize)> = vec![(0, 0)];
     let (mut depth, mut posted) = (0usize, false);
+    // The poster of the running task, until that has executed a statement.
+    let mut poster: Option<usize> = None;
     for step in steps {
         let Some(&(task, entered)) = running.last() else { break };
         match step {
@@ -82,6 +87,7 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
                     plan.tasks.push(TaskPlan::default());
                     plan.tasks[task].children.push(inside);
                     running.push((inside, depth));
+                    poster = Some(task);
                 }
                 if let Some(procedure) = procedure {
                     plan.tasks[inside].items.push(Item::Enter { procedure, values });
@@ -92,9 +98,12 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
                     running.pop();
                 }
                 depth = depth.saturating_sub(1);
+                poster = None;
             }
+            Step::Body(number) => plan.tasks[poster.unwrap_or(task)].ways.push(number),
             Step::Stmt { stmt, way, values } => {
                 let Some(origin) = done.origins.get(&stmt) else { continue };
+                poster = None;
                 let is_call = matches!(done.program.stmts[stmt].kind, StmtKind::Call(_));
                 let task = &mut plan.tasks[task];
                 match origin.role {
@@ -110,7 +119,7 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
                     Role::Choice => choose(&mut task.items, origin.stmt, values),
                     Role::Plain if is_call => choose(&mut task.items, origin.stmt, values),
                     Role::Plain => task.ways.extend(way),
-                    Role::Wait => {}
+                    Role::Wait | Role::Round => {}
                 }
             }
         }
@@ -119,7 +128,7 @@ pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> P
 }
 
 /// Adds what a statement chose; several steps of one visit are one item.
-fn choose(items: &mut Vec<Item>, stmt: StmtId, values: Named) {
+pub(crate) fn choose(items: &mut Vec<Item>, stmt: StmtId, values: Named) {
     if let Some(Item::Stmt { stmt: last, values: known }) = items.last_mut()
         && *last == stmt
         && !known.iter().any(|(name, _)| values.iter().any(|(other, _)| other == name))

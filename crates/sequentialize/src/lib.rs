@@ -7,6 +7,9 @@
 //! not know waits. [`decode`] reads off a run of the translated program what the tasks of the original did, and
 //! [`replay`] makes the concurrent interpreter repeat it.
 //!
+//! [`nontermination`] reduces the question whether a program runs for ever to a question about the runs of another
+//! asynchronous program, and reads lassos off its answers.
+//!
 //! The result is plain Boogie: scalars `g.0 .. g.K` per shared variable and round, no arrays of
 //! rounds. Statements that stand for an asynchronous one are preceded by an assumption with the
 //! attribute `{:origin file, line, column}`. The only assertion is the last statement of the new entry
@@ -15,6 +18,7 @@
 pub mod build;
 pub mod decode;
 pub mod effects;
+pub mod nontermination;
 pub mod numbering;
 pub mod preemption;
 pub mod replay;
@@ -83,6 +87,8 @@ pub enum Role {
     Choice,
     /// A call that runs a posted task.
     Post,
+    /// Chooses the round of a task that is posted and not preempted.
+    Round,
     /// A preemption point; chooses by how many rounds the task moves on, if there is more than one.
     Yield,
     /// The task stops for good at a preemption point.

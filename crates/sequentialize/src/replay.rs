@@ -19,13 +19,13 @@ use rustc_hash::FxHashMap;
 use crate::decode::{AtPoint, Item, Plan};
 
 /// How many combinations of unknown values are tried.
-const MAX_RUNS: usize = 2_000;
+pub(crate) const MAX_RUNS: usize = 2_000;
 
 /// How many values are tried for one question.
 const MAX_OPTIONS: usize = 8;
 
 /// Instructions of one run.
-const MAX_STEPS: u64 = 200_000;
+pub(crate) const MAX_STEPS: u64 = 200_000;
 
 /// The values of a function without definition, by its place in [`Code::functions`].
 pub type Apply<'a> = dyn Fn(usize, &[Value]) -> Option<Value> + 'a;
@@ -38,6 +38,8 @@ pub struct Values<'a> {
     pub apply: &'a Apply<'a>,
     /// Values of the model, the likely ones first.
     pub pool: Vec<Value>,
+    /// Asked between two attempts; `true` gives up.
+    pub should_stop: &'a dyn Fn() -> bool,
 }
 
 /// A failing run of the concurrent program, with its schedule.
@@ -59,23 +61,9 @@ pub fn replay(
     assertions: Assertions,
 ) -> Result<Repeated, Option<Limit>> {
     let mut limit = None;
-    let mut guide = Guide {
-        code,
-        plan,
-        values,
-        digits: Vec::new(),
-        at: 0,
-        ways: Vec::new(),
-        taken: 0,
-        schedule: Vec::new(),
-        tasks: Vec::new(),
-        locals: FxHashMap::default(),
-    };
+    let mut guide = Guide::new(code, plan, values);
     for _ in 0..MAX_RUNS {
-        guide.at = 0;
-        guide.schedule.clear();
-        guide.tasks = vec![Reading::default()];
-        guide.locals.clear();
+        guide.restart();
         match attempt(code, plan, scheduler, assertions, &mut guide) {
             Ok(true) => {
                 let certified = certify(code, &guide.schedule, scheduler, assertions);
@@ -86,7 +74,7 @@ pub fn replay(
             Ok(false) => {}
             Err(reason) => limit = Some(reason),
         }
-        if !guide.advance() {
+        if !guide.advance() || (values.should_stop)() {
             break;
         }
     }
@@ -135,10 +123,12 @@ fn attempt(
             }
         };
     }
+    guide.ways = plan.tasks.first().map(|first| first.ways.clone()).unwrap_or_default();
+    guide.taken = 0;
     let Some(mut conf) = machine!().start()? else { return Ok(false) };
     let mut sched = scheduler.start();
     // Which planned task each task is, how far it is, and whether it has been delayed where it stands.
-    let mut cursors = vec![Cursor::default()];
+    let mut cursors = vec![Cursor { n_ways: guide.taken, ..Cursor::default() }];
     loop {
         if scheduler.is_finalized(&conf, &sched) {
             return Ok(conf.failure.is_some());
@@ -247,32 +237,65 @@ impl Cursor {
 
 /// How far the items of a task's plan have been used.
 #[derive(Clone, Default)]
-struct Reading {
-    plan: usize,
+pub(crate) struct Reading {
+    pub plan: usize,
     /// The next item.
     next: usize,
     /// The statement that the task is at.
     stmt: Option<usize>,
 }
 
+impl Reading {
+    /// From the start of a task's plan.
+    pub fn of(plan: usize) -> Self {
+        Reading { plan, ..Reading::default() }
+    }
+}
+
 /// Answers by the plan, and goes through what is not known like through the digits of a counter.
-struct Guide<'a> {
+pub(crate) struct Guide<'a> {
     code: &'a Code,
     plan: &'a Plan,
     values: &'a Values<'a>,
     /// The choice and the number of choices of each question so far.
     digits: Vec<(usize, usize)>,
     at: usize,
-    ways: Vec<u32>,
-    taken: usize,
-    schedule: Vec<Choice>,
-    tasks: Vec<Reading>,
+    /// The choices of the running task's free branches, and how many of them have been used.
+    pub ways: Vec<u32>,
+    pub taken: usize,
+    pub schedule: Vec<Choice>,
+    /// By task of the run.
+    pub tasks: Vec<Reading>,
     /// What variables will turn out to be, by task, depth and name.
     locals: FxHashMap<(usize, usize, Symbol), Value>,
 }
 
-impl Guide<'_> {
-    fn advance(&mut self) -> bool {
+impl<'a> Guide<'a> {
+    pub fn new(code: &'a Code, plan: &'a Plan, values: &'a Values<'a>) -> Self {
+        Guide {
+            code,
+            plan,
+            values,
+            digits: Vec::new(),
+            at: 0,
+            ways: Vec::new(),
+            taken: 0,
+            schedule: Vec::new(),
+            tasks: Vec::new(),
+            locals: FxHashMap::default(),
+        }
+    }
+
+    /// Back to the start of the run, with the same choices for what is not known.
+    pub fn restart(&mut self) {
+        self.at = 0;
+        self.schedule.clear();
+        self.tasks = vec![Reading::default()];
+        self.locals.clear();
+    }
+
+    /// On to other choices for what is not known; false when there are no more.
+    pub fn advance(&mut self) -> bool {
         while let Some((digit, n)) = self.digits.pop() {
             if digit + 1 < n {
                 self.digits.push((digit + 1, n));

@@ -49,7 +49,27 @@ pub fn translate(
     entry: Symbol,
     options: &Options<'_>,
 ) -> Result<Sequentialized, Unsupported> {
-    let mut translator = Translator::new(checked, entry, options)?;
+    translate_for(checked, entry, options, None)
+}
+
+/// What a run has to end in, instead of a failed assertion.
+#[derive(Clone, Debug)]
+pub struct Goal {
+    /// A condition on the globals at the end of the simulated run.
+    pub accept: ExprId,
+    /// Globals with one copy for all rounds. Their values must not depend on the order of tasks, as those of a flag that
+    /// is only ever set.
+    pub unshared: BTreeSet<Symbol>,
+}
+
+/// Like [`translate`]; with a goal the last assertion is that no run reaches it.
+pub fn translate_for(
+    checked: &Checked,
+    entry: Symbol,
+    options: &Options<'_>,
+    goal: Option<&Goal>,
+) -> Result<Sequentialized, Unsupported> {
+    let mut translator = Translator::new(checked, entry, options, goal)?;
     translator.plan();
     translator.run()
 }
@@ -69,6 +89,7 @@ struct Translator<'a> {
     checked: &'a Checked,
     entry: Symbol,
     options: &'a Options<'a>,
+    goal: Option<&'a Goal>,
     build: Builder,
     effects: EffectTable,
     n_rounds: usize,
@@ -110,7 +131,12 @@ struct Shape {
 }
 
 impl<'a> Translator<'a> {
-    fn new(checked: &'a Checked, entry: Symbol, options: &'a Options<'a>) -> Result<Self, Unsupported> {
+    fn new(
+        checked: &'a Checked,
+        entry: Symbol,
+        options: &'a Options<'a>,
+        goal: Option<&'a Goal>,
+    ) -> Result<Self, Unsupported> {
         let span = checked.program.procedure(entry).map(|(_, p)| p.name.span);
         let Some(span) = span else {
             return Err(Unsupported { what: "a program without entry point".to_owned(), span: None });
@@ -127,6 +153,7 @@ impl<'a> Translator<'a> {
             checked,
             entry,
             options,
+            goal,
             build: Builder::new(&checked.program, span),
             effects: EffectTable::new(checked),
             n_rounds,
@@ -193,6 +220,8 @@ impl<'a> Translator<'a> {
         for &var in &checked.globals {
             match checked.vars[var].kind {
                 VarKind::ThreadLocal => self.thread_locals.push(var),
+                _ if self.goal.is_some_and(|goal| goal.unshared.contains(&checked.vars[var].name.symbol)) => {
+                }
                 _ if modified.contains(&var) && posted.contains(&var) => {
                     let name = checked.program.text(checked.vars[var].name.symbol).to_owned();
                     let ty = self.build.type_of(checked, checked.vars[var].ty);

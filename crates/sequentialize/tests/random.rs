@@ -16,7 +16,7 @@ use allways_sequentialize::{Assertions, Options, Preemption, Scheduler, Sequenti
 use allways_testkit::boogie::solver;
 
 /// One process for many programs.
-struct Reused(ProcessSolver);
+struct Reused(ProcessSolver<'static>);
 
 impl Reused {
     fn reset(&mut self) {

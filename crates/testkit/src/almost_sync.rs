@@ -166,7 +166,7 @@ impl Comparison<'_> {
                 prove(&self.exe, &options, &Quiet, &Never).map_err(|error| what(error.to_string()))?;
             agreement.verdicts[self.verdict(&report, flood).map_err(what)?] += 1;
             if let Some(certificate) = report.certificate {
-                certify(&self.exe, &certificate, limits(), &Quiet)
+                certify(&self.exe, &certificate, limits(), &Quiet, &Never)
                     .map_err(|why| what(format!("refused: {why}")))?;
                 agreement.n_certificates += 1;
             }

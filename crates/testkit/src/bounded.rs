@@ -190,7 +190,7 @@ struct Search<'a> {
     program: &'a Program,
     exe: &'a Executable,
     within: &'a Within,
-    kernel: Kernel,
+    kernel: Kernel<'static>,
     seen: HashSet<Vec<u8>>,
     found: Reference,
 }

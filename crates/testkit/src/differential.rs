@@ -46,6 +46,9 @@ pub fn compare_over(
     options: OracleOptions,
     network: &NetworkOptions,
 ) -> Compared {
+    // The kernel has them where a run may depend on them.
+    let exact_texts = Executable::new(&loaded.program, test_idx).observed_text.is_some();
+    let options = OracleOptions { exact_texts, ..options };
     let oracle = oracle::explore_over(&loaded.program, test_idx, options, network);
     if oracle.bound_hit {
         return Compared { oracle, kernel: Summary::default(), comparison: Comparison::TooLarge };

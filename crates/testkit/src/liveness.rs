@@ -308,15 +308,26 @@ pub fn compare(exe: &Arc<Executable>, expected: Expected) -> Result<(), String> 
                 Ok(report) => report,
                 Err(error) => return says(error.to_string()),
             };
-            match &report.verdict {
-                Verdict::Violated(found)
-                    if found.violation.kind == ViolationKind::Liveness(Certainty::Certain) && expected => {}
-                Verdict::Holds(_) if !expected => {}
-                Verdict::Violated(found) => return says(found.violation.kind.as_str().to_owned()),
-                Verdict::Holds(_) => return says("holds".to_owned()),
-                Verdict::Unknown(reason) => return says(format!("unknown: {reason:?}")),
-            }
+            judge(&report.verdict, expected).or_else(says)?;
         }
     }
     Ok(())
+}
+
+/// Whether a verdict is the one that is expected of a program that only infinite runs can break.
+///
+/// # Errors
+/// What it is, in words.
+pub fn judge(verdict: &Verdict, is_violated: bool) -> Result<(), String> {
+    match verdict {
+        Verdict::Violated(found)
+            if found.violation.kind == ViolationKind::Liveness(Certainty::Certain) && is_violated =>
+        {
+            Ok(())
+        }
+        Verdict::Holds(_) if !is_violated => Ok(()),
+        Verdict::Violated(found) => Err(found.violation.kind.as_str().to_owned()),
+        Verdict::Holds(_) => Err("holds".to_owned()),
+        Verdict::Unknown(reason) => Err(format!("unknown: {reason:?}")),
+    }
 }

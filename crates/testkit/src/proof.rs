@@ -10,7 +10,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::search::{Order, ProveOptions, Reductions, SearchBounds, StoreKind, Survey, survey};
+use allways_explore::search::{
+    Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind, Survey, survey,
+};
 use allways_machine::Executable;
 use allways_machine::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
 use allways_p::hir::{EventId, MachineId, Program, StateId};
@@ -112,9 +114,6 @@ pub fn compare_within(
     way: Way,
     within: &Within,
 ) -> Result<u64, String> {
-    let oracle = &reference.summary;
-    // What nobody reads of a variable is no longer there to be bounded, and the search goes further.
-    let is_loose = within.is_trimmed && (way.reductions.dead_variables || way.reductions.unread_payloads);
     let options = ProveOptions {
         bounds: within.bounds,
         max_choices: within.max_choices,
@@ -127,6 +126,33 @@ pub fn compare_within(
         limits: Limits { instructions: 20_000, call_depth: 500, ..Limits::default() },
     };
     let (report, found) = survey(exe, &options, &Quiet, &Never).map_err(|error| error.to_string())?;
+    let judged = Judged { reductions: way.reductions, order: way.order, within };
+    judge(loaded, exe, reference, judged, &report, &found)
+}
+
+/// What a report is judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'a> {
+    pub reductions: Reductions,
+    pub order: Order,
+    pub within: &'a Within,
+}
+
+/// Whether a report and what was reached are those of the reference.
+///
+/// # Errors
+/// The difference, in words.
+pub fn judge(
+    loaded: &Loaded,
+    exe: &Arc<Executable>,
+    reference: &Reference,
+    way: Judged<'_>,
+    report: &ProveReport,
+    found: &Survey,
+) -> Result<u64, String> {
+    let (oracle, within) = (&reference.summary, way.within);
+    // What is never read of a variable is no longer there to be bounded, and the search goes further.
+    let is_loose = within.is_trimmed && (way.reductions.dead_variables || way.reductions.unread_payloads);
     let says = |what: &str| Err(format!("{what}, but the oracle has {:?}", oracle.violations));
     match &report.verdict {
         Verdict::Violated(counterexample) => {
@@ -165,7 +191,7 @@ pub fn compare_within(
             // It is for searches without bounds.
             reductions.persistent_sets &= within.bounds == SearchBounds::default();
             let projection = Projection { program: &loaded.program, exe, reductions };
-            let found = summary_of(&loaded.program, exe, &found);
+            let found = summary_of(&loaded.program, exe, found);
             let (expected, found) = (projection.summary(oracle), projection.summary(&found));
             let scene = Scene { program: &loaded.program, sources: &loaded.sources };
             if let Some(difference) = expected.difference(&found, ["oracle", "search"], &scene) {

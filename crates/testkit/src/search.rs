@@ -56,7 +56,7 @@ pub fn explore_over(
 
 struct Search<'a> {
     program: &'a Program,
-    kernel: Kernel,
+    kernel: Kernel<'static>,
     summary: Summary,
     seen: HashSet<Vec<u8>>,
     open: Vec<Snapshot>,

@@ -230,7 +230,7 @@ impl Scene<'_> {
 
 fn show_value(program: &Program, value: &Value) -> String {
     let mut out = String::new();
-    crate::oracle::text::write(program, value, &mut out);
+    crate::oracle::text::write(program, None, value, &mut out);
     out
 }
 

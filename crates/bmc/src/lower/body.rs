@@ -196,7 +196,7 @@ impl Lowerer<'_> {
     fn assume_where(&mut self, var: VarRef, around: &Around, graph: &mut Graph) -> Result<(), EncodeError> {
         if let Some(&clause) = around.wheres.get(&var) {
             let term = self.expr(clause, &around.scope)?;
-            graph.push(InstrKind::Assume(term), None);
+            self.assume(graph, term, None);
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ impl Lowerer<'_> {
             }
             StmtKind::Assume { expr, .. } => {
                 let term = self.expr(*expr, &around.scope)?;
-                graph.push(InstrKind::Assume(term), Some(id));
+                self.assume(graph, term, Some(id));
             }
             StmtKind::Havoc(names) => {
                 let mut vars = Vec::new();
@@ -296,7 +296,7 @@ impl Lowerer<'_> {
                 for invariant in invariants {
                     let term = self.expr(invariant.expr, &around.scope)?;
                     if invariant.free {
-                        graph.push(InstrKind::Assume(term), Some(id));
+                        self.assume(graph, term, Some(id));
                     } else {
                         let span = checked.program.exprs[invariant.expr].span;
                         self.assertion(graph, term, FailureKind::Invariant, span, Some(id));

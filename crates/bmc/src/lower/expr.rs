@@ -142,8 +142,16 @@ impl Lowerer<'_> {
             ExprKind::Apply { function, .. } => self.apply(id, *function, operands)?,
             ExprKind::Unary(UnaryOp::Not, _) => self.terms.not(operands[0]),
             ExprKind::Unary(UnaryOp::Neg, _) => self.terms.app("-", operands),
-            ExprKind::Binary(op, left, _) => {
-                let is_real = checked.expr_types[*left] == Ty::REAL;
+            ExprKind::Binary(BinaryOp::Slash, left, right) => {
+                let mut parts = operands;
+                for (part, side) in parts.iter_mut().zip([left, right]) {
+                    if checked.expr_types[*side] == Ty::INT {
+                        *part = self.terms.app("to_real", vec![*part]);
+                    }
+                }
+                self.terms.app("/", parts)
+            }
+            ExprKind::Binary(op, ..) => {
                 let head = match op {
                     BinaryOp::Iff | BinaryOp::Eq => "=",
                     BinaryOp::Implies => "=>",
@@ -162,8 +170,8 @@ impl Lowerer<'_> {
                     BinaryOp::Add => "+",
                     BinaryOp::Sub => "-",
                     BinaryOp::Mul => "*",
-                    BinaryOp::Slash if is_real => "/",
-                    BinaryOp::Slash | BinaryOp::Div => "div",
+                    BinaryOp::Slash => "/",
+                    BinaryOp::Div => "div",
                     BinaryOp::Percent | BinaryOp::Mod => "mod",
                     BinaryOp::Pow => theory::POWER,
                 };

@@ -62,9 +62,25 @@ pub struct Lowered {
     pub flow: Flow,
     /// Functions that stand for lambda expressions.
     pub lambdas: Vec<LambdaFunction>,
-    /// Axioms and definitions, over constants and functions only.
-    pub axioms: Vec<TermId>,
+    /// Over constants and functions only.
+    pub axioms: Vec<Axiom>,
     pub functions: Vec<FunctionTerm>,
+}
+
+/// An axiom of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Axiom {
+    pub term: TermId,
+    pub span: Span,
+}
+
+/// Whether the assumptions of the program are part of its encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Assumptions {
+    Kept,
+    /// `assume`, `where`, and what contracts assume are left out. What remains has a run from every initial state, in every
+    /// model of the axioms.
+    Dropped,
 }
 
 /// A function of the program.
@@ -79,7 +95,12 @@ pub struct FunctionTerm {
 
 /// Lowers the procedures that `entry` reaches. Lambda expressions stay what they are for solvers that
 /// know them, and become functions with axioms for the others.
-pub fn lower(checked: &Checked, entry: Symbol, native_lambda: bool) -> Result<Lowered, EncodeError> {
+pub fn lower(
+    checked: &Checked,
+    entry: Symbol,
+    native_lambda: bool,
+    assumptions: Assumptions,
+) -> Result<Lowered, EncodeError> {
     let mut lowerer = Lowerer {
         checked,
         terms: Terms::default(),
@@ -93,6 +114,7 @@ pub fn lower(checked: &Checked, entry: Symbol, native_lambda: bool) -> Result<Lo
         fresh_bound: checked.vars.len() as u32,
         may_fail: BTreeSet::new(),
         native_lambda,
+        assumptions,
     };
     lowerer.program(entry)
 }
@@ -120,6 +142,7 @@ struct Lowerer<'a> {
     /// The procedures in which, or below which, an assertion may fail.
     may_fail: BTreeSet<Symbol>,
     native_lambda: bool,
+    assumptions: Assumptions,
 }
 
 impl Lowerer<'_> {
@@ -155,6 +178,13 @@ impl Lowerer<'_> {
 
     fn helper(&mut self, name: &str, ty: Ty) -> VarRef {
         self.vars.push(Variable { name: name.to_owned(), ty, kind: VariableKind::Helper })
+    }
+
+    /// An assumption of the program: not a condition of a branch, and not the state after a failed call.
+    fn assume(&self, graph: &mut body::Graph, term: TermId, origin: Option<StmtId>) {
+        if self.assumptions == Assumptions::Kept {
+            graph.push(InstrKind::Assume(term), origin);
+        }
     }
 
     fn unsupported<T>(&self, what: impl Into<String>, span: Span) -> Result<T, EncodeError> {
@@ -268,18 +298,18 @@ impl Lowerer<'_> {
             };
             if let Some(clause) = clause {
                 let term = self.expr(clause, &scope.0)?;
-                graph.push(InstrKind::Assume(term), None);
+                self.assume(&mut graph, term, None);
             }
         }
         for spec in &procedure.specs {
             if let SpecKind::Requires(expr) = spec.kind {
                 let term = self.expr(expr, &scope.0)?;
-                graph.push(InstrKind::Assume(term), None);
+                self.assume(&mut graph, term, None);
             }
         }
         for clause in procedure.params.iter().filter_map(|binding| binding.where_clause) {
             let term = self.expr(clause, &scope.0)?;
-            graph.push(InstrKind::Assume(term), None);
+            self.assume(&mut graph, term, None);
         }
         let callee = self.proc_id(entry, true);
         let args = scope.1.iter().map(|&param| self.terms.var(param)).collect();
@@ -397,7 +427,7 @@ impl Lowerer<'_> {
             let SpecKind::Requires(expr) = spec.kind else { continue };
             let term = self.expr(expr, &scope)?;
             if spec.free || !checks {
-                graph.push(InstrKind::Assume(term), None);
+                self.assume(&mut graph, term, None);
             } else {
                 self.assertion(&mut graph, term, FailureKind::Requires, spec.span, None);
             }
@@ -405,7 +435,7 @@ impl Lowerer<'_> {
         let clauses: Vec<ExprId> = procedure.params.iter().filter_map(|b| b.where_clause).collect();
         for clause in clauses {
             let term = self.expr(clause, &scope)?;
-            graph.push(InstrKind::Assume(term), None);
+            self.assume(&mut graph, term, None);
         }
         if bodies.is_empty() {
             self.contract_body(decl_idx, &procedure, &scope, &results, failed, &mut graph)?;
@@ -415,7 +445,7 @@ impl Lowerer<'_> {
                 let SpecKind::Ensures(expr) = spec.kind else { continue };
                 let term = self.expr(expr, &scope)?;
                 if spec.free {
-                    graph.push(InstrKind::Assume(term), None);
+                    self.assume(&mut graph, term, None);
                 } else {
                     self.assertion(&mut graph, term, FailureKind::Ensures, spec.span, None);
                 }
@@ -455,7 +485,7 @@ impl Lowerer<'_> {
         }
         for clause in clauses {
             let term = self.expr(clause, scope)?;
-            graph.push(InstrKind::Assume(term), None);
+            self.assume(graph, term, None);
         }
         Ok(())
     }
@@ -479,7 +509,7 @@ impl Lowerer<'_> {
         let outer = self.checked.frames.get(&decl_idx).cloned().unwrap_or_default();
         let fork = graph.current;
         let done = graph.new_block();
-        for &body_idx in bodies {
+        for (number, &body_idx) in bodies.iter().enumerate() {
             let Some(body) = self.body_of(body_idx).cloned() else { continue };
             let frame = self.checked.frames.get(&body_idx).cloned().unwrap_or_default();
             let mut inner = scope.clone();
@@ -505,13 +535,16 @@ impl Lowerer<'_> {
             let start = graph.new_block();
             graph.link(fork, start);
             graph.current = start;
+            if bodies.len() > 1 {
+                graph.push(InstrKind::Mark(Some(number as u32)), None);
+            }
             for clause in procedure.results.iter().filter_map(|b| b.where_clause) {
                 let term = self.expr(clause, scope)?;
-                graph.push(InstrKind::Assume(term), None);
+                self.assume(graph, term, None);
             }
             for &(_, clause) in &clauses {
                 let term = self.expr(clause, &inner)?;
-                graph.push(InstrKind::Assume(term), None);
+                self.assume(graph, term, None);
             }
             self.body(body_idx, &body, &inner, graph, done)?;
         }
@@ -549,14 +582,14 @@ impl Lowerer<'_> {
         Ok(functions)
     }
 
-    fn axioms(&mut self) -> Result<Vec<TermId>, EncodeError> {
+    fn axioms(&mut self) -> Result<Vec<Axiom>, EncodeError> {
         let checked = self.checked;
         let mut axioms = Vec::new();
         for decl in &checked.program.decls {
             if let DeclKind::Axiom(expr) = decl.kind
                 && !checked.program.has_attr(&decl.attrs, "init")
             {
-                axioms.push(self.expr(expr, &Scope::default())?);
+                axioms.push(Axiom { term: self.expr(expr, &Scope::default())?, span: decl.span });
             }
         }
         Ok(axioms)

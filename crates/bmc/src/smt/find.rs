@@ -1,5 +1,6 @@
-//! Where solvers are looked for, in this order: the variable `ALLWAYS_SOLVER`, the build folder of a
-//! checkout (`target/solver/bin/z3`), the folder beside the executable, `z3` and `cvc5` on the path.
+//! Where solvers are looked for, in this order: the variable `ALLWAYS_SOLVER`; where `scripts/get-solver` puts one, that is
+//! the build folder of a checkout (`target/solver/bin/z3`: the one that the process runs in, the one that the executable
+//! stands in, the one that it was built from) and the user's data folder; `z3` and `cvc5` on the path.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub fn find_solver() -> Result<Found, SolverError> {
     if let Some(program) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
         return Ok(Found::new(program));
     }
-    let candidates = near_workspace().into_iter().chain(near_executable());
+    let candidates = near_workspace().into_iter().chain(near_executable()).chain(of_build()).chain(of_user());
     if let Some(program) = candidates.into_iter().find(|path| path.is_file()) {
         return Ok(Found::new(program));
     }
@@ -64,6 +65,18 @@ fn near_executable() -> Vec<PathBuf> {
     let Ok(program) = env::current_exe() else { return Vec::new() };
     let folders = program.ancestors().skip(1).take(3);
     folders.map(|folder| folder.join("../solver/bin/z3")).collect()
+}
+
+/// That of the checkout that the executable was built from, so that a copy of it elsewhere finds the solver as well.
+fn of_build() -> Option<PathBuf> {
+    Some(Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?.join("target/solver/bin/z3"))
+}
+
+/// What `scripts/get-solver --user` installs: `allways/bin/z3` in the folder for data of this user.
+fn of_user() -> Option<PathBuf> {
+    let named = env::var_os("XDG_DATA_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = named.or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".local/share")))?;
+    Some(data.join("allways/bin/z3"))
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {

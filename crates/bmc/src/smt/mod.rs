@@ -58,13 +58,15 @@ pub enum SolverError {
     Nonsense { asked: String, answer: String },
     /// No answer within the time that was given, and none when asked to stop.
     Silent { after: Duration },
+    /// It was ended on request.
+    Stopped,
 }
 
 impl fmt::Display for SolverError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SolverError::Missing => f.write_str(
-                "no SMT solver was found: run scripts/get-solver, or install z3, or set ALLWAYS_SOLVER to one",
+                "no SMT solver was found: run `scripts/get-solver --user` of a checkout of Allways, or install z3, or set ALLWAYS_SOLVER to one",
             ),
             SolverError::Start { program, reason } => {
                 write!(f, "the solver `{program}` could not be started: {reason}")
@@ -82,6 +84,7 @@ impl fmt::Display for SolverError {
             SolverError::Silent { after } => {
                 write!(f, "the solver gave no answer within {} s and was stopped", after.as_secs())
             }
+            SolverError::Stopped => f.write_str("the solver was stopped"),
         }
     }
 }

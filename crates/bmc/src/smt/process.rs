@@ -1,7 +1,8 @@
 //! A solver process behind a pipe.
 //!
 //! Answers are read on a thread of their own, so that a silent solver can be given up: the process is
-//! asked for a limit per check, and killed when it ignores that. Dropping the value ends the process.
+//! asked for a limit per check, and killed when it ignores that. While it computes, a [`Watch`] is asked
+//! whether to go on; if not, the process is killed at once. Dropping the value ends the process.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -25,13 +26,20 @@ pub struct ProcessOptions {
     pub seed: u32,
 }
 
+/// Asked several times a second while the solver computes; `false` ends it.
+pub type Watch<'w> = &'w dyn Fn() -> bool;
+
+/// Between two questions to a [`Watch`].
+const TICK: Duration = Duration::from_millis(50);
+
 /// How much longer than its own limit a solver may take before it is killed.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How long a solver may take to start, on a machine that is busy with other things.
 const START: Duration = Duration::from_secs(60);
 
-pub struct ProcessSolver {
+pub struct ProcessSolver<'w> {
+    watch: Option<Watch<'w>>,
     program: String,
     dialect: Dialect,
     child: Child,
@@ -45,10 +53,17 @@ pub struct ProcessSolver {
     time: Duration,
 }
 
-impl ProcessSolver {
+impl<'w> ProcessSolver<'w> {
     /// Starts a solver and makes sure that it speaks SMT-LIB.
     pub fn start(found: &Found, options: &ProcessOptions) -> Result<Self, SolverError> {
         ProcessSolver::start_with(found, &[], options)
+    }
+
+    /// The same, under a watch.
+    pub fn watched(found: &Found, options: &ProcessOptions, watch: Watch<'w>) -> Result<Self, SolverError> {
+        let mut solver = ProcessSolver::start(found, options)?;
+        solver.watch = Some(watch);
+        Ok(solver)
     }
 
     /// The same with arguments before the usual ones: a solver that is a script has an interpreter.
@@ -96,6 +111,7 @@ impl ProcessSolver {
         });
         let patience = options.time_per_check.map(|limit| limit + GRACE);
         let mut solver = ProcessSolver {
+            watch: None,
             program,
             dialect: found.dialect,
             child,
@@ -144,6 +160,32 @@ impl ProcessSolver {
         self.patience = Some(limit + GRACE);
     }
 
+    /// The next answer, as long as nothing speaks against waiting for it.
+    fn wait(&mut self, patience: Option<Duration>) -> Result<String, Waiting> {
+        let start = Instant::now();
+        loop {
+            let left = patience.map(|patience| patience.saturating_sub(start.elapsed()));
+            let next = left.unwrap_or(TICK).min(TICK);
+            match self.answers.recv_timeout(next) {
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Disconnected) => return Err(Waiting::Ended),
+                Err(RecvTimeoutError::Timeout) if left.is_some_and(|left| left <= next) => {
+                    return Err(Waiting::TooLong);
+                }
+                Err(RecvTimeoutError::Timeout) if self.watch.is_some_and(|watch| !watch()) => {
+                    return Err(Waiting::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.stdin = None;
+    }
+
     /// Why the process is gone: its status and what it wrote to its error stream.
     fn died(&mut self) -> SolverError {
         self.stdin = None;
@@ -164,7 +206,14 @@ impl ProcessSolver {
     }
 }
 
-impl Solver for ProcessSolver {
+/// Why there is no answer.
+enum Waiting {
+    Ended,
+    TooLong,
+    Stopped,
+}
+
+impl Solver for ProcessSolver<'_> {
     fn tell(&mut self, commands: &str) -> Result<(), SolverError> {
         self.pending.push_str(commands);
         Ok(())
@@ -186,21 +235,20 @@ impl Solver for ProcessSolver {
         };
         // What it said before it died may explain why, so a failed write still reads; the reader may not have got to
         // it yet, and tells when there is nothing more.
-        let answer = match (written, self.patience) {
-            (false, _) => self.answers.recv_timeout(GRACE),
-            (true, Some(patience)) => self.answers.recv_timeout(patience),
-            (true, None) => self.answers.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
+        let patience = if written { self.patience } else { Some(GRACE) };
+        let answer = self.wait(patience);
         self.time += start.elapsed();
         match answer {
             Ok(answer) => Ok(answer),
-            Err(RecvTimeoutError::Timeout) if written => {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-                self.stdin = None;
+            Err(Waiting::Stopped) => {
+                self.end();
+                Err(SolverError::Stopped)
+            }
+            Err(Waiting::TooLong) if written => {
+                self.end();
                 Err(SolverError::Silent { after: self.patience.unwrap_or_default() })
             }
-            Err(_) => Err(self.died()),
+            Err(Waiting::TooLong | Waiting::Ended) => Err(self.died()),
         }
     }
 
@@ -222,11 +270,9 @@ impl Solver for ProcessSolver {
     }
 }
 
-impl Drop for ProcessSolver {
+impl Drop for ProcessSolver<'_> {
     fn drop(&mut self) {
-        // Nobody listens anymore; errors have no reader.
-        self.stdin = None;
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // Errors have no reader any more.
+        self.end();
     }
 }

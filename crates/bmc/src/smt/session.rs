@@ -30,7 +30,8 @@ impl<'a> Session<'a> {
     /// With `quick`, quantifiers are instantiated by triggers only, if the solver knows how.
     pub fn start(solver: &'a mut dyn Solver, keep_log: bool, quick: bool) -> Result<Self, SolverError> {
         let triggers_only = solver.triggers_only().filter(|_| quick);
-        let log = keep_log.then(String::new);
+        // What is kept of several sessions can be given to a solver as one file.
+        let log = keep_log.then(|| "(reset)\n".to_owned());
         let mut session = Session { solver, log, n_checks: 0, gives_candidates: triggers_only.is_some() };
         session.tell(triggers_only.unwrap_or_default())?;
         session.tell(
@@ -61,6 +62,11 @@ impl<'a> Session<'a> {
             log.push('\n');
         }
         let answer = self.solver.ask(command)?;
+        if let Some(log) = &mut self.log
+            && command.starts_with("(check-sat")
+        {
+            log.push_str(&format!("; {}\n", answer.trim()));
+        }
         let nonsense = || SolverError::Nonsense { asked: shorten(command), answer: shorten(answer.trim()) };
         let parsed = sexpr::parse(&answer).ok_or_else(nonsense)?;
         if let Some([head, rest @ ..]) = parsed.list()

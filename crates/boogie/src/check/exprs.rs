@@ -1,7 +1,7 @@
 //! Expressions: first what the names mean, walking down with scopes, then what the types are,
 //! walking up. Both are loops. Types of polymorphic applications are holes filled by unification.
 
-use allways_base::{Diagnostic, Span, Symbol};
+use allways_base::{Diagnostic, Severity, Span, Symbol};
 use rustc_hash::FxHashMap;
 
 use super::{Checker, Place, Ty, TyKind, Var, VarId, VarKind, symbols};
@@ -258,8 +258,7 @@ impl Checker {
             }
             ExprKind::If { cond, then, otherwise } => {
                 self.expect_type(cond, ty_of(self, cond), Ty::BOOL);
-                self.expect_type(otherwise, ty_of(self, otherwise), ty_of(self, then));
-                ty_of(self, then)
+                self.expect_same(then, otherwise)
             }
             ExprKind::Quantified(quantified) => {
                 let body_ty = ty_of(self, quantified.body);
@@ -346,18 +345,23 @@ impl Checker {
                 Ty::BOOL
             }
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Below => {
-                self.expect_type(right, right_ty, left_ty);
+                self.expect_same(left, right);
                 Ty::BOOL
             }
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
-                let ty = self.expect_number(left);
-                self.expect_type(right, right_ty, ty);
+                if self.expect_number(left) != Ty::ERROR {
+                    self.expect_same(left, right);
+                }
                 Ty::BOOL
             }
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Slash | BinaryOp::Pow => {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Pow => {
                 let ty = self.expect_number(left);
-                self.expect_type(right, right_ty, ty);
-                ty
+                if ty == Ty::ERROR { ty } else { self.expect_same(left, right) }
+            }
+            // Of integers too; `div` is the division with remainder.
+            BinaryOp::Slash => {
+                let (left, right) = (self.expect_number(left), self.expect_number(right));
+                if left == Ty::ERROR || right == Ty::ERROR { Ty::ERROR } else { Ty::REAL }
             }
             BinaryOp::Percent | BinaryOp::Div | BinaryOp::Mod => {
                 self.expect_type(left, left_ty, Ty::INT);
@@ -444,7 +448,65 @@ impl Checker {
         result
     }
 
+    /// Two expressions of one type, which is returned.
+    fn expect_same(&mut self, left: ExprId, right: ExprId) -> Ty {
+        let (left_ty, right_ty) = (self.out.expr_types[left], self.out.expr_types[right]);
+        let is = |ck: &Checker, ty: Ty, wanted: Ty| ck.resolved(ty) == wanted;
+        if is(self, left_ty, Ty::REAL) && is(self, right_ty, Ty::INT) && self.read_as_div(left) {
+            return Ty::INT;
+        }
+        self.expect_type(right, right_ty, left_ty);
+        left_ty
+    }
+
+    /// Old programs write `/` for the division of integers with remainder. Where its result has to be an integer, nothing
+    /// else can be meant, so it is read as `div`. Returns whether `root` is an integer then.
+    fn read_as_div(&mut self, root: ExprId) -> bool {
+        let mut work = vec![root];
+        let (mut divisions, mut others) = (Vec::new(), Vec::new());
+        while let Some(id) = work.pop() {
+            if self.resolved(self.out.expr_types[id]) == Ty::INT {
+                continue;
+            }
+            match self.program.exprs[id].kind {
+                ExprKind::Binary(BinaryOp::Slash, left, right) => {
+                    divisions.push(id);
+                    work.extend([left, right]);
+                }
+                ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right)
+                | ExprKind::If { then: left, otherwise: right, .. } => {
+                    others.push(id);
+                    work.extend([left, right]);
+                }
+                ExprKind::Unary(UnaryOp::Neg, arg) | ExprKind::Old(arg) => {
+                    others.push(id);
+                    work.push(arg);
+                }
+                _ => return false,
+            }
+        }
+        for &id in &divisions {
+            if let ExprKind::Binary(op, ..) = &mut self.program.exprs[id].kind {
+                *op = BinaryOp::Div;
+            }
+            let message = "`/` stands for real numbers, but here is an integer; it is read as `div`";
+            self.diagnostics.push(
+                Diagnostic::new(Severity::Warning, codes::OLD_DIVISION, message)
+                    .at(self.program.exprs[id].span, "")
+                    .help("write `div` for the division of integers"),
+            );
+        }
+        for id in divisions.into_iter().chain(others) {
+            self.out.expr_types[id] = Ty::INT;
+        }
+        true
+    }
+
     pub(super) fn expect_type(&mut self, expr: ExprId, found: Ty, wanted: Ty) {
+        let is_division = self.resolved(found) == Ty::REAL && self.resolved(wanted) == Ty::INT;
+        if is_division && self.read_as_div(expr) {
+            return;
+        }
         if !self.unify(found, wanted) {
             let (found, wanted) = (self.resolved_deep(found), self.resolved_deep(wanted));
             let span = self.program.exprs[expr].span;

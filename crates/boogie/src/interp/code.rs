@@ -1,7 +1,7 @@
 //! Executable code: a checked program with its control flow made flat and its names made slots.
 //!
 //! A body is a list of [`Instr`]s that jump by position; an expression is a list of [`Op`]s for a
-//! stack machine, so that long chains need no recursion. [`crate::interp::lower`] makes them.
+//! stack machine, so that long chains need no recursion. [`mod@crate::interp::lower`] makes them.
 
 use allways_base::{Span, Symbol};
 use rustc_hash::FxHashMap;

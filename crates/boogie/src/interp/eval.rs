@@ -11,7 +11,7 @@ use super::builtin;
 use super::code::{Code, ExprCode, Meaning, Op};
 use super::oracle::{Asked, Oracle};
 use super::value::{Domains, Limit, MapValue, Ratio, Value, n_indices};
-use crate::check::Ty;
+use crate::check::{Checked, Ty, TyKind};
 use crate::tree::{BinaryOp, Quantifier};
 
 /// How deep defined functions may call each other.
@@ -28,6 +28,8 @@ pub(super) struct Eval<'a> {
     pub old_globals: &'a [Value],
     pub world: &'a mut World,
     pub n_calls: u32,
+    /// Whether values are tried for quantifiers over unbounded data. Not worth it for axioms, of which a prelude has hundreds.
+    pub tries_witnesses: bool,
 }
 
 /// The values of constants and functions, as far as they have been asked for.
@@ -187,6 +189,13 @@ impl Eval<'_> {
         let code = self.code;
         let function = &code.functions[idx];
         match &function.meaning {
+            Meaning::Builtin(name) if name == "MapConst" => {
+                let TyKind::Map(indices, _) = code.checked.types.kind(function.result) else {
+                    return Err(ILL_TYPED);
+                };
+                let [value] = <[Value; 1]>::try_from(args).map_err(|_| ILL_TYPED)?;
+                Ok(Value::Map(Arc::new(MapValue::constant(value, n_indices(&code.checked, indices)))))
+            }
             Meaning::Builtin(name) => builtin::apply(name, &args, &code.checked, function.result),
             Meaning::Defined(body) => {
                 if self.n_calls >= MAX_CALLS {
@@ -236,7 +245,7 @@ impl Eval<'_> {
             });
         }
         if self.domains.n_tuples(&self.code.checked, types).is_none() {
-            return Err(Limit::Quantifier);
+            return self.decided_by_witness(quantifier, types, ops, start, end, locals, bound);
         }
         let tuples = self.domains.tuples(&self.code.checked, types).map_err(|_| Limit::Quantifier)?;
         let n_before = bound.len();
@@ -261,6 +270,50 @@ impl Eval<'_> {
         })
     }
 
+    /// A quantifier over unbounded data is decided by one value: a counterexample of `forall`, an example of `exists`. Those are
+    /// looked for among the values at hand. If there is none, nothing is known.
+    fn decided_by_witness(
+        &mut self,
+        quantifier: Quantifier,
+        types: &[Ty],
+        ops: &[Op],
+        start: usize,
+        end: usize,
+        locals: &mut Locals<'_>,
+        bound: &mut Vec<Value>,
+    ) -> Result<Value, Limit> {
+        let decides = match quantifier {
+            Quantifier::Forall if self.tries_witnesses => false,
+            Quantifier::Exists if self.tries_witnesses => true,
+            Quantifier::Forall | Quantifier::Exists | Quantifier::Lambda => return Err(Limit::Quantifier),
+        };
+        let mut at_hand = Witnesses::default();
+        for op in &ops[start..end] {
+            if let Op::Push(value) = op {
+                at_hand.add(value);
+            }
+        }
+        bound.iter().for_each(|value| at_hand.add(value));
+        locals.slots.iter().flatten().for_each(|value| at_hand.add(value));
+        self.globals.iter().chain(self.old_globals).for_each(|value| at_hand.add(value));
+        self.world.consts.iter().flatten().for_each(|value| at_hand.add(value));
+        for (args, value) in self.world.functions.iter().map(|((_, args), value)| (args, value)) {
+            args.iter().chain([value]).for_each(|value| at_hand.add(value));
+        }
+        let n_before = bound.len();
+        for tuple in at_hand.tuples(&self.code.checked, types) {
+            bound.extend(tuple);
+            let value = self.range(ops, start, end, locals, bound);
+            bound.truncate(n_before);
+            if let Ok(Value::Bool(value)) = value
+                && value == decides
+            {
+                return Ok(Value::Bool(decides));
+            }
+        }
+        Err(Limit::Quantifier)
+    }
+
     fn binary(&mut self, op: BinaryOp, left: Value, right: Value) -> Result<Value, Limit> {
         match op {
             BinaryOp::Eq | BinaryOp::Iff => return Ok(Value::Bool(left == right)),
@@ -276,6 +329,7 @@ impl Eval<'_> {
                     _ => Err(Limit::Magnitude),
                 };
             }
+            BinaryOp::Slash => return self.quotient(ratio(left)?, ratio(right)?),
             _ => {}
         }
         match (left, right) {
@@ -291,20 +345,9 @@ impl Eval<'_> {
             BinaryOp::Add => int(a.checked_add(b)),
             BinaryOp::Sub => int(a.checked_sub(b)),
             BinaryOp::Mul => int(a.checked_mul(b)),
-            BinaryOp::Slash | BinaryOp::Div | BinaryOp::Percent | BinaryOp::Mod if b == 0 => {
-                // The result of a division by zero is arbitrary but always the same; number the two
-                // operations behind the declared functions.
-                let is_div = matches!(op, BinaryOp::Slash | BinaryOp::Div);
-                let key = (self.code.functions.len() + usize::from(is_div), vec![Value::Int(a)]);
-                if let Some(value) = self.world.functions.get(&key) {
-                    return Ok(value.clone());
-                }
-                let asked = Asked::Function { function: key.0, args: &key.1 };
-                let value = self.arbitrary(asked, Ty::INT)?;
-                self.world.functions.insert(key, value.clone());
-                Ok(value)
-            }
-            BinaryOp::Slash | BinaryOp::Div => int(a.checked_div_euclid(b)),
+            BinaryOp::Div if b == 0 => self.by_zero(1, Value::Int(a), Ty::INT),
+            BinaryOp::Percent | BinaryOp::Mod if b == 0 => self.by_zero(0, Value::Int(a), Ty::INT),
+            BinaryOp::Div => int(a.checked_div_euclid(b)),
             BinaryOp::Percent | BinaryOp::Mod => int(a.checked_rem_euclid(b)),
             BinaryOp::Pow => match u32::try_from(b) {
                 Ok(exponent) => int(a.checked_pow(exponent)),
@@ -316,6 +359,103 @@ impl Eval<'_> {
             BinaryOp::Ge => Ok(Value::Bool(a >= b)),
             _ => Err(ILL_TYPED),
         }
+    }
+
+    /// The quotient of two real numbers.
+    fn quotient(&mut self, a: Ratio, b: Ratio) -> Result<Value, Limit> {
+        if b.num == 0 {
+            return self.by_zero(2, Value::Real(a), Ty::REAL);
+        }
+        let mul = |x: i128, y: i128| x.checked_mul(y).ok_or(Limit::Magnitude);
+        Ok(Value::Real(Ratio::new(mul(a.num, b.den)?, mul(a.den, b.num)?)?))
+    }
+
+    /// The result of a division by zero is arbitrary but always the same; the operations are numbered behind the declared
+    /// functions.
+    fn by_zero(&mut self, operation: usize, left: Value, ty: Ty) -> Result<Value, Limit> {
+        let key = (self.code.functions.len() + operation, vec![left]);
+        if let Some(value) = self.world.functions.get(&key) {
+            return Ok(value.clone());
+        }
+        let asked = Asked::Function { function: key.0, args: &key.1 };
+        let value = self.arbitrary(asked, ty)?;
+        self.world.functions.insert(key, value.clone());
+        Ok(value)
+    }
+}
+
+/// How many tuples of values are tried for one quantifier.
+const MAX_WITNESSES: usize = 600;
+
+/// The values of a state, to instantiate a quantifier with.
+#[derive(Default)]
+struct Witnesses {
+    found: Vec<Value>,
+}
+
+impl Witnesses {
+    /// The value, or, of a map, its indices and values.
+    fn add(&mut self, value: &Value) {
+        if self.found.len() >= MAX_WITNESSES {
+            return;
+        }
+        match value {
+            Value::Map(map) => {
+                for (index, value) in map.entries() {
+                    index.iter().chain([value]).for_each(|part| self.add(part));
+                }
+                self.add(map.default_value());
+            }
+            value if !self.found.contains(value) => self.found.push(value.clone()),
+            _ => {}
+        }
+    }
+
+    /// Tuples of these types, as many as are tried.
+    fn tuples(&self, checked: &Checked, types: &[Ty]) -> Vec<Vec<Value>> {
+        let n_each = (1..=MAX_WITNESSES)
+            .take_while(|n| n.pow(types.len() as u32) <= MAX_WITNESSES)
+            .last()
+            .unwrap_or(1);
+        let mut tuples = vec![Vec::new()];
+        for &ty in types {
+            let small: Vec<Value> = match checked.types.kind(ty) {
+                TyKind::Int => (-1..=2).map(Value::Int).collect(),
+                TyKind::Real => (-1..=1).map(|num| Value::Real(Ratio { num, den: 1 })).collect(),
+                TyKind::Bool => vec![Value::Bool(false), Value::Bool(true)],
+                TyKind::Bv(width) => {
+                    vec![builtin::bv(*width, 0), builtin::bv(*width, 1), builtin::bv(*width, u128::MAX)]
+                }
+                _ => Vec::new(),
+            };
+            let is_one = |value: &&Value| match (value, checked.types.kind(ty)) {
+                (Value::Int(_), TyKind::Int)
+                | (Value::Real(_), TyKind::Real)
+                | (Value::Bool(_), TyKind::Bool) => true,
+                (Value::Bv { width, .. }, TyKind::Bv(wanted)) => width == wanted,
+                (Value::Element(of, _), _) => *of == ty,
+                _ => false,
+            };
+            let mut values: Vec<&Value> = self.found.iter().filter(is_one).collect();
+            values.extend(small.iter().filter(|value| !self.found.contains(value)));
+            values.truncate(n_each);
+            tuples = tuples
+                .iter()
+                .flat_map(|tuple| {
+                    values.iter().map(|&value| [&tuple[..], std::slice::from_ref(value)].concat())
+                })
+                .collect();
+        }
+        tuples
+    }
+}
+
+/// A number as a fraction.
+fn ratio(value: Value) -> Result<Ratio, Limit> {
+    match value {
+        Value::Int(value) => Ratio::new(value, 1),
+        Value::Real(value) => Ok(value),
+        _ => Err(ILL_TYPED),
     }
 }
 
@@ -332,12 +472,18 @@ fn real_binary(op: BinaryOp, a: Ratio, b: Ratio) -> Result<Value, Limit> {
         BinaryOp::Add => sum(b),
         BinaryOp::Sub => sum(Ratio { num: b.num.checked_neg().ok_or(Limit::Magnitude)?, den: b.den }),
         BinaryOp::Mul => Ok(Value::Real(Ratio::new(mul(a.num, b.num)?, mul(a.den, b.den)?)?)),
-        BinaryOp::Slash => Ok(Value::Real(Ratio::new(mul(a.num, b.den)?, mul(a.den, b.num)?)?)),
         BinaryOp::Lt => compare(&[Ordering::Less]),
         BinaryOp::Le => compare(&[Ordering::Less, Ordering::Equal]),
         BinaryOp::Gt => compare(&[Ordering::Greater]),
         BinaryOp::Ge => compare(&[Ordering::Greater, Ordering::Equal]),
-        BinaryOp::Pow => Err(Limit::Unsupported("powers of reals")),
+        BinaryOp::Pow if b.den == 1 && (0..=128).contains(&b.num) => {
+            let mut power = Ratio { num: 1, den: 1 };
+            for _ in 0..b.num {
+                power = Ratio::new(mul(power.num, a.num)?, mul(power.den, a.den)?)?;
+            }
+            Ok(Value::Real(power))
+        }
+        BinaryOp::Pow => Err(Limit::Unsupported("powers of reals with such an exponent")),
         _ => Err(ILL_TYPED),
     }
 }

@@ -4,6 +4,8 @@
 //! exit mode) and when an assumption does not hold. The last ends the run: a task that could have
 //! waited for better times had a preemption point before.
 
+pub mod pending;
+
 use std::sync::Arc;
 
 use allways_base::{Span, Symbol};
@@ -366,7 +368,7 @@ impl<'a> Machine<'a> {
         }
         let body = &procedure.bodies[body_idx];
         for (_, clause) in procedure.result_where.iter().chain(&body.wheres) {
-            if !self.eval_top(conf, task, |eval, locals| eval.bool(clause, locals))? {
+            if !self.truth(conf, task, clause)? {
                 return Ok(Flow::Stop(Stop::Blocked));
             }
         }
@@ -389,7 +391,7 @@ impl<'a> Machine<'a> {
         assume: bool,
         kind: FailureKind,
     ) -> Result<Option<Stop>, Limit> {
-        if self.eval_top(conf, task, |eval, locals| eval.bool(&contract.expr, locals))? {
+        if self.truth(conf, task, &contract.expr)? {
             return Ok(None);
         }
         if contract.free || assume {
@@ -430,25 +432,16 @@ impl<'a> Machine<'a> {
                 Flow::Next
             }
             Instr::Havoc(slots) => self.havoc(conf, task, body, slots, &mut writes)?,
-            Instr::Assert(expr) => {
-                let holds = self.eval_top(conf, task, |eval, locals| eval.bool(expr, locals))?;
-                match holds {
-                    true => Flow::Next,
-                    false => self
-                        .fail(conf, task, FailureKind::Assertion, origin.span)
-                        .map_or(Flow::Next, Flow::Stop),
+            Instr::Assert(expr) => match self.truth(conf, task, expr)? {
+                true => Flow::Next,
+                false => {
+                    self.fail(conf, task, FailureKind::Assertion, origin.span).map_or(Flow::Next, Flow::Stop)
                 }
-            }
-            Instr::Assume(expr) => {
-                let holds = match self.eval_top(conf, task, |eval, locals| eval.bool(expr, locals)) {
-                    Err(limit @ Limit::Quantifier) => self.oracle.assumption(limit)?,
-                    answer => answer?,
-                };
-                match holds {
-                    true => Flow::Next,
-                    false => Flow::Stop(Stop::Blocked),
-                }
-            }
+            },
+            Instr::Assume(expr) => match self.truth(conf, task, expr)? {
+                true => Flow::Next,
+                false => Flow::Stop(Stop::Blocked),
+            },
             Instr::Call { procedure, args, outs, free } => {
                 let args = self.args(conf, task, args)?;
                 let mut frame = self.new_frame(*procedure, args)?;
@@ -711,7 +704,7 @@ impl<'a> Machine<'a> {
             .chain(procedure.result_where.iter().map(|(_, clause)| clause))
             .chain(procedure.ensures.iter().map(|contract| &contract.expr));
         for expr in assumed {
-            if !self.eval_top(conf, task, |eval, locals| eval.bool(expr, locals))? {
+            if !self.truth(conf, task, expr)? {
                 return Ok(Flow::Stop(Stop::Blocked));
             }
         }
@@ -779,7 +772,7 @@ impl<'a> Machine<'a> {
                 }
             };
             for clause in clauses {
-                if !self.eval_top(conf, task, |eval, locals| eval.bool(clause, locals))? {
+                if !self.truth(conf, task, clause)? {
                     return Ok(Flow::Stop(Stop::Blocked));
                 }
             }
@@ -881,8 +874,18 @@ impl<'a> Machine<'a> {
             old_globals,
             world: &mut conf.world,
             n_calls: 0,
+            tries_witnesses: false,
         };
         f(&mut eval, &mut Locals::none())
+    }
+
+    /// Whether something holds that a run relies on. What quantifies over unbounded data and has no counterexample at hand is left
+    /// to the oracle. An assertion is no exception: either it holds, or it is itself the violation that the run is about.
+    fn truth(&mut self, conf: &mut Conf, task: usize, expr: &super::code::ExprCode) -> Result<bool, Limit> {
+        match self.eval_top(conf, task, |eval, locals| eval.bool(expr, locals)) {
+            Err(limit @ Limit::Quantifier) => self.oracle.assumption(limit),
+            answer => answer,
+        }
     }
 
     /// Evaluates in the top frame of a task.
@@ -911,6 +914,7 @@ impl<'a> Machine<'a> {
             old_globals: &frame.old_globals,
             world,
             n_calls: 0,
+            tries_witnesses: true,
         };
         f(&mut eval, &mut Locals { slots: &mut frame.slots, types, names, frame: (task, depth) })
     }

@@ -3,8 +3,8 @@
 //!
 //! [`machine`] is the only definition of what a program does: it runs one task from one scheduling
 //! point to the next. [`schedule`] says which task that is, under full concurrency, DF(K), DFW(K) or
-//! child first. [`run`] makes one run with an [`oracle`] answering every choice, records it as a
-//! schedule and shows it as a trace; [`explore`] makes them all.
+//! child first. [`mod@run`] makes one run with an [`oracle`] answering every choice, records it as a
+//! schedule and shows it as a trace; [`mod@explore`] makes them all.
 
 mod builtin;
 pub mod code;

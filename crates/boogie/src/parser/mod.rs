@@ -29,12 +29,20 @@ pub struct Parsed {
 
 /// Parses one file. The spans of the tree refer to `file`.
 pub fn parse(file: FileId, text: &str) -> Parsed {
-    let mut program = Program::default();
-    let mut diagnostics = Vec::new();
-    let tokens = lexer::lex(file, text, &mut program.names, &mut diagnostics);
-    let mut parser = Parser { tokens, pos: 0, program, diagnostics, depth: 0, last_error: None };
-    parser.program();
-    Parsed { program: parser.program, diagnostics: parser.diagnostics }
+    parse_files([(file, text)])
+}
+
+/// Parses several files as one program: its declarations are those of all of them, in this order.
+pub fn parse_files<'a>(files: impl IntoIterator<Item = (FileId, &'a str)>) -> Parsed {
+    let mut parsed = Parsed { program: Program::default(), diagnostics: Vec::new() };
+    for (file, text) in files {
+        let Parsed { mut program, mut diagnostics } = parsed;
+        let tokens = lexer::lex(file, text, &mut program.names, &mut diagnostics);
+        let mut parser = Parser { tokens, pos: 0, program, diagnostics, depth: 0, last_error: None };
+        parser.program();
+        parsed = Parsed { program: parser.program, diagnostics: parser.diagnostics };
+    }
+    parsed
 }
 
 /// A diagnostic has been reported and the construct given up.

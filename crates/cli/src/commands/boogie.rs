@@ -1,148 +1,339 @@
 //! Boogie files at the command line: `check`, `compile` and `sequentialize`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use allways_base::{Code, Diagnostic, Severity};
+use allways_driver::boogie::quiesce::QuiesceOptions;
 use allways_driver::boogie::{
-    self, BoogieError, BoogieOptions, BoogieReport, BoogieVerdict, BoogieViolation, Loaded, Preemption,
-    SchedulerKind,
+    self, BoogieError, BoogieOptions, Evidence, Finding, Loaded, Preemption, SchedulerKind, Stage, Watch,
 };
-use allways_report::{diagnostics, json};
-use allways_run::{Observer, Progress};
+use allways_report::check::{explain_stop, render_counterexample, violation};
+use allways_report::text::{count, count_of};
+use allways_report::verdict;
+use allways_report::{boogie as report, diagnostics, json, trace};
+use allways_run::{StopReason, Verdict};
 
 use crate::args::{
     AssertionsArg, BoogieArgs, CheckArgs, Format, InputArgs, PreemptionArg, SchedulerArg, SequentializeArgs,
 };
 use crate::exit::ExitStatus;
-use crate::interrupt::{self, Stop};
+use crate::interrupt;
 use crate::printer;
 use crate::progress::ProgressLine;
 
-/// Whether a path is for this pipeline.
-pub fn is_boogie(paths: &[std::path::PathBuf]) -> bool {
-    matches!(paths, [path] if path.extension().is_some_and(|extension| extension == "bpl"))
+/// Where no limit is given: bounds rise while there is time, so there has to be an end.
+const USUAL_TIME: Duration = Duration::from_secs(30);
+
+fn is_boogie_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "bpl")
+}
+
+/// Whether paths are for this pipeline: a program in one language may have several files.
+pub fn is_boogie(paths: &[PathBuf]) -> bool {
+    paths.iter().any(|path| is_boogie_file(path))
+}
+
+/// Refuses a program that is partly Boogie.
+pub(super) fn refuse_mixed(paths: &[PathBuf]) -> Result<(), ExitStatus> {
+    match paths.iter().find(|path| !is_boogie_file(path)) {
+        None => Ok(()),
+        Some(other) => {
+            printer::err(&format!(
+                "`{}` is no Boogie file, and the others are: a program has one language\n",
+                other.display()
+            ));
+            Err(ExitStatus::Rejected)
+        }
+    }
 }
 
 /// Refuses a Boogie program for a command that takes P only.
 pub fn refuse(input: &InputArgs) -> Result<(), ExitStatus> {
-    if !is_boogie(&input.paths) {
-        return Ok(());
-    }
-    let file = input.paths[0].display();
+    let Some(path) = input.paths.iter().find(|path| is_boogie_file(path)) else { return Ok(()) };
+    let file = path.display();
     printer::err(&format!(
-        "`{file}` is a Boogie program; `allways check`, `compile` and `sequentialize` take those\n"
+        "`{file}` is a Boogie program; `allways check`, `compile`, `quiesce` and `sequentialize` take those\n"
     ));
     Err(ExitStatus::Rejected)
 }
 
-/// `allways compile FILE.bpl`
-pub fn compile(path: &Path, format: Format) -> ExitStatus {
-    let loaded = boogie::load(path);
-    let accepted = loaded.checked.is_some();
+/// The name of a program: its files.
+pub(super) fn name(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    names.join(", ")
+}
+
+/// `allways compile FILE.bpl...`
+pub fn compile(paths: &[PathBuf], format: Format) -> ExitStatus {
+    if let Err(status) = refuse_mixed(paths) {
+        return status;
+    }
+    let loaded = boogie::load(paths);
     match format {
-        Format::Json => {
-            let found: Vec<_> =
-                loaded.diagnostics.iter().map(|d| json::diagnostic(d, &loaded.sources)).collect();
-            let report = serde_json::json!({
-                "version": json::VERSION, "command": "compile", "accepted": accepted, "diagnostics": found,
-            });
-            printer::out(&json::to_text(&report));
-        }
+        Format::Json => printer::out(&json::to_text(&compile_report(paths, &loaded))),
         Format::Text => {
             show_diagnostics(&loaded);
-            if accepted {
-                printer::out(&format!("{}: accepted\n", path.display()));
+            if loaded.checked.is_some() {
+                printer::out(&format!("{}: accepted\n", name(paths)));
             }
         }
     }
-    if accepted { ExitStatus::Success } else { ExitStatus::Rejected }
+    if loaded.checked.is_some() { ExitStatus::Success } else { ExitStatus::Rejected }
 }
 
-fn show_diagnostics(loaded: &Loaded) {
+pub(super) fn compile_report(paths: &[PathBuf], loaded: &Loaded) -> json::CompileReport {
+    let n_errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
+    json::CompileReport {
+        version: json::VERSION,
+        command: "compile",
+        project: name(paths),
+        accepted: loaded.checked.is_some(),
+        n_files: paths.len(),
+        n_lines: loaded.sources.iter().map(|(_, file)| file.n_lines()).sum(),
+        n_errors,
+        n_warnings: loaded.diagnostics.len() - n_errors,
+        tests: Vec::new(),
+        diagnostics: loaded.diagnostics.iter().map(|d| json::diagnostic(d, &loaded.sources)).collect(),
+    }
+}
+
+pub(super) fn show_diagnostics(loaded: &Loaded) {
     printer::err(&diagnostics::render_text(&loaded.diagnostics, &loaded.sources, true));
     if loaded.checked.is_none() {
         printer::err(&format!("rejected: {}\n", diagnostics::render_counts(&loaded.diagnostics)));
     }
 }
 
-/// `allways sequentialize FILE.bpl`
+/// `allways sequentialize FILE.bpl...`
 pub fn sequentialize(args: &SequentializeArgs) -> ExitStatus {
-    let loaded = boogie::load(&args.file);
+    let loaded = boogie::load(&args.files);
     let Some(checked) = &loaded.checked else {
         show_diagnostics(&loaded);
         return ExitStatus::Rejected;
     };
-    let text = match boogie::sequentialized(&loaded, checked, &options(&args.boogie)) {
+    let text = if args.non_termination {
+        let options = QuiesceOptions {
+            fair: args.fair,
+            rounds: Some(args.rounds),
+            entry: args.boogie.entry.clone(),
+            ..QuiesceOptions::default()
+        };
+        boogie::quiesce::sequentialized(&loaded, checked, &options)
+    } else {
+        boogie::sequentialized(&loaded, checked, &options(&args.boogie, None))
+    };
+    let text = match text {
         Ok(text) => text,
         Err(error) => return show_error(&loaded, error),
     };
     match &args.output {
         None => printer::out(&text),
-        Some(path) => {
-            if let Err(error) = std::fs::write(path, text) {
-                printer::err(&format!("`{}` cannot be written: {error}\n", path.display()));
-                return ExitStatus::Rejected;
-            }
-        }
+        // The file is the result here.
+        Some(path) if !printer::file(path, &text) => return ExitStatus::Rejected,
+        Some(_) => {}
     }
     ExitStatus::Success
 }
 
-/// `allways check FILE.bpl`
-pub fn check(path: &Path, args: &CheckArgs) -> ExitStatus {
-    let loaded = boogie::load(path);
+/// Options that say something about P programs only, if they are given.
+fn foreign_option(args: &CheckArgs) -> Option<&'static str> {
+    let given = [
+        (args.testcase.is_some(), "--testcase"),
+        (args.all, "--all"),
+        (args.list_tests, "--list-tests"),
+        (args.replay.is_some(), "--replay"),
+        (args.junit.is_some(), "--junit"),
+    ];
+    given.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name)
+}
+
+/// `allways check FILE.bpl...`
+pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
+    if let Err(status) = refuse_mixed(paths) {
+        return status;
+    }
+    if let Some(option) = foreign_option(args) {
+        printer::err(&format!("`{option}` is for P programs; a Boogie program starts from `--entry`\n"));
+        return ExitStatus::Rejected;
+    }
+    let loaded = boogie::load(paths);
     let Some(checked) = &loaded.checked else {
-        if args.format == Format::Json {
-            return compile(path, Format::Json);
+        match args.format {
+            Format::Json => printer::out(&json::to_text(&compile_report(paths, &loaded))),
+            Format::Text => show_diagnostics(&loaded),
         }
-        show_diagnostics(&loaded);
         return ExitStatus::Rejected;
     };
+    let is_text = args.format == Format::Text;
+    if is_text {
+        show_diagnostics(&loaded);
+    }
     interrupt::listen();
-    let limit = args.timeout.map(std::time::Duration::from_secs);
-    let deadline = limit.and_then(|limit| std::time::Instant::now().checked_add(limit));
-    let options = BoogieOptions { deadline, ..options(&args.boogie) };
-    let watch = Watch {
-        line: ProgressLine::new(&path.display().to_string(), args.format == Format::Text),
-        stop: Stop::after(limit),
+    let time = args.timeout.map_or(USUAL_TIME, Duration::from_secs);
+    let options = options(&args.boogie, Some(time));
+    let watch = Screen {
+        loaded: &loaded,
+        line: ProgressLine::new(&name(paths), is_text),
+        is_text,
+        has_shown: AtomicBool::new(false),
+        look: printer::look(args.full_trace),
     };
-    let report = boogie::check(&loaded, checked, &options, &watch);
+    let answer = boogie::check(&loaded, checked, &options, &watch);
     watch.line.finish();
-    let report = match report {
-        Ok(report) => report,
+    let answer = match answer {
+        Ok(answer) => answer,
         Err(error) => return show_error(&loaded, error),
     };
-    if let Some(file) = &args.boogie.dump_smt
-        && let Err(error) = std::fs::write(file, &report.smt)
-    {
-        printer::err(&format!("`{}` cannot be written: {error}\n", file.display()));
-        return ExitStatus::Rejected;
+    if let Some(file) = &args.boogie.dump_smt {
+        printer::file(file, &answer.smt);
     }
+    let search = search_report(&options, &answer);
     match args.format {
-        Format::Json => printer::out(&json::to_text(&report_json(path, &loaded, &options, &report))),
-        Format::Text => show(path, &loaded, &options, &report),
+        Format::Json => {
+            let found = |counterexample| {
+                let strategy = search.scheduler.to_owned();
+                violation(counterexample, None, None, 0, strategy, &loaded.sources)
+            };
+            let violations = match &answer.verdict {
+                Verdict::Violated(counterexample) => vec![found(counterexample)],
+                Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
+            };
+            let whole = report::BoogieReport {
+                version: json::VERSION,
+                command: "check",
+                project: name(paths),
+                test: answer.entry.clone(),
+                verdict: verdict::word(&answer.verdict),
+                guarantee: verdict::guarantee(&answer.verdict, verdict::Scope::default()),
+                explanation: report::explain(&answer.verdict, &search, answer.candidate.is_some()),
+                statistics: report::Statistics {
+                    n_queries: answer.stats.n_queries,
+                    n_instances: answer.stats.n_instances,
+                },
+                violations,
+                candidate: answer.candidate.as_ref().map(|finding| found(&finding.counterexample)),
+                search,
+            };
+            let reports = serde_json::json!({ "version": json::VERSION, "reports": [whole] });
+            printer::out(&json::to_text(&reports));
+        }
+        Format::Text => {
+            let has_candidate = answer.candidate.is_some();
+            let headline = report::headline(&answer.verdict, &search, has_candidate);
+            if let Some(finding) = &answer.candidate {
+                watch.show_candidate(finding);
+            }
+            printer::out(&format!("{}: {headline}\n", name(paths)));
+            if let Verdict::Violated(counterexample) = &answer.verdict {
+                let text = render_counterexample(counterexample, None, &loaded.sources, watch.look);
+                printer::out(&format!("\n{text}"));
+                printer::out(&format!("\n{}\n", report::explain(&answer.verdict, &search, false)));
+            }
+            printer::err(&format!(
+                "... {} queries, {} inlined calls, {:.2} s in the solver\n",
+                answer.stats.n_queries,
+                answer.stats.n_instances,
+                answer.stats.solver_time.as_secs_f64()
+            ));
+        }
     }
-    match report.verdict {
-        BoogieVerdict::Holds { .. } => ExitStatus::Success,
-        BoogieVerdict::Violated(_) => ExitStatus::Violated,
-        BoogieVerdict::Unknown(_) if interrupt::is_interrupted() => ExitStatus::Interrupted,
-        BoogieVerdict::Unknown(_) => ExitStatus::Inconclusive,
+    match (&answer.verdict, &answer.stopped) {
+        (Verdict::Violated(_), _) => ExitStatus::Violated,
+        (Verdict::Unknown(StopReason::Interrupted), _) | (_, Some(StopReason::Interrupted)) => {
+            ExitStatus::Interrupted
+        }
+        (Verdict::Holds(_), _) => ExitStatus::Success,
+        (Verdict::Unknown(_), _) => ExitStatus::Inconclusive,
     }
 }
 
 /// Progress for people, and the question whether to stop.
-struct Watch {
+struct Screen<'a> {
+    loaded: &'a Loaded,
     line: ProgressLine,
-    stop: Stop,
+    is_text: bool,
+    /// Whether a run that may fail has been shown.
+    has_shown: AtomicBool,
+    look: trace::Look,
 }
 
-impl Observer for Watch {
-    fn progress(&self, progress: &Progress) {
-        self.line.progress(progress);
+impl Screen<'_> {
+    fn show_candidate(&self, finding: &Finding) {
+        if !self.is_text || self.has_shown.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.line.finish();
+        let counterexample = &finding.counterexample;
+        let message = format!(
+            "{}, unless a quantified assumption or axiom forbids this run",
+            counterexample.violation.message
+        );
+        let code = Code::new(counterexample.violation.kind.as_str());
+        let mut diagnostic = Diagnostic::new(Severity::Warning, code, message);
+        if let Some(span) = counterexample.violation.span {
+            diagnostic = diagnostic.at(span, "");
+        }
+        printer::out(&diagnostics::render_text(&[diagnostic], &self.loaded.sources, true));
+        printer::out(&trace::render_steps(counterexample, &self.loaded.sources, self.look));
+        printer::out("\n");
+    }
+}
+
+impl Watch for Screen<'_> {
+    fn stage(&self, stage: &Stage) {
+        self.line.draw(|seconds| {
+            format!(
+                " {}, {} nested calls or turns of a loop, {}, {seconds:.0} s",
+                count(u64::from(stage.delays), "delay"),
+                stage.recursion,
+                count_of(stage.n_queries, "query", "queries"),
+            )
+        });
+    }
+
+    fn candidate(&self, finding: &Finding) {
+        self.show_candidate(finding);
     }
 
     fn should_stop(&self) -> bool {
-        allways_explore::Cancel::reason(&self.stop).is_some()
+        interrupt::is_interrupted()
+    }
+}
+
+fn search_report(options: &BoogieOptions, answer: &boogie::BoogieReport) -> report::SearchReport {
+    let evidence = |evidence: Evidence| report::Evidence {
+        delays: evidence.delays,
+        recursion: evidence.recursion,
+        is_repeated: evidence.is_repeated,
+        assumptions_left_to_solver: evidence.n_trusted,
+    };
+    report::SearchReport {
+        scheduler: match options.scheduler {
+            SchedulerKind::Dfw => "dfw",
+            SchedulerKind::Df => "df",
+            SchedulerKind::ChildFirst => "child-first",
+        },
+        preemption: match answer.preemption {
+            Preemption::Explicit => "explicit",
+            Preemption::Automatic => "automatic",
+            Preemption::Serial => "serial",
+        },
+        assertions: match options.assertions {
+            boogie::Assertions::Exit => "exit",
+            boogie::Assertions::Continue => "continue",
+        },
+        has_tasks: !answer.is_sequential,
+        axioms_are_consistent: answer.axioms_are_consistent,
+        covered: answer.covered.map(|covered| report::Covered {
+            delays: covered.delays,
+            recursion: covered.recursion,
+            is_bounded: covered.is_bounded,
+        }),
+        stopped: answer.stopped.as_ref().map(explain_stop),
+        evidence: answer.evidence.or(answer.candidate.as_ref().map(|finding| finding.evidence)).map(evidence),
+        nesting: report::Nesting { loops: answer.nesting.loops, calls: answer.nesting.calls },
     }
 }
 
@@ -169,7 +360,7 @@ fn preemption(arg: PreemptionArg) -> Preemption {
     }
 }
 
-fn options(args: &BoogieArgs) -> BoogieOptions {
+fn options(args: &BoogieArgs, time: Option<Duration>) -> BoogieOptions {
     BoogieOptions {
         scheduler: scheduler(args.scheduler),
         delays: args.delays,
@@ -178,11 +369,11 @@ fn options(args: &BoogieArgs) -> BoogieOptions {
         preemption: args.preemption.map(preemption),
         entry: args.entry.clone(),
         keep_smt: args.dump_smt.is_some(),
-        deadline: None,
+        time,
     }
 }
 
-fn show_error(loaded: &Loaded, error: BoogieError) -> ExitStatus {
+pub(super) fn show_error(loaded: &Loaded, error: BoogieError) -> ExitStatus {
     let (diagnostic, status) = match error {
         BoogieError::Input(diagnostic) => (*diagnostic, ExitStatus::Rejected),
         BoogieError::Unsupported(message, span) => {
@@ -196,166 +387,4 @@ fn show_error(loaded: &Loaded, error: BoogieError) -> ExitStatus {
     };
     printer::err(&diagnostics::render_text(&[diagnostic], &loaded.sources, true));
     status
-}
-
-/// The bound of a scheduler: delays are spent by all tasks together, rounds are there for each task.
-fn bound(scheduler: SchedulerKind, delays: u32, at_most: &str) -> String {
-    match scheduler {
-        SchedulerKind::Dfw | SchedulerKind::Df => format!("with {at_most}{}", counted(delays, "delay")),
-        SchedulerKind::ChildFirst => format!("in {}", counted(delays + 1, "round")),
-    }
-}
-
-fn counted(n: u32, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
-}
-
-/// What the verdict is worth, in a sentence.
-fn explain(options: &BoogieOptions, report: &BoogieReport) -> String {
-    let name = match options.scheduler {
-        SchedulerKind::Dfw => "DFW",
-        SchedulerKind::Df => "DF",
-        SchedulerKind::ChildFirst => "child-first",
-    };
-    let points = match report.preemption {
-        Preemption::Explicit => "",
-        Preemption::Automatic => ", preempted before every shared access,",
-        Preemption::Serial => ", preempted at waits only,",
-    };
-    match &report.verdict {
-        BoogieVerdict::Holds { is_bounded: false, is_sequential: true, .. } => {
-            "proved: no run fails".to_owned()
-        }
-        BoogieVerdict::Holds { recursion, is_sequential: true, .. } => {
-            format!(
-                "nothing fails with at most {recursion} nested calls or turns of a loop; deeper was not looked at"
-            )
-        }
-        BoogieVerdict::Holds { delays, recursion, is_bounded, .. } => {
-            let depth = match is_bounded {
-                true => format!(" and at most {recursion} nested calls or turns of a loop"),
-                false => ", however deep calls nest".to_owned(),
-            };
-            format!(
-                "nothing fails under {name}{points} {}{depth}",
-                bound(options.scheduler, *delays, "at most ")
-            )
-        }
-        BoogieVerdict::Violated(violation) => {
-            let bounds = format!(
-                "{name}{points} {}, recursion bound {}",
-                bound(options.scheduler, violation.delays, ""),
-                violation.recursion
-            );
-            match (violation.is_repeated, violation.n_trusted) {
-                (true, 0) => format!("found under {bounds}; the concurrent interpreter has repeated the run"),
-                (true, n) => format!(
-                    "found under {bounds}; the concurrent interpreter has repeated the run, except that it leaves {n} \
-                     {} over unbounded data to the solver",
-                    if n == 1 { "assumption" } else { "assumptions" }
-                ),
-                (false, _) => format!(
-                    "found under {bounds} in the solver's model; the interpreter cannot compute this run"
-                ),
-            }
-        }
-        BoogieVerdict::Unknown(reason) if report.candidate.is_some() => format!(
-            "{reason}; the run shown fails, unless a quantified assumption or axiom forbids it that nobody could decide"
-        ),
-        BoogieVerdict::Unknown(reason) => reason.clone(),
-    }
-}
-
-fn verdict_word(verdict: &BoogieVerdict) -> &'static str {
-    match verdict {
-        BoogieVerdict::Holds { .. } => "holds",
-        BoogieVerdict::Violated(_) => "violated",
-        BoogieVerdict::Unknown(_) => "unknown",
-    }
-}
-
-fn show(path: &Path, loaded: &Loaded, options: &BoogieOptions, report: &BoogieReport) {
-    printer::out(&format!("{}: {}\n", path.display(), verdict_word(&report.verdict)));
-    let shown = match &report.verdict {
-        BoogieVerdict::Violated(violation) => Some((Severity::Error, violation)),
-        BoogieVerdict::Unknown(_) => report.candidate.as_ref().map(|run| (Severity::Warning, run)),
-        BoogieVerdict::Holds { .. } => None,
-    };
-    if let Some((severity, violation)) = shown {
-        let mut diagnostic = Diagnostic::new(severity, Code::new("assertion"), violation.message.clone());
-        if let Some(span) = violation.span {
-            diagnostic = diagnostic.at(span, "");
-        }
-        printer::out(&format!("\n{}", diagnostics::render_text(&[diagnostic], &loaded.sources, true)));
-        printer::out(&format!("{}\n", violation.trace));
-    }
-    printer::out(&format!("{}\n", explain(options, report)));
-    let stats = &report.stats;
-    printer::err(&format!(
-        "... {} queries, {} inlined calls, {:.2} s in the solver\n",
-        stats.n_queries,
-        stats.n_instances,
-        stats.solver_time.as_secs_f64()
-    ));
-}
-
-fn report_json(
-    path: &Path,
-    loaded: &Loaded,
-    options: &BoogieOptions,
-    report: &BoogieReport,
-) -> serde_json::Value {
-    let run = |violation: &BoogieViolation| {
-        serde_json::json!({
-            "message": violation.message,
-            "place": violation.span.map(|span| loaded.sources.place(span)),
-            "delays": violation.delays,
-            "recursion": violation.recursion,
-            "isRepeated": violation.is_repeated,
-            "assumptionsLeftToSolver": violation.n_trusted,
-            "trace": violation.trace.lines().collect::<Vec<_>>(),
-        })
-    };
-    let violation = match &report.verdict {
-        BoogieVerdict::Violated(violation) => run(violation),
-        BoogieVerdict::Holds { .. } | BoogieVerdict::Unknown(_) => serde_json::Value::Null,
-    };
-    let candidate = report.candidate.as_deref().map_or(serde_json::Value::Null, run);
-    let covered = match &report.verdict {
-        BoogieVerdict::Holds { delays, recursion, is_bounded, is_sequential } => serde_json::json!({
-            "delays": delays,
-            "recursion": recursion,
-            "isBounded": is_bounded,
-            "hasTasks": !is_sequential,
-        }),
-        BoogieVerdict::Violated(_) | BoogieVerdict::Unknown(_) => serde_json::Value::Null,
-    };
-    serde_json::json!({
-        "version": json::VERSION,
-        "command": "check",
-        "file": path.display().to_string(),
-        "verdict": verdict_word(&report.verdict),
-        "explanation": explain(options, report),
-        "scheduler": match options.scheduler {
-            SchedulerKind::Dfw => "dfw",
-            SchedulerKind::Df => "df",
-            SchedulerKind::ChildFirst => "child-first",
-        },
-        "preemption": match report.preemption {
-            Preemption::Explicit => "explicit",
-            Preemption::Automatic => "automatic",
-            Preemption::Serial => "serial",
-        },
-        "assertions": match options.assertions {
-            boogie::Assertions::Exit => "exit",
-            boogie::Assertions::Continue => "continue",
-        },
-        "covered": covered,
-        "violation": violation,
-        "candidate": candidate,
-        "statistics": {
-            "nQueries": report.stats.n_queries,
-            "nInstances": report.stats.n_instances,
-        },
-    })
 }

@@ -5,14 +5,17 @@ use std::time::Instant;
 
 use allways_explore::search::almost_sync::certify::{self, Refusal};
 use allways_machine::Executable;
-use allways_run::{Limits, Observer, Progress};
+use allways_run::Limits;
 
 use super::check::load;
+use super::files;
 use crate::args::{CertifyArgs, Format};
 use crate::exit::ExitStatus;
-use crate::interrupt;
+use crate::interrupt::{self, Stop};
 use crate::printer;
 use crate::progress::ProgressLine;
+
+const CHANGED: &str = "the program text has changed since the certificate was written";
 
 pub fn certify(args: &CertifyArgs) -> ExitStatus {
     let text = match std::fs::read_to_string(&args.file) {
@@ -37,10 +40,12 @@ pub fn certify(args: &CertifyArgs) -> ExitStatus {
     };
     let executable = Arc::new(Executable::new(program, test));
     interrupt::listen();
-    let watcher = Watcher(ProgressLine::new(name, true));
+    let progress = ProgressLine::new(name, true);
     let start = Instant::now();
-    let found = certify::certify(&executable, &text, Limits::default(), &watcher);
-    watcher.0.finish();
+    let found = certify::certify(&executable, &text, Limits::default(), &progress, &Stop::after(None));
+    progress.finish();
+    let is_changed =
+        certify::program_of(&text).is_some_and(|label| label != files::program_fingerprint(&compilation));
     match found {
         Ok(found) => {
             let how = match found.inbox {
@@ -58,28 +63,23 @@ pub fn certify(args: &CertifyArgs) -> ExitStatus {
                 found.n_bytes >> 20,
                 start.elapsed().as_secs_f64()
             ));
+            if is_changed {
+                printer::err(&format!("{CHANGED}; it proves the program as it is now\n"));
+            }
             ExitStatus::Success
         }
         Err(Refusal::Wrong(problem)) => {
             printer::out(&format!("{name}: refused\n{problem}\n"));
+            if is_changed {
+                printer::out(&format!(
+                    "{CHANGED}; `allways prove --engine asi --certificate FILE` writes a new one\n"
+                ));
+            }
             ExitStatus::Violated
         }
         Err(Refusal::Interrupted) => {
             printer::out(&format!("{name}: interrupted\n"));
             ExitStatus::Interrupted
         }
-    }
-}
-
-/// Shows how far the checker is, and stops it at Ctrl-C.
-struct Watcher(ProgressLine);
-
-impl Observer for Watcher {
-    fn progress(&self, progress: &Progress) {
-        self.0.progress(progress);
-    }
-
-    fn should_stop(&self) -> bool {
-        interrupt::is_interrupted()
     }
 }

@@ -6,15 +6,18 @@ use std::time::{Duration, Instant};
 
 use allways_driver::{Compilation, select, suite};
 use allways_explore::coverage::{Coverage, Share, Trigger, UnusedHandler};
-use allways_explore::{CheckOptions, Fairness, Report, StrategyKind};
+use allways_explore::{CheckOptions, Fairness, Report, ScheduleFairness, Statistics, StrategyKind};
 use allways_machine::Executable;
 use allways_p::hir::Temperature;
-use allways_report::{check as check_report, json, junit};
+use allways_report::verdict::{self, Scope};
+use allways_report::{check as check_report, json, junit, text};
 use allways_run::{NetworkOptions, StopReason, Verdict, Violation, ViolationKind};
 
 use super::compile;
 use super::files;
+use super::foreign;
 use super::network;
+use super::suite::{Asked, Ran};
 use crate::args::{CheckArgs, FairnessArg, Format};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
@@ -37,7 +40,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             printer::err("tasks of a Boogie file share memory: there is no network between them\n");
             return ExitStatus::Rejected;
         }
-        return super::boogie::check(&args.input.paths[0], args);
+        return super::boogie::check(&args.input.paths, args);
     }
     if let Some(file) = &args.replay {
         return super::replay::replay_file(&args.input, file, args.format, args.full_trace, &args.network);
@@ -46,6 +49,14 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
         Ok(notes) => {
             for note in notes.into_iter().chain(args.strategies.note()) {
                 printer::err(&format!("{note}\n"));
+            }
+            if args.fail_on_maxsteps
+                && args.strategies.kind().is_ok_and(|kind| kind.fairness() == ScheduleFairness::Never)
+            {
+                printer::err(
+                    "`--fail-on-maxsteps` has no effect under an unfair strategy, which may never choose a machine that \
+                     could end the run; use `--sch-random`, `--sch-fairpct N` or no strategy\n",
+                );
             }
         }
         Err(problem) => {
@@ -65,7 +76,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
         return ExitStatus::Success;
     }
     if args.all {
-        return super::suite::run(args, &compilation);
+        return check_all(args, &compilation);
     }
     let tests = match select::select(program, args.testcase.as_deref()) {
         Ok(tests) => tests,
@@ -97,12 +108,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
             Format::Text => show(&compilation, &checked, &report, args),
         }
-        if let Err(problem) =
-            files::write(&compilation, &checked, &report, args.outdir.as_deref(), args.format)
-        {
-            printer::err(&format!("{problem}\n"));
-            return ExitStatus::Rejected;
-        }
+        files::named(files::write(&compilation, &checked, &report, args.outdir.as_deref(), args.format));
         cases.push(junit_case(&compilation, &checked.name, &checked.report.verdict, checked.seconds));
         total = add_up(total, status_of(&checked.report));
         if interrupt::is_interrupted() {
@@ -113,9 +119,85 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
     finish(&compilation, args.junit.as_deref(), &cases, reports, total)
 }
 
+/// Every test, with the verdict that `allways.toml` expects of it.
+fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
+    let asked = Asked {
+        command: "check",
+        prefix: args.testcase.as_deref(),
+        format: args.format,
+        junit: args.junit.as_deref(),
+        network: &args.network,
+        timeout: args.timeout,
+        memory: None,
+    };
+    super::suite::run(&asked, compilation, |test, budget, network| {
+        let (options, timeout) = budgeted(args, budget)?;
+        let is_text = args.format == Format::Text;
+        let checked = run_test(compilation, test, &options, &network, timeout, is_text)?;
+        let report = report_of(compilation, &checked, &options);
+        let written = files::write(compilation, &checked, &report, args.outdir.as_deref(), Format::Json);
+        Ok(Ran {
+            exe: checked.executable.clone(),
+            verdict: checked.report.verdict.clone(),
+            guarantee: report.guarantee,
+            explanation: report.explanation,
+            engine: None,
+            n: report.statistics.n_schedules,
+            unit: "schedule",
+            seconds: checked.seconds,
+            files: files::named(written),
+        })
+    })
+}
+
+/// Options of the command line where they were given, of the suite elsewhere.
+fn budgeted(args: &CheckArgs, budget: &suite::Budget) -> Result<(CheckOptions, Option<Duration>), String> {
+    let mut options = options(args)?;
+    let timeout = args.timeout.or(budget.timeout).map(Duration::from_secs);
+    if args.schedules.is_none() && args.timeout.is_none() {
+        if let Some(n) = budget.schedules {
+            options.n_schedules = (n > 0).then_some(n);
+        } else if budget.timeout.is_some() {
+            options.n_schedules = None;
+        }
+    }
+    if args.max_steps.is_empty()
+        && let Some(steps) = budget.max_steps
+    {
+        options.unfair_steps = Some(steps);
+        options.fair_steps = Some(steps.saturating_mul(10));
+    }
+    if let Some(seed) = budget.seed
+        && args.seed == 0
+    {
+        options.seed = seed;
+    }
+    if let Some(name) = &budget.strategy
+        && !args.strategies.is_given()
+    {
+        options.strategy = strategy_named(name, budget.strategy_bound)
+            .ok_or_else(|| format!("there is no strategy `{name}`"))?;
+    }
+    Ok((options, timeout))
+}
+
 /// Compiles, with the foreign bodies that the suite names. Shows what is wrong.
 pub fn compile_project(args: &CheckArgs) -> Result<Compilation, ExitStatus> {
     load(&args.input, args.format, "check")
+}
+
+/// What is asked for, with the foreign bodies that the suite of the project names.
+pub fn request_of(input: &crate::args::InputArgs) -> Result<allways_driver::Request, ExitStatus> {
+    let mut request = input.request();
+    match suite::load(&project_folder(&request.paths)) {
+        Ok(Some(suite)) => request.foreign.extend(suite.foreign),
+        Ok(None) => {}
+        Err(problem) => {
+            printer::err(&format!("{problem}\n"));
+            return Err(ExitStatus::Rejected);
+        }
+    }
+    Ok(request)
 }
 
 pub fn load(
@@ -124,17 +206,7 @@ pub fn load(
     command: &'static str,
 ) -> Result<Compilation, ExitStatus> {
     super::boogie::refuse(input)?;
-    let mut request = input.request();
-    let folder = project_folder(&request.paths);
-    match suite::load(&folder) {
-        Ok(Some(suite)) => request.foreign.extend(suite.foreign),
-        Ok(None) => {}
-        Err(problem) => {
-            printer::err(&format!("{problem}\n"));
-            return Err(ExitStatus::Rejected);
-        }
-    }
-    let compilation = allways_driver::compile(&request, input.strict);
+    let compilation = allways_driver::compile(&request_of(input)?, input.strict);
     if compilation.program.is_none() {
         if format == Format::Json {
             printer::out(&json::to_text(&compile::report(&compilation, command)));
@@ -207,6 +279,7 @@ pub fn options(args: &CheckArgs) -> Result<CheckOptions, String> {
     if args.no_shrink {
         options.shrink_steps = 0;
     }
+    options.limits.memory_bytes = super::prove::memory_limit(args.memory);
     Ok(options)
 }
 
@@ -230,7 +303,7 @@ pub fn run_test(
     let executable = network::executable(program, test, network)?;
     let progress = ProgressLine::new(&name, show_progress);
     let start = Instant::now();
-    let stop = Stop::after(timeout);
+    let stop = Stop::after(timeout).or_beyond(options.limits.memory_bytes);
     let report = allways_explore::check(&executable, options, &progress, &stop);
     progress.finish();
     match report {
@@ -257,26 +330,19 @@ pub fn report_of(
     let sources = compilation.sources();
     let exe = &checked.executable;
     let report = &checked.report;
-    let statistics = report.statistics;
     check_report::CheckReport {
         version: json::VERSION,
         command: "check",
         project: compilation.project.name.clone(),
         test: checked.name.clone(),
-        verdict: check_report::verdict_word(&report.verdict),
-        explanation: explanation(checked, sources),
+        verdict: verdict::word(&report.verdict),
+        guarantee: verdict::guarantee(&report.verdict, Scope::default()),
+        explanation: explanation(compilation, checked),
         seed: options.seed,
         strategy: options.strategy.to_string(),
         network: network::report_of(exe.network.options()),
         order_note: checked.order_note.clone(),
-        statistics: check_report::Statistics {
-            n_schedules: statistics.n_schedules,
-            n_steps: statistics.n_steps,
-            n_choices: statistics.n_choices,
-            min_length: statistics.min_length,
-            max_length: statistics.max_length,
-            n_bounded: statistics.n_bounded,
-        },
+        statistics: testing_statistics(&report.statistics),
         coverage: coverage_of(exe, sources, &report.coverage),
         violations: report
             .findings
@@ -293,6 +359,17 @@ pub fn report_of(
                 )
             })
             .collect(),
+    }
+}
+
+pub fn testing_statistics(statistics: &Statistics) -> check_report::Statistics {
+    check_report::Statistics {
+        n_schedules: statistics.n_schedules,
+        n_steps: statistics.n_steps,
+        n_choices: statistics.n_choices,
+        min_length: statistics.min_length,
+        max_length: statistics.max_length,
+        n_bounded: statistics.n_bounded,
     }
 }
 
@@ -341,11 +418,15 @@ pub fn help_of(exe: &Executable, violation: &Violation) -> Option<String> {
 }
 
 /// What the verdict is worth, and what cut it short.
-fn explanation(checked: &Checked, sources: &allways_base::Sources) -> String {
-    let mut text = check_report::explain_verdict(&checked.report.verdict, sources);
+fn explanation(compilation: &Compilation, checked: &Checked) -> String {
+    let mut text = verdict::explain(&checked.report.verdict, Scope::default(), compilation.sources());
     if let (Verdict::Holds(_), Some(reason)) = (&checked.report.verdict, &checked.report.stopped) {
         text.push_str("; ");
         text.push_str(&check_report::explain_stop(reason));
+    }
+    if let Some(note) = foreign::note(compilation, &checked.report.verdict) {
+        text.push_str("; ");
+        text.push_str(&note);
     }
     text
 }
@@ -355,15 +436,14 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
     printer::out(&format!("... Checker is using '{}' strategy (seed:{}).\n", report.strategy, report.seed));
     show_default_test(compilation, &report.test);
     let words = network::words(checked.executable.network.options());
-    printer::out(&format!("{}: {}{words}\n", report.test, report.verdict));
-    let n_last = if args.full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
+    let headline = verdict::headline(&checked.report.verdict, Scope::default());
+    printer::out(&format!("{}: {headline}{words}\n", report.test));
     for (finding, violation) in checked.report.findings.iter().zip(&report.violations) {
         let text = check_report::render_counterexample(
             &finding.counterexample,
             violation.help.clone(),
             sources,
-            n_last,
-            true,
+            printer::look(args.full_trace),
         );
         printer::out(&format!("\n{text}"));
         let shrunk = match finding.found_length as usize {
@@ -382,12 +462,15 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
     }
     if checked.report.findings.is_empty() {
         printer::out(&format!("{}\n", report.explanation));
+    } else if let Some(note) = foreign::note(compilation, &checked.report.verdict) {
+        printer::out(&format!("{note}\n"));
     }
     printer::out(&check_report::render_statistics(report));
     if args.coverage {
         printer::out(&check_report::render_coverage(report));
     }
-    printer::err(&format!("... Elapsed {:.2} sec\n", checked.seconds));
+    let rate = text::rate(report.statistics.n_schedules, checked.seconds);
+    printer::err(&format!("... Elapsed {:.2} sec, schedules: {rate}\n", checked.seconds));
 }
 
 pub fn status_of(report: &Report) -> ExitStatus {
@@ -419,7 +502,12 @@ pub fn junit_case(compilation: &Compilation, name: &str, verdict: &Verdict, seco
         Verdict::Holds(_) => junit::CaseResult::Passed,
         Verdict::Violated(counterexample) => junit::CaseResult::Failed(
             counterexample.violation.text(sources),
-            check_report::render_counterexample(counterexample, None, sources, None, false),
+            check_report::render_counterexample(
+                counterexample,
+                None,
+                sources,
+                allways_report::trace::Look::PLAIN,
+            ),
         ),
         Verdict::Unknown(reason) => junit::CaseResult::Error(check_report::explain_stop(reason)),
     };
@@ -437,11 +525,8 @@ pub fn finish(
     if let Some(reports) = reports {
         printer::out(&json::to_text(&serde_json::json!({ "version": json::VERSION, "reports": reports })));
     }
-    if let Some(path) = junit
-        && let Err(error) = std::fs::write(path, junit::render(&compilation.project.name, cases))
-    {
-        printer::err(&format!("`{}` cannot be written: {error}\n", path.display()));
-        return ExitStatus::Rejected;
+    if let Some(path) = junit {
+        printer::file(path, &junit::render(&compilation.project.name, cases));
     }
     status
 }

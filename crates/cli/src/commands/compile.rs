@@ -12,10 +12,14 @@ use crate::printer;
 
 pub fn compile(args: &CompileArgs) -> ExitStatus {
     if super::boogie::is_boogie(&args.input.paths) {
-        return super::boogie::compile(&args.input.paths[0], args.format);
+        return super::boogie::compile(&args.input.paths, args.format);
     }
     let start = Instant::now();
-    let compilation = allways_driver::compile(&args.input.request(), args.input.strict);
+    let request = match super::check::request_of(&args.input) {
+        Ok(request) => request,
+        Err(status) => return status,
+    };
+    let compilation = allways_driver::compile(&request, args.input.strict);
     if args.format == Format::Json {
         printer::out(&json::to_text(&report(&compilation, "compile")));
         return status(&compilation);
@@ -31,6 +35,12 @@ pub fn compile(args: &CompileArgs) -> ExitStatus {
             compilation.n_lines(),
             count(n_tests, "test case"),
         ));
+    }
+    if let Some(path) = &args.foreign_stubs {
+        return super::foreign::write_stubs(&compilation, path);
+    }
+    if let Some(note) = super::foreign::missing(&compilation) {
+        printer::out(&format!("{note}\n"));
     }
     // Results are the same bytes every time; the clock is for whoever watches.
     if printer::err_is_terminal() {

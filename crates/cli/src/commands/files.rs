@@ -1,13 +1,14 @@
 //! Files that a run leaves behind, with the names and in the folders that P's checker uses.
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use allways_driver::Compilation;
 use allways_machine::Executable;
 use allways_report::check::CheckReport;
 use allways_report::schedule_file::{self, FileChoice, ScheduleFile};
-use allways_report::{check as check_report, json, p_log};
+use allways_report::{check as check_report, itf, json, p_log, trace_file};
 use allways_run::{Certainty, Choice, Counterexample, ViolationKind};
 
 use super::check::Checked;
@@ -25,9 +26,9 @@ pub fn write(
     report: &CheckReport,
     outdir: Option<&Path>,
     format: Format,
-) -> Result<(), String> {
+) -> Result<Option<PathBuf>, String> {
     if outdir.is_none() && checked.report.findings.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let folder = Folder::make(outdir, &checked.name, format)?;
     let project = &compilation.project.name;
@@ -44,7 +45,16 @@ pub fn write(
     }
     folder.put(&format!("{project}.coverage.txt"), &check_report::render_coverage(report))?;
     folder.put(&format!("{project}.report.json"), &json::to_text(report))?;
-    folder.put(&format!("{project}_pchecker_summary.txt"), &summary(report))
+    folder.put(&format!("{project}_pchecker_summary.txt"), &summary(report))?;
+    Ok(Some(folder.path))
+}
+
+/// The folder, if one was written. What cannot be written is named on standard error, and costs the files only.
+pub fn named(written: Result<Option<PathBuf>, String>) -> Option<PathBuf> {
+    written.unwrap_or_else(|problem| {
+        printer::err(&format!("{problem}\n"));
+        None
+    })
 }
 
 /// Writes the counterexample of a proof attempt.
@@ -53,10 +63,13 @@ pub fn write_counterexample(
     exe: &Executable,
     test: &str,
     counterexample: &Counterexample,
+    engine: &str,
     outdir: Option<&Path>,
     format: Format,
-) -> Result<(), String> {
-    Folder::make(outdir, test, format)?.put_run(compilation, exe, test, 0, counterexample, "explicit")
+) -> Result<Option<PathBuf>, String> {
+    let folder = Folder::make(outdir, test, format)?;
+    folder.put_run(compilation, exe, test, 0, counterexample, engine)?;
+    Ok(Some(folder.path))
 }
 
 /// The folder of one test's results.
@@ -74,8 +87,21 @@ impl Folder {
     }
 
     fn put(&self, name: &str, text: &str) -> Result<(), String> {
+        self.put_by(name, |out| out.write_all(text.as_bytes()))
+    }
+
+    /// Writes a file piece by piece.
+    fn put_by(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<(), String> {
         let path = self.path.join(name);
-        fs::write(&path, text).map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
+        let written = fs::File::create(&path).map(io::BufWriter::new).and_then(|mut out| {
+            write(&mut out)?;
+            out.flush()
+        });
+        written.map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
         if self.is_told {
             printer::out(&format!("..... Writing {}\n", path.display()));
         }
@@ -95,14 +121,26 @@ impl Folder {
         let (project, sources) = (&compilation.project.name, compilation.sources());
         let trace = &counterexample.trace;
         self.put(&format!("{project}_0_{k}.txt"), &p_log::render_text(trace, test, strategy, sources))?;
-        self.put(&format!("{project}_0_{k}.trace.json"), &p_log::render_json(trace, sources))?;
+        self.put_by(&format!("{project}_0_{k}.trace.json"), |out| p_log::write_json(trace, sources, out))?;
+        let monitor = counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor));
+        let network = exe.network.options().describe();
+        let heading = trace_file::Heading { project, test, network: network.as_deref(), monitor };
+        self.put_by(&format!("{project}_0_{k}.allways.json"), |out| {
+            trace_file::write(counterexample, &heading, sources, out)
+        })?;
+        if trace.steps.len() <= itf::MAX_STEPS {
+            let place = counterexample.violation.span.map(|span| sources.place(span));
+            self.put_by(&format!("{project}_0_{k}.itf.json"), |out| {
+                itf::write(counterexample, test, place, out)
+            })?;
+        }
         let schedule = schedule_file::write(&schedule(compilation, exe, test, counterexample));
         self.put(&format!("{project}_0_{k}.schedule"), &schedule)
     }
 }
 
 /// Makes room for new files; earlier ones are kept aside.
-fn rotate(root: &Path, folder: &Path) -> std::io::Result<()> {
+fn rotate(root: &Path, folder: &Path) -> io::Result<()> {
     if folder.exists() {
         let kept = |i: usize| root.join(format!("BugFinding{i}"));
         if kept(N_KEPT - 1).exists() {

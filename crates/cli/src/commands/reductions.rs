@@ -1,10 +1,11 @@
 //! Which reductions are asked for. One that is named and would do nothing is refused: who names it wants to see what it does, and
 //! would take a search without it for one with it.
 
+use allways_driver::engine;
 use allways_explore::search::Reductions;
 use allways_run::NetworkModel;
 
-use crate::args::{EngineArg, OrderArg, ProveArgs, ProveFairnessArg};
+use crate::args::{OrderArg, ProveArgs, ProveFairnessArg};
 
 pub fn reductions(args: &ProveArgs) -> Reductions {
     let mut reductions = if args.reductions.is_empty() { Reductions::default() } else { Reductions::NONE };
@@ -68,7 +69,7 @@ pub fn notes(args: &ProveArgs) -> Vec<String> {
 
 /// Why a reduction has no part in a search that is asked for like this, whatever the program.
 fn in_vain(args: &ProveArgs, name: &str) -> Option<&'static str> {
-    if args.engine == EngineArg::Asi {
+    if args.engine() == engine::ALMOST_SYNC {
         let is_known = matches!(name, "dead-variables" | "unread-payloads" | "collection-order");
         return (!is_known).then_some("it is for `--engine explicit`");
     }

@@ -11,7 +11,9 @@ use allways_report::check as check_report;
 use allways_report::check::ReplayReport;
 use allways_report::json;
 use allways_report::schedule_file::{self, FileChoice, ScheduleFile};
-use allways_run::{Certainty, Choice, Counterexample, Limits, Schedule, Violation, ViolationKind};
+use allways_run::{
+    Certainty, Choice, Counterexample, Limits, Schedule, StopReason, Violation, ViolationKind,
+};
 
 use super::check::load;
 use super::files::program_fingerprint;
@@ -58,20 +60,34 @@ pub fn replay_file(
             return rejected(format!("the program has no test case `{}`: is it another program?", file.test));
         }
     };
-    if file.program != program_fingerprint(&compilation) {
-        printer::err("the program has changed since the schedule was written; trying all the same\n");
+    let is_changed = file.program != program_fingerprint(&compilation);
+    if is_changed {
+        printer::err("the program text has changed since the schedule was written; trying all the same\n");
     }
+    let misfit = |problem: String| {
+        rejected(match is_changed {
+            true => format!(
+                "the program text has changed since the schedule was written, and the schedule does not fit it any \
+                 more: {problem}"
+            ),
+            false => format!("the schedule does not fit this program: {problem}"),
+        })
+    };
     let executable = match Executable::new(program, test).with_network(&file.network) {
         Ok(executable) => Arc::new(executable),
         Err(error) => return rejected(error.to_string()),
     };
     let Some(schedule) = schedule_of(&executable, &file) else {
-        return rejected("a machine in it has a name that no machine can have".to_owned());
+        return misfit("a machine in it has a name that no machine can have".to_owned());
     };
     let mut tracer = Tracer::default();
-    let kernel = match allways_machine::replay(&executable, Limits::default(), &schedule, &mut tracer) {
-        Ok(kernel) => kernel,
-        Err(error) => return rejected(format!("the schedule does not fit this program: {error}")),
+    let mut kernel = Kernel::new(executable.clone(), Limits::default());
+    if file.step_bound.is_some() {
+        kernel.bound_choices(schedule.len() as u64);
+    }
+    match allways_machine::replay_on(&mut kernel, &schedule, &mut tracer) {
+        Ok(()) => {}
+        Err(error) => return misfit(error.to_string()),
     };
     let sources = compilation.sources();
     let (verdict, violation) = match (kernel.outcome(), file.loop_start) {
@@ -83,7 +99,10 @@ pub fn replay_file(
             None => ("holds", None),
         },
     };
-    let trace = tracer.finish(kernel.outcome());
+    let mut trace = tracer.finish(&kernel);
+    if let (Some(violation), None) = (&violation, &trace.violation) {
+        trace.fail(violation);
+    }
     let monitor = violation.as_ref().and_then(|violation| violation.monitor);
     let hot = hot_monitors(&kernel);
     let is_broken = violation.is_some();
@@ -118,13 +137,12 @@ pub fn replay_file(
             printer::out(&json::to_text(&report));
         }
         Format::Text => {
-            let n_last = if full_trace { None } else { Some(allways_report::trace::LAST_STEPS) };
-            let table = || allways_report::trace::render_table(&counterexample, sources, n_last);
+            let look = printer::look(full_trace);
+            let table = || allways_report::trace::render_steps(&counterexample, sources, look);
             let words = network::words(&file.network);
             printer::out(&match verdict {
                 "violated" => {
-                    let text =
-                        check_report::render_counterexample(&counterexample, None, sources, n_last, true);
+                    let text = check_report::render_counterexample(&counterexample, None, sources, look);
                     format!("{}: violated{words}\n\n{text}", file.test)
                 }
                 "repeats" => format!("{}: the run repeats for ever{words}\n\n{}", file.test, table()),
@@ -156,7 +174,9 @@ fn potential(kernel: &Kernel, monitor: Option<&str>) -> Option<Violation> {
 
 /// The violation of a run that was written because it came to a bound on steps, if it goes on there again.
 fn at_bound(kernel: &Kernel, file: &ScheduleFile) -> Option<Violation> {
-    let bound = file.step_bound.filter(|&bound| kernel.is_running() && file.choices.len() as u64 >= bound)?;
+    let is_cut = matches!(kernel.outcome(), Outcome::Unknown(StopReason::ChoiceBound(_)));
+    let goes_on = kernel.is_running() || is_cut;
+    let bound = file.step_bound.filter(|&bound| goes_on && file.choices.len() as u64 >= bound)?;
     Some(step_bound_violation(bound))
 }
 

@@ -1,38 +1,107 @@
-//! `allways check --all`: every test with the verdict it is expected to give, as one table.
+//! `check --all` and `prove --all`: every test with the verdict it is expected to give, as one table.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use allways_driver::suite::{self, Expectation, SuiteTest};
+use allways_driver::engine;
+use allways_driver::suite::{self, Budget, Expectation, SuiteTest};
 use allways_driver::{Compilation, select};
-use allways_explore::CheckOptions;
+use allways_machine::Executable;
+use allways_report::suite::{SuiteReport, TestReport};
+use allways_report::text::count;
+use allways_report::trace::Look;
+use allways_report::verdict::{self, GuaranteeReport};
 use allways_report::{check as check_report, json, junit};
 use allways_run::{NetworkModel, NetworkOptions, Verdict};
 
-use super::check::{self, Checked};
-use super::files;
-use crate::args::{CheckArgs, Format};
+use super::check::help_of;
+use super::prove::memory_limit;
+use super::quiesce;
+use crate::args::{Format, NetworkArgs};
 use crate::exit::ExitStatus;
 use crate::interrupt;
 use crate::printer;
 
-/// A test of the suite and how it went.
-struct Row {
-    name: String,
-    expected: String,
-    verdict: String,
-    is_expected: bool,
-    detail: String,
-    n_schedules: u64,
-    seconds: f64,
+/// What both commands are asked.
+pub struct Asked<'a> {
+    pub command: &'static str,
+    /// Of the names of tests.
+    pub prefix: Option<&'a str>,
+    pub format: Format,
+    pub junit: Option<&'a Path>,
+    pub network: &'a NetworkArgs,
+    /// Seconds for each test.
+    pub timeout: Option<u64>,
+    /// Gigabytes.
+    pub memory: Option<f64>,
 }
 
-pub fn run(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
+/// A test that was run.
+pub struct Ran {
+    pub exe: Arc<Executable>,
+    pub verdict: Verdict,
+    pub guarantee: Option<GuaranteeReport>,
+    pub explanation: String,
+    /// Of `prove`.
+    pub engine: Option<&'static str>,
+    /// How much was explored: so many of these.
+    pub n: u64,
+    pub unit: &'static str,
+    pub seconds: f64,
+    /// Where the files are.
+    pub files: Option<PathBuf>,
+}
+
+/// Why a test could not be run.
+pub enum Failure {
+    /// The suite asks for something that does not exist.
+    Suite(String),
+    /// What is wrong has been shown.
+    Shown(ExitStatus),
+}
+
+impl Failure {
+    fn show(self) -> ExitStatus {
+        match self {
+            Failure::Suite(problem) => rejected(&format!("{}: {problem}", suite::FILE_NAME)),
+            Failure::Shown(status) => status,
+        }
+    }
+}
+
+impl From<ExitStatus> for Failure {
+    fn from(status: ExitStatus) -> Failure {
+        Failure::Shown(status)
+    }
+}
+
+impl From<String> for Failure {
+    fn from(problem: String) -> Failure {
+        Failure::Suite(problem)
+    }
+}
+
+/// A row of the table.
+struct Row {
+    report: TestReport,
+    seconds: f64,
+    /// For CI, if it is not as expected.
+    failure: junit::CaseResult,
+}
+
+/// Runs the tests that the suite names, or all, by `run_test`, which gets the test, its budget and its network.
+pub fn run(
+    asked: &Asked<'_>,
+    compilation: &Compilation,
+    mut run_test: impl FnMut(usize, &Budget, NetworkOptions) -> Result<Ran, Failure>,
+) -> ExitStatus {
     let suite = match suite::load(&compilation.project.folder) {
         Ok(suite) => suite.unwrap_or_default(),
         Err(problem) => return rejected(&problem),
     };
     let Some(program) = &compilation.program else { return ExitStatus::Rejected };
-    let tests = match planned(args, compilation, &suite) {
+    let tests = match planned(asked, compilation, &suite) {
         Ok(tests) => tests,
         Err(problem) => return rejected(&problem),
     };
@@ -42,31 +111,53 @@ pub fn run(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
     interrupt::listen();
     let mut rows = Vec::new();
     for (index, test) in tests {
-        let (options, timeout) = match budget(args, &suite, &test) {
-            Ok(budget) => budget,
-            Err(problem) => return rejected(&problem),
+        let budget = test.budget.or(&suite.defaults);
+        if matches!(test.expect, Expectation::Quiesces | Expectation::Diverges) {
+            let row = network(asked.network, &budget)
+                .map_err(Failure::Suite)
+                .and_then(|network| quiescence(asked, compilation, index, &test, &budget, network));
+            match row {
+                Ok(_) if interrupt::is_interrupted() => break,
+                Ok(row) => rows.push(row),
+                Err(failure) => return failure.show(),
+            }
+            continue;
+        }
+        let ran = network(asked.network, &budget)
+            .map_err(Failure::Suite)
+            .and_then(|network| run_test(index, &budget, network));
+        let ran = match ran {
+            Ok(ran) => ran,
+            Err(failure) => return failure.show(),
         };
-        let network = match network(args, &suite, &test) {
-            Ok(network) => network,
-            Err(problem) => return rejected(&problem),
-        };
-        let is_text = args.format == Format::Text;
-        let checked = match check::run_test(compilation, index, &options, &network, timeout, is_text) {
-            Ok(checked) => checked,
-            Err(status) => return status,
-        };
-        if interrupt::is_interrupted() {
+        // A violation counts also if the search for others was interrupted.
+        if interrupt::is_interrupted() && !matches!(ran.verdict, Verdict::Violated(_)) {
             break;
         }
-        let report = check::report_of(compilation, &checked, &options);
-        if let Err(problem) =
-            files::write(compilation, &checked, &report, args.outdir.as_deref(), Format::Json)
-        {
-            return rejected(&problem);
-        }
-        rows.push(judge(compilation, &test, &checked, &program.tests[index].name));
+        rows.push(row_of(compilation, &program.tests[index].name, &test, &ran));
     }
-    show(args, compilation, &rows)
+    match asked.format {
+        Format::Json => show_json(asked, compilation, &rows),
+        Format::Text => show_table(&rows),
+    }
+    if let Some(path) = asked.junit {
+        let case = |row: &Row| junit::Case {
+            name: row.report.test.clone(),
+            seconds: row.seconds,
+            result: if row.report.as_expected { junit::CaseResult::Passed } else { row.failure.clone() },
+        };
+        let cases: Vec<junit::Case> = rows.iter().map(case).collect();
+        printer::file(path, &junit::render(&compilation.project.name, &cases));
+    }
+    status_of(&rows)
+}
+
+/// The engine of a name, as suites write it.
+pub fn engine_named(name: &str) -> Result<&'static str, Failure> {
+    let engines = engine::ENGINES.iter().filter(|entry| entry.proves).map(|entry| entry.name);
+    let names: Vec<&'static str> = std::iter::once(engine::AUTO).chain(engines).collect();
+    let found = names.iter().copied().find(|known| *known == name);
+    found.ok_or_else(|| format!("there is no engine `{name}`; known are {}", names.join(", ")).into())
 }
 
 fn rejected(problem: &str) -> ExitStatus {
@@ -76,12 +167,12 @@ fn rejected(problem: &str) -> ExitStatus {
 
 /// The tests to run: those that the suite names, or all, which are then expected to hold.
 fn planned(
-    args: &CheckArgs,
+    asked: &Asked<'_>,
     compilation: &Compilation,
     suite: &suite::Suite,
 ) -> Result<Vec<(usize, SuiteTest)>, String> {
     let Some(program) = &compilation.program else { return Ok(Vec::new()) };
-    let prefix = args.testcase.as_deref().unwrap_or("");
+    let prefix = asked.prefix.unwrap_or("");
     if suite.tests.is_empty() {
         let all = program.tests.iter().enumerate().filter(|(_, test)| test.name.starts_with(prefix));
         return Ok(all.map(|(index, test)| (index, expected_to_hold(&test.name))).collect());
@@ -101,75 +192,36 @@ fn expected_to_hold(name: &str) -> SuiteTest {
         expect: Expectation::Holds,
         by: None,
         message: None,
-        budget: suite::Budget::default(),
+        budget: Budget::default(),
     }
-}
-
-/// Options of the command line where they were given, of the suite elsewhere.
-fn budget(
-    args: &CheckArgs,
-    suite: &suite::Suite,
-    test: &SuiteTest,
-) -> Result<(CheckOptions, Option<Duration>), String> {
-    let mut options = check::options(args)?;
-    let budget = test.budget.or(&suite.defaults);
-    let timeout = args.timeout.or(budget.timeout).map(Duration::from_secs);
-    if args.schedules.is_none() && args.timeout.is_none() {
-        if let Some(n) = budget.schedules {
-            options.n_schedules = (n > 0).then_some(n);
-        } else if budget.timeout.is_some() {
-            options.n_schedules = None;
-        }
-    }
-    if args.max_steps.is_empty()
-        && let Some(steps) = budget.max_steps
-    {
-        options.unfair_steps = Some(steps);
-        options.fair_steps = Some(steps.saturating_mul(10));
-    }
-    if let Some(seed) = budget.seed
-        && args.seed == 0
-    {
-        options.seed = seed;
-    }
-    if let Some(name) = &budget.strategy
-        && !args.strategies.is_given()
-    {
-        options.strategy = check::strategy_named(name, budget.strategy_bound)
-            .ok_or_else(|| format!("{}: there is no strategy `{name}`", suite::FILE_NAME))?;
-    }
-    Ok((options, timeout))
 }
 
 /// The network of a test: that of the command line, if one is given there.
-fn network(args: &CheckArgs, suite: &suite::Suite, test: &SuiteTest) -> Result<NetworkOptions, String> {
-    if args.network.is_given() {
-        return Ok(args.network.options());
+fn network(args: &NetworkArgs, budget: &Budget) -> Result<NetworkOptions, String> {
+    if args.is_given() {
+        return Ok(args.options());
     }
-    let budget = test.budget.or(&suite.defaults);
     let model = match &budget.network {
         None => NetworkModel::Inbox,
-        Some(name) => NetworkModel::named(name).ok_or_else(|| {
-            format!("{}: there is no network `{name}`; inbox, causal, fifo and bag are", suite::FILE_NAME)
-        })?,
+        Some(name) => NetworkModel::named(name)
+            .ok_or_else(|| format!("there is no network `{name}`; inbox, causal, fifo and bag are"))?,
     };
     Ok(NetworkOptions {
         model,
-        lossy: budget.lossy.unwrap_or_default(),
-        duplicating: budget.duplicating.unwrap_or_default(),
-        crash: budget.crash.unwrap_or_default(),
+        lossy: budget.lossy.clone().unwrap_or_default(),
+        duplicating: budget.duplicating.clone().unwrap_or_default(),
+        crash: budget.crash.clone().unwrap_or_default(),
     })
 }
 
-/// Compares what came out with what was expected.
-fn judge(compilation: &Compilation, test: &SuiteTest, checked: &Checked, name: &str) -> Row {
+/// Compares what was found with what was expected. Says what differs, or what broke.
+fn judge(compilation: &Compilation, test: &SuiteTest, ran: &Ran) -> (bool, String) {
     let sources = compilation.sources();
-    let verdict = &checked.report.verdict;
-    let (is_expected, detail) = match (test.expect, verdict) {
+    match (test.expect, &ran.verdict) {
         (Expectation::Holds, Verdict::Holds(_)) => (true, String::new()),
         (Expectation::Violated, Verdict::Violated(counterexample)) => {
             let violation = &counterexample.violation;
-            let monitor = violation.monitor.map(|monitor| checked.executable.monitor_name(monitor));
+            let monitor = violation.monitor.map(|monitor| ran.exe.monitor_name(monitor));
             let text = violation.text(sources);
             let is_by = |by: &str| by == violation.kind.as_str() || Some(by) == monitor;
             if let Some(by) = &test.by
@@ -184,82 +236,146 @@ fn judge(compilation: &Compilation, test: &SuiteTest, checked: &Checked, name: &
                 (true, violation.kind.as_str().to_owned())
             }
         }
-        _ => (false, check_report::explain_verdict(verdict, sources)),
-    };
-    Row {
-        name: name.to_owned(),
-        expected: match test.expect {
-            Expectation::Holds => "holds".to_owned(),
-            Expectation::Violated => "violated".to_owned(),
-        },
-        verdict: check_report::verdict_word(verdict).to_owned(),
-        is_expected,
-        detail,
-        n_schedules: checked.report.statistics.n_schedules,
-        seconds: checked.seconds,
+        _ => (false, ran.explanation.clone()),
     }
 }
 
-fn show(args: &CheckArgs, compilation: &Compilation, rows: &[Row]) -> ExitStatus {
-    let n_wrong = rows.iter().filter(|row| !row.is_expected).count();
-    match args.format {
-        Format::Json => {
-            let tests: Vec<_> = rows
-                .iter()
-                .map(|row| {
-                    serde_json::json!({
-                        "test": row.name, "expected": row.expected, "verdict": row.verdict,
-                        "asExpected": row.is_expected, "detail": row.detail, "nSchedules": row.n_schedules,
-                    })
-                })
-                .collect();
-            let project = &compilation.project.name;
-            printer::out(&json::to_text(&serde_json::json!({
-                "version": json::VERSION, "command": "check", "project": project,
-                "asExpected": n_wrong == 0, "tests": tests,
-            })));
+fn row_of(compilation: &Compilation, name: &str, test: &SuiteTest, ran: &Ran) -> Row {
+    let sources = compilation.sources();
+    let (as_expected, detail) = judge(compilation, test, ran);
+    let violation = match &ran.verdict {
+        Verdict::Violated(counterexample) => Some(&counterexample.violation),
+        Verdict::Holds(_) | Verdict::Unknown(_) => None,
+    };
+    let report = TestReport {
+        test: name.to_owned(),
+        expected: test.expect.as_str(),
+        verdict: verdict::word(&ran.verdict),
+        guarantee: ran.guarantee.clone(),
+        as_expected,
+        detail,
+        kind: violation.map(|violation| violation.kind.as_str()),
+        message: violation.map(|violation| violation.text(sources)),
+        place: violation.and_then(|violation| violation.span).map(|span| sources.place(span)),
+        engine: ran.engine,
+        n_explored: ran.n,
+        unit: format!("{}s", ran.unit),
+        files: ran.files.as_ref().map(|path| path.display().to_string()),
+    };
+    let message = format!("expected {}, {}", report.expected, report.verdict);
+    let failure = match &ran.verdict {
+        Verdict::Unknown(_) => junit::CaseResult::Error(format!("{message}: {}", report.detail)),
+        Verdict::Holds(_) => junit::CaseResult::Failed(message, report.detail.clone()),
+        Verdict::Violated(counterexample) => {
+            let help = help_of(&ran.exe, &counterexample.violation);
+            let look = Look { is_full: true, ..Look::PLAIN };
+            let trace = check_report::render_counterexample(counterexample, help, sources, look);
+            let text = counterexample.violation.text(sources);
+            junit::CaseResult::Failed(format!("{message}: {text}"), trace)
         }
-        Format::Text => {
-            let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max(4);
-            printer::out(&format!(
-                "   {:<width$}  {:<9} {:<9} {:>10}\n",
-                "test", "expected", "verdict", "schedules"
-            ));
-            for row in rows {
-                let mark = if row.is_expected { "ok" } else { "!!" };
-                let line = format!(
-                    "{mark} {:<width$}  {:<9} {:<9} {:>10}  {}",
-                    row.name, row.expected, row.verdict, row.n_schedules, row.detail
-                );
-                printer::out(&format!("{}\n", line.trim_end()));
-            }
-            let n = rows.len();
-            match n_wrong {
-                0 => printer::out(&format!("all {n} as expected\n")),
-                n_wrong => printer::out(&format!("{n_wrong} of {n} not as expected\n")),
-            }
+    };
+    Row { report, seconds: ran.seconds, failure }
+}
+
+/// A test of which it is asked whether its runs end, by either command.
+fn quiescence(
+    asked: &Asked<'_>,
+    compilation: &Compilation,
+    index: usize,
+    test: &SuiteTest,
+    budget: &Budget,
+    network: NetworkOptions,
+) -> Result<Row, Failure> {
+    let question = quiesce::Asked {
+        is_fair: budget.fair.unwrap_or(false),
+        stimuli: budget.stimuli.clone().unwrap_or_default(),
+        network,
+        timeout: asked.timeout.or(budget.timeout).map(Duration::from_secs),
+        memory: memory_limit(asked.memory.or(budget.memory)),
+        is_text: asked.format == Format::Text,
+    };
+    let quiesced = quiesce::run_test(compilation, index, &question)?;
+    let found = quiesce::report_of(compilation, &quiesced);
+    let as_expected = found.verdict == test.expect.as_str();
+    let message = format!("expected {}, {}: {}", test.expect.as_str(), found.verdict, found.explanation);
+    let failure = match found.verdict {
+        "unknown" => junit::CaseResult::Error(message),
+        _ => junit::CaseResult::Failed(message, found.explanation.clone()),
+    };
+    let report = TestReport {
+        test: quiesced.name,
+        expected: test.expect.as_str(),
+        verdict: found.verdict,
+        guarantee: None,
+        as_expected,
+        detail: if as_expected { String::new() } else { found.explanation },
+        kind: None,
+        message: None,
+        place: None,
+        engine: None,
+        n_explored: found.statistics.n_configurations,
+        unit: "configurations".to_owned(),
+        files: None,
+    };
+    Ok(Row { report, seconds: quiesced.seconds, failure })
+}
+
+fn show_json(asked: &Asked<'_>, compilation: &Compilation, rows: &[Row]) {
+    let report = SuiteReport {
+        version: json::VERSION,
+        command: asked.command,
+        project: &compilation.project.name,
+        as_expected: rows.iter().all(|row| row.report.as_expected),
+        tests: rows.iter().map(|row| &row.report).collect(),
+    };
+    printer::out(&json::to_text(&report));
+}
+
+fn show_table(rows: &[Row]) {
+    let explored = |report: &TestReport| count(report.n_explored, report.unit.trim_end_matches('s'));
+    let width = |text: &dyn Fn(&TestReport) -> usize, title: &str| {
+        rows.iter().map(|row| text(&row.report)).max().unwrap_or(0).max(title.len())
+    };
+    let name_width = width(&|report| report.test.len(), "test");
+    let explored_width = width(&|report| explored(report).len(), "explored");
+    printer::out(&format!(
+        "   {:<name_width$}  {:<8}  {:<8}  {:>explored_width$}  {:>9}\n",
+        "test", "expected", "verdict", "explored", "time"
+    ));
+    for Row { report, seconds, .. } in rows {
+        let mark = if report.as_expected { "ok" } else { "!!" };
+        let line = format!(
+            "{mark} {:<name_width$}  {:<8}  {:<8}  {:>explored_width$}  {seconds:>7.2} s  {}",
+            report.test,
+            report.expected,
+            report.verdict,
+            explored(report),
+            report.detail
+        );
+        printer::out(&format!("{}\n", line.trim_end()));
+    }
+    for report in rows.iter().map(|row| &row.report) {
+        if let Some(path) = &report.files {
+            printer::out(&format!("files of {}: {path}\n", report.test));
         }
     }
-    if let Some(path) = &args.junit {
-        let cases: Vec<junit::Case> = rows
-            .iter()
-            .map(|row| junit::Case {
-                name: row.name.clone(),
-                seconds: row.seconds,
-                result: if row.is_expected {
-                    junit::CaseResult::Passed
-                } else {
-                    let message = format!("expected {}, {}", row.expected, row.verdict);
-                    junit::CaseResult::Failed(message, row.detail.clone())
-                },
-            })
-            .collect();
-        if let Err(error) = std::fs::write(path, junit::render(&compilation.project.name, &cases)) {
-            return rejected(&format!("`{}` cannot be written: {error}", path.display()));
-        }
+    let (n, n_wrong) = (rows.len(), rows.iter().filter(|row| !row.report.as_expected).count());
+    match n_wrong {
+        0 => printer::out(&format!("all {n} as expected\n")),
+        n_wrong => printer::out(&format!("{n_wrong} of {n} not as expected\n")),
     }
+}
+
+/// A verdict that is not the expected one counts most, then one that is missing.
+fn status_of(rows: &[Row]) -> ExitStatus {
+    let mut wrong = rows.iter().map(|row| &row.report).filter(|report| !report.as_expected).peekable();
     if interrupt::is_interrupted() {
-        return ExitStatus::Interrupted;
+        ExitStatus::Interrupted
+    } else if wrong.peek().is_none() {
+        ExitStatus::Success
+    } else if wrong.any(|report| report.verdict != "unknown") {
+        ExitStatus::Violated
+    } else {
+        ExitStatus::Inconclusive
     }
-    if n_wrong == 0 { ExitStatus::Success } else { ExitStatus::Violated }
 }

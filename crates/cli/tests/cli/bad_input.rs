@@ -192,7 +192,7 @@ fn json_is_written_for_rejected_input_too() {
     let output = allways(&dir, &["compile", "--format", "json"]);
     assert_eq!(output.status.code(), Some(2));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["version"], 1);
+    assert_eq!(report["version"], 2);
     assert_eq!(report["accepted"], false);
     assert_eq!(report["diagnostics"][0]["code"], "no-start-state");
     assert_eq!(report["diagnostics"][0]["place"]["column"], 9);

@@ -54,6 +54,23 @@ fn certificates_are_written_accepted_and_refused() {
         assert_says(&String::from_utf8_lossy(&checked.stdout), &["refused"]);
         assert_eq!(checked.status.code(), Some(1));
     }
+    // A program that was changed since is named as the cause, if the proof does not fit it any more.
+    let args = ["prove", "--engine", "asi", "--testcase", "tcFlood", "--certificate", "proof.txt"];
+    assert_eq!(allways(&folder, &args).status.code(), Some(0));
+    fs::write(folder.join("keeper.p"), PROGRAM.replace("choose(2)", "choose(1)")).unwrap();
+    let changed = allways(&folder, &["certify", "proof.txt"]);
+    let words =
+        ["refused", "the program text has changed since the certificate was written", "writes a new one"];
+    assert_says(&String::from_utf8_lossy(&changed.stdout), &words);
+    assert_eq!(changed.status.code(), Some(1));
+    // A comment changes no proof.
+    fs::write(folder.join("keeper.p"), format!("// The same.\n{PROGRAM}")).unwrap();
+    let same = allways(&folder, &["certify", "proof.txt"]);
+    assert_eq!(same.status.code(), Some(0));
+    assert_says(&String::from_utf8_lossy(&same.stderr), &["has changed", "as it is now"]);
+    fs::write(folder.join("keeper.p"), PROGRAM).unwrap();
+    let same = allways(&folder, &["certify", "proof.txt"]);
+    assert!(!String::from_utf8_lossy(&same.stderr).contains("has changed"));
     // Nothing is left out of places if that is wanted.
     let whole = [
         "prove",

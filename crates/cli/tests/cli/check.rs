@@ -103,7 +103,7 @@ fn nothing_broken_leaves_no_files() {
     let dir = race("holds");
     let (text, status) = stdout(&dir, &["check", "-tc", "tcOne", "-s", "50"]);
     assert_eq!(status, 0);
-    assert_says(&text, &["tcOne: holds", "50 schedules", "no proof", "Found 0 bugs."]);
+    assert_says(&text, &["tcOne: no violation in ", "50 schedules", "not a proof", "Found 0 bugs."]);
     assert!(!dir.join("PCheckerOutput").exists());
     allways(&dir, &["check", "-tc", "tcOne", "-s", "50", "-o", "out"]);
     assert!(dir.join("out/tcOne/BugFinding/holds.coverage.txt").exists());
@@ -166,7 +166,7 @@ fn test_cases_are_chosen_by_exact_name_then_by_prefix() {
     assert!(!text.contains("tcOneMore"), "an exact name means one test");
     // A violation anywhere decides the exit status.
     let (text, status) = stdout(&dir, &["check", "-tc", "tc", "-s", "200"]);
-    assert_says(&text, &["tcTwo: violated", "tcOne: holds", "tcOneMore: holds"]);
+    assert_says(&text, &["tcTwo: violated", "tcOne: no violation in ", "tcOneMore: no violation in "]);
     assert_eq!(status, 1);
     assert_says(
         &rejected(&dir, &["check"]),
@@ -174,6 +174,95 @@ fn test_cases_are_chosen_by_exact_name_then_by_prefix() {
     );
     assert_says(&rejected(&dir, &["check", "-tc", "nothing"]), &["no test case `nothing`", "tcTwo"]);
     assert_eq!(stdout(&dir, &["check", "--list-tests"]).0, "tcTwo\ntcOne\ntcOneMore\n");
+}
+
+/// Both commands take expectations, budgets and engines from the same file, and show the same table.
+#[test]
+fn check_and_prove_run_the_same_suite() {
+    let dir = race("suite-both");
+    let suite = "[defaults]\nschedules = 300\ntimeout = 60\n\n[[test]]\nname = \"tcOne\"\nengine = \"explicit\"\n\n\
+                 [[test]]\nname = \"tcTwo\"\nexpect = \"violated\"\nby = \"assertion\"\n";
+    fs::write(dir.join("allways.toml"), suite).unwrap();
+    for (command, verdict, unit) in [("check", "tested", "schedules"), ("prove", "proved", "configurations")]
+    {
+        let (text, status) = stdout(&dir, &[command, "--all", "-o", "out"]);
+        assert_eq!(status, 0, "{text}");
+        assert_says(&text, &["explored", "time", "ok tcOne", verdict, unit, "all 2 as expected"]);
+        assert_says(&text, &["files of tcTwo: out/tcTwo/BugFinding"]);
+        let (text, _) = stdout(&dir, &[command, "--all", "-o", "out", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let [one, two] = report["tests"].as_array().unwrap().as_slice() else { panic!("{report}") };
+        assert_eq!((&one["verdict"], &one["unit"]), (&verdict.into(), &unit.into()), "{report}");
+        assert_eq!(one["guarantee"]["kind"], verdict);
+        assert_eq!((&two["kind"], &two["place"]), (&"assertion".into(), &"race.p:12:7".into()), "{report}");
+        assert_eq!(two["files"], "out/tcTwo/BugFinding");
+        assert_eq!(
+            one["engine"],
+            if command == "prove" { "explicit".into() } else { serde_json::Value::Null }
+        );
+    }
+    // What is not expected fails, with its trace for CI.
+    fs::write(dir.join("allways.toml"), "[[test]]\nname = \"tcTwo\"\nschedules = 300\n").unwrap();
+    for command in ["check", "prove"] {
+        let args = [command, "--all", "-o", "out", "--junit", "junit.xml"];
+        let (text, status) = stdout(&dir, &args);
+        assert_eq!(status, 1, "{text}");
+        let junit = fs::read_to_string(dir.join("junit.xml")).unwrap();
+        assert_says(
+            &junit,
+            &["failures=\"1\"", "expected holds, violated", "race.p:12:7", "creates Cell(2)"],
+        );
+    }
+    fs::write(dir.join("allways.toml"), "[[test]]\nname = \"tcOne\"\nengine = \"magic\"\n").unwrap();
+    assert_says(&rejected(&dir, &["prove", "--all"]), &["allways.toml", "no engine `magic`", "explicit"]);
+    // A test without an answer is not as expected, and not wrong either.
+    let slow = "event e: int; machine Main { start state S {\n\
+        entry { send this, e, 0; } on e do (n: int) { send this, e, n + 1; } } }";
+    let endless = folder("suite-unknown");
+    fs::write(endless.join("slow.p"), slow).unwrap();
+    fs::write(endless.join("allways.toml"), "[defaults]\nmemory = 0.02\nengine = \"explicit\"\n").unwrap();
+    let (text, status) = stdout(&endless, &["prove", "--all", "--junit", "junit.xml"]);
+    assert_eq!(status, 3, "{text}");
+    assert_says(&text, &["!! DefaultImpl", "unknown", "the memory limit of 20 MB", "1 of 1 not as expected"]);
+    assert_says(&fs::read_to_string(endless.join("junit.xml")).unwrap(), &["errors=\"1\"", "memory limit"]);
+}
+
+/// A proof, a proof within bounds and testing differ in their headline and for scripts.
+#[test]
+fn verdicts_say_how_they_hold() {
+    let dir = race("guarantees");
+    let json = |args: &[&str]| -> serde_json::Value {
+        let report: serde_json::Value = serde_json::from_str(&stdout(&dir, args).0).unwrap();
+        assert_eq!(report["version"], 2);
+        report["reports"][0].clone()
+    };
+    let (text, _) = stdout(&dir, &["prove", "-tc", "tcOne"]);
+    assert_says(
+        &text,
+        &["tcOne: proved\nevery run was explored\nnote: probability of a missed configuration"],
+    );
+    let proved = json(&["prove", "-tc", "tcOne", "--format", "json"]);
+    assert_eq!((&proved["verdict"], &proved["guarantee"]["kind"]), (&"proved".into(), &"proved".into()));
+    assert!(proved["guarantee"]["missProbability"].as_f64().unwrap() < 1e-9);
+    let exact = json(&["prove", "-tc", "tcOne", "--store", "exact", "--format", "json"]);
+    assert_eq!(exact["guarantee"], serde_json::json!({ "kind": "proved" }));
+    // The bound hides the violation: this must not read like a proof.
+    let bounded = ["prove", "-tc", "tcTwo", "--max-value", "Cell.n_writes=0"];
+    let (text, status) = stdout(&dir, &bounded);
+    assert_eq!(status, 0, "{text}");
+    assert_says(&text, &["tcTwo: holds within bounds: Cell.n_writes <= 0\n", "not a proof"]);
+    let report = json(&[&bounded[..], &["--format", "json"]].concat());
+    let bounds = serde_json::json!([{ "kind": "variable", "name": "Cell.n_writes", "limit": 0 }]);
+    assert_eq!((&report["verdict"], &report["guarantee"]["bounds"]), (&"bounded".into(), &bounds));
+    let (text, _) = stdout(&dir, &["check", "-tc", "tcOne", "-s", "1"]);
+    assert_says(&text, &["tcOne: no violation in 1 schedule\n", "Explored 1 schedule\n"]);
+    let tested = json(&["check", "-tc", "tcOne", "-s", "20", "--format", "json"]);
+    assert_eq!((&tested["verdict"], &tested["guarantee"]["nSchedules"]), (&"tested".into(), &20.into()));
+    let violated = json(&["prove", "-tc", "tcTwo", "--format", "json"]);
+    assert_eq!(
+        (&violated["verdict"], &violated["guarantee"]),
+        (&"violated".into(), &serde_json::Value::Null)
+    );
 }
 
 #[test]
@@ -219,7 +308,14 @@ fn wrong_schedules_are_refused() {
     // Of another program: it says so, and tries.
     fs::write(dir.join("race.p"), RACE.replace("value == 2", "value == 2 || true")).unwrap();
     let output = allways(&dir, &["replay", schedule.to_str().unwrap()]);
-    assert_says(&String::from_utf8_lossy(&output.stderr), &["has changed"]);
+    assert_says(&String::from_utf8_lossy(&output.stderr), &["the program text has changed"]);
+    let shorter = RACE.replace("      new Writer((cell = cell, value = 2));\n", "");
+    fs::write(dir.join("race.p"), shorter).unwrap();
+    let said = rejected(&dir, &["replay", schedule.to_str().unwrap()]);
+    assert_says(
+        &said,
+        &["the program text has changed since the schedule was written, and the schedule does not fit"],
+    );
 }
 
 /// A schedule that shows no more than that the run is long says so again.
@@ -353,9 +449,10 @@ machine Other { start state S { entry (color: Color) { } } }
     assert_says(
         &text,
         &[
-            "creates Other(2): Green",
-            "<color:Green, n:5, >",
-            "<(Red, Green),(<5->Red>),(<Green>),<Red,3,>,>",
+            "Main(1) creates Other(2)",
+            "payload: Green",
+            "(color = Green, n = 5)",
+            "([Red, Green], {5 -> Red}, {Green}, (Red, 3))",
             "error[assertion]: 5",
         ],
     );
@@ -395,11 +492,6 @@ fn bad_usage_is_told() {
     assert_says(&rejected(&dir, &["check", "--no-such-option"]), &["--no-such-option"]);
     assert_says(&rejected(&dir, &["check", "-tc", "tcOne", "-ms", "100", "50"]), &["--max-steps"]);
     assert_says(&rejected(&dir, &["check", "-tc", "tcOne", "-j", "0"]), &["at least 1"]);
-    fs::write(dir.join("occupied"), "").unwrap();
-    assert_says(
-        &rejected(&dir, &["check", "-tc", "tcTwo", "-o", "occupied"]),
-        &["occupied", "cannot be written"],
-    );
     let empty = folder("check_no_tests");
     fs::write(empty.join("a.p"), "event e;").unwrap();
     assert_says(&rejected(&empty, &["check"]), &["no test case"]);

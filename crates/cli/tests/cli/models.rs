@@ -7,14 +7,14 @@ use crate::common::{allways, folder};
 #[test]
 fn every_suite_is_as_expected() {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let mut suites: Vec<_> = [models.clone(), models.join("almost_synchronous")]
+    let mut suites: Vec<_> = [models.clone(), models.join("almost_synchronous"), models.join("quiesce")]
         .iter()
         .flat_map(|folder| std::fs::read_dir(folder).unwrap())
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.join("allways.toml").exists())
         .collect();
     suites.sort();
-    assert!(suites.len() >= 9);
+    assert!(suites.len() >= 17);
     let out = folder("models");
     for suite in suites {
         let path = suite.canonicalize().unwrap();

@@ -60,9 +60,26 @@ fn run(case: &Path, name: &str) -> String {
         let _ = write!(
             seen,
             "$ allways {command}\n{}{stderr}[{}]\n",
-            String::from_utf8_lossy(&output.stdout),
+            without_clock(&String::from_utf8_lossy(&output.stdout)),
             output.status.code().unwrap_or(-1)
         );
     }
     seen
+}
+
+/// Text in which the times of a table of tests are all alike.
+fn without_clock(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let is_row = line.starts_with("ok ") || line.starts_with("!! ");
+        let time = line.split(' ').zip(line.split(' ').skip(1)).find(|(n, unit)| {
+            let is_unit = unit.trim_end() == "s";
+            is_unit && n.contains('.') && n.parse::<f64>().is_ok()
+        });
+        match time {
+            Some((n, _)) if is_row => out.push_str(&line.replacen(&format!("{n:>7} s"), "   0.00 s", 1)),
+            _ => out.push_str(line),
+        }
+    }
+    out
 }

@@ -80,7 +80,7 @@ machine Sink { start state S { defer eItem; } }
 machine Producer { start state S { entry (sink: Sink) { while (true) { send sink, eItem, choose(2); } } } }
 ";
     fs::write(folder.join("flood.p"), program).unwrap();
-    let output = allways(&folder, &["prove", "--memory", "0.02"]);
+    let output = allways(&folder, &["prove", "--engine", "explicit", "--memory", "0.02"]);
     assert_eq!(output.status.code(), Some(3));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_says(
@@ -93,7 +93,7 @@ machine Producer { start state S { entry (sink: Sink) { while (true) { send sink
             "--max-inbox N",
         ],
     );
-    let output = allways(&folder, &["prove", "--memory", "0.02", "--format", "json"]);
+    let output = allways(&folder, &["prove", "--engine", "explicit", "--memory", "0.02", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let growth = &report["reports"][0]["growth"][0];
     assert_eq!(
@@ -195,6 +195,43 @@ fn await_handler(child: &Child) {
     }
 }
 
+/// Every variable that is named with advice to bound it can be bounded, locals included; a monitor's is named without it.
+#[test]
+fn what_is_named_can_be_bounded() {
+    let folder = folder("stop-locals");
+    let program = "
+event eTick: int;
+machine Main {
+    start state Count {
+        entry { send this, eTick, 0; }
+        on eTick do (n: int) { var next: int; next = n + 1; announce eSeen, next % 7; send this, eTick, next; }
+    }
+}
+event eSeen: int;
+spec Counts observes eSeen { var seen: int; start state S { on eSeen do (n: int) { seen = seen + 1; } } }
+test tcCount [main = Main]: assert Counts in { Main };
+";
+    fs::write(folder.join("count.p"), program).unwrap();
+    let output = allways(&folder, &["prove", "--memory", "0.02", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(3));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let growth = report["reports"][0]["growth"].as_array().unwrap();
+    let mut n_bounded = 0;
+    for grown in growth {
+        let (owner, name) = (grown["owner"].as_str().unwrap(), grown["name"].as_str().unwrap_or("?"));
+        let help = grown["help"].as_str().unwrap();
+        if !help.contains("--max-value") {
+            assert_eq!(owner, "Counts", "{grown}");
+            continue;
+        }
+        let bound = format!("{owner}.{name}=4");
+        let output = allways(&folder, &["prove", "--max-value", &bound]);
+        assert_eq!(output.status.code(), Some(0), "{bound}: {}", String::from_utf8_lossy(&output.stderr));
+        n_bounded += 1;
+    }
+    assert!(n_bounded > 0, "{report}");
+}
+
 /// What is advised helps: choices and variables can be bounded, and the verdict says so.
 #[test]
 fn advice_on_wide_and_endless_programs_helps() {
@@ -226,7 +263,10 @@ machine Client {
     let output = allways(&folder, &["prove", "--max-choices", "2", "--max-value", "Client.next=4"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert_says(&text, &["the bound of 2 answers to `choose` and the bound on variables cut some off"]);
+    assert_says(
+        &text,
+        &["holds within bounds: 2 answers to each `choose`, Client.next <= 4", "this is not a proof"],
+    );
     for (wrong, says) in
         [("Client.nxt=4", "no machine `Client` has a variable `nxt`"), ("next", "Machine.variable=5")]
     {

@@ -44,6 +44,11 @@ impl<'a> Concrete<'a> {
                 concrete.assigned(assigned);
             }
         }
+        // So that all elements that occur are known before a map over them is spelled out.
+        for assigned in trace.constants.iter().chain(&trace.initial) {
+            concrete.assigned(assigned);
+        }
+        concrete.steps(trace);
         concrete
     }
 
@@ -76,7 +81,13 @@ impl<'a> Concrete<'a> {
             (Value::Map { .. }, TyKind::Map(args, result)) => {
                 let n_indices = n_indices(self.translated, args);
                 let mut entries = Vec::new();
-                let default = self.flatten(value, args, *result, &mut Vec::new(), &mut entries)?;
+                let default = match self.flatten(value, args, *result, &mut Vec::new(), &mut entries) {
+                    Some(default) => default,
+                    None => {
+                        entries.clear();
+                        self.spell_out(value, args, *result, &mut entries)?
+                    }
+                };
                 let mut map = MapValue::constant(default, n_indices);
                 for (index, value) in entries {
                     map.set(index, value);
@@ -120,6 +131,38 @@ impl<'a> Concrete<'a> {
         Some(all)
     }
 
+    /// The entries of a map whose indices are elements of uninterpreted types, one by one: the model has finitely many, and
+    /// those that occur in the run are known.
+    fn spell_out(
+        &self,
+        value: &Value,
+        args: &[Ty],
+        result: Ty,
+        entries: &mut Vec<(Vec<interp::Value>, interp::Value)>,
+    ) -> Option<interp::Value> {
+        let mut tuples: Vec<(Vec<interp::Value>, &Value)> = vec![(Vec::new(), value)];
+        for &arg in args {
+            let ty = *self.types.get(&self.translated.show_type(arg))?;
+            let names = self.elements.borrow().get(&ty).cloned().unwrap_or_default();
+            let mut longer = Vec::new();
+            for (index, map) in tuples {
+                let Value::Map { entries, default } = map else { return None };
+                for (number, name) in names.iter().enumerate() {
+                    let is_it =
+                        |(key, _): &&(Value, Value)| matches!(key, Value::Element(key) if key == name);
+                    let inner = entries.iter().find(is_it).map_or(&**default, |(_, value)| value);
+                    let element = interp::Value::Element(ty, u32::try_from(number).ok()?);
+                    longer.push((index.iter().cloned().chain([element]).collect(), inner));
+                }
+            }
+            tuples = longer;
+        }
+        for (index, value) in tuples {
+            entries.push((index, self.value(value, result)?));
+        }
+        entries.first().map(|(_, value)| value.clone())
+    }
+
     /// The value as the model has it.
     fn back(&self, value: &interp::Value) -> Option<Value> {
         Some(match value {
@@ -157,6 +200,7 @@ impl<'a> Concrete<'a> {
                 values: self.named(args).into_iter().chain(self.named(locals)).collect(),
             },
             TraceStep::Leave { .. } => Step::Leave,
+            TraceStep::Body(number) => Step::Body(*number),
             TraceStep::Stmt { stmt, values, way } => {
                 Step::Stmt { stmt: *stmt, way: *way, values: self.named(values) }
             }
@@ -181,6 +225,11 @@ impl<'a> Concrete<'a> {
         self.original.consts.iter().map(|var| of(text(var))).collect()
     }
 
+    /// A constant of the translated program.
+    pub fn constant(&self, trace: &Trace, name: &str) -> Option<interp::Value> {
+        self.assigned(trace.constants.iter().find(|assigned| assigned.name == name)?)
+    }
+
     /// Values that occur, for questions that nobody expected.
     pub fn pool(&self, done: &Sequentialized, trace: &Trace) -> Vec<interp::Value> {
         let mut pool = Vec::new();
@@ -189,7 +238,7 @@ impl<'a> Concrete<'a> {
                 let is_choice = done.origins.get(stmt).is_none_or(|origin| origin.role == Role::Choice);
                 is_choice.then_some(values)
             }
-            TraceStep::Enter { .. } | TraceStep::Leave { .. } => None,
+            TraceStep::Enter { .. } | TraceStep::Leave { .. } | TraceStep::Body(_) => None,
         });
         for assigned in trace.constants.iter().chain(choices.flatten()) {
             if let Some(value) = self.assigned(assigned)

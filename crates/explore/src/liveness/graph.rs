@@ -32,6 +32,8 @@ pub(crate) struct Node {
     pub cold: u64,
     /// Who can move, as [`Choice::mover`] says it. Crashes are not among them: nobody has to crash.
     pub enabled: Vec<Choice>,
+    /// Movers that have to move if they can again and again, where they can.
+    pub compelled: Vec<Choice>,
     /// The edge by which it was found; the root has none.
     pub found_by: Option<u32>,
     /// Its edges, as a range; empty until it was expanded.
@@ -45,6 +47,8 @@ pub(crate) struct Edge {
     pub hot: u64,
     pub cold: u64,
     pub choice: Choice,
+    /// What moves, as nodes say it.
+    pub mover: Choice,
     pub answers: Vec<Answer>,
 }
 
@@ -89,7 +93,10 @@ impl Graph {
         is_cancelled: &dyn Fn() -> bool,
         mut stop: impl FnMut(&Edge, &Node) -> bool,
     ) -> (Graph, End) {
+        let was_transient = kernel.set_transient(false);
         let home = kernel.save();
+        // The bound is of the run, not of what may come after it.
+        let max_choices = kernel.bound_choices(u64::MAX);
         let mut graph = Graph::default();
         let mut known: FxHashMap<Box<[u64]>, u32> = FxHashMap::default();
         let mut instances = Vec::new();
@@ -144,7 +151,8 @@ impl Graph {
                             to
                         }
                     };
-                    let edge = Edge { from, to, hot, cold, choice, answers: resolution.answers.clone() };
+                    let (mover, answers) = (choice.mover(), resolution.answers.clone());
+                    let edge = Edge { from, to, hot, cold, choice, mover, answers };
                     let stops = stop(&edge, &graph.nodes[to as usize]);
                     graph.edges.push(edge);
                     if stops {
@@ -164,6 +172,8 @@ impl Graph {
             }
         };
         kernel.restore(&home);
+        kernel.bound_choices(max_choices);
+        kernel.set_transient(was_transient);
         (graph, end)
     }
 
@@ -231,7 +241,7 @@ fn node(kernel: &Kernel, found_by: Option<u32>) -> Node {
     let (hot, cold) = standing(kernel);
     let mut enabled: Vec<Choice> = kernel.choices().map(Choice::mover).collect();
     enabled.dedup();
-    Node { hot, cold, enabled, found_by, edges: 0..0 }
+    Node { hot, cold, enabled, compelled: Vec::new(), found_by, edges: 0..0 }
 }
 
 /// By path, so that the order does not depend on which runs the process made before.

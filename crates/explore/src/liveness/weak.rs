@@ -6,7 +6,7 @@
 //! was exhausted.
 
 use allways_machine::Kernel;
-use allways_run::InstanceId;
+use allways_run::{Choice, InstanceId};
 
 use super::Search;
 use super::component::components;
@@ -79,8 +79,18 @@ pub(crate) fn fair_cycle(graph: &Graph, monitor: usize) -> Option<(u32, Vec<u32>
             // A machine that can step all through the component and never does starves in every cycle of it.
             let starves = graph.nodes[component[0] as usize].enabled.iter().any(|machine| {
                 component.iter().all(|&node| graph.nodes[node as usize].enabled.contains(machine))
-                    && !edges.iter().any(|&edge| graph.edges[edge as usize].choice.mover() == *machine)
+                    && !edges.iter().any(|&edge| graph.edges[edge as usize].mover == *machine)
             });
+            // What never moves in here though it would have to if it could again and again must not be able to: without the
+            // nodes where it can, what is left? (Strong fairness, as Streett automata have it.)
+            let moved: rustc_hash::FxHashSet<Choice> =
+                edges.iter().map(|&edge| graph.edges[edge as usize].mover).collect();
+            let is_neglected =
+                |node: u32| graph.nodes[node as usize].compelled.iter().any(|mover| !moved.contains(mover));
+            if !starves && component.iter().any(|&node| is_neglected(node)) {
+                work.push(component.into_iter().filter(|&node| !is_neglected(node)).collect());
+                continue;
+            }
             if !starves && let Some(found) = close(graph, &edges, &is_hot) {
                 return Some(found);
             }
@@ -147,13 +157,19 @@ fn missing(graph: &Graph, edges: &[u32], walk: &[u32]) -> Option<u32> {
     let source = |edge: u32| &graph.nodes[graph.edges[edge as usize].from as usize];
     for machine in &source(walk[0]).enabled {
         let can_always = walk.iter().all(|&edge| source(edge).enabled.contains(machine));
-        let steps = walk.iter().any(|&edge| graph.edges[edge as usize].choice.mover() == *machine);
+        let steps = walk.iter().any(|&edge| graph.edges[edge as usize].mover == *machine);
         if can_always && !steps {
             // Either it steps somewhere in the component, or it cannot step somewhere: go there.
             return edges.iter().copied().find(|&edge| {
-                graph.edges[edge as usize].choice.mover() == *machine
-                    || !source(edge).enabled.contains(machine)
+                graph.edges[edge as usize].mover == *machine || !source(edge).enabled.contains(machine)
             });
+        }
+    }
+    let compelled = walk.iter().flat_map(|&edge| &source(edge).compelled);
+    let moves = |edge: u32, mover: Choice| graph.edges[edge as usize].mover == mover;
+    for &mover in compelled {
+        if !walk.iter().any(|&edge| moves(edge, mover)) {
+            return edges.iter().copied().find(|&edge| moves(edge, mover));
         }
     }
     None

@@ -107,8 +107,7 @@ impl<'a> Context<'a> {
     pub fn stop_reason(&self) -> Option<StopReason> {
         // Then all of it is done again, in another way.
         let is_futile = || self.cells.try_lock().is_ok_and(|cells| cells.has_company());
-        let must_stop = || self.observer.should_stop() || is_futile();
-        self.cancel.reason().or_else(|| must_stop().then_some(StopReason::Interrupted))
+        self.cancel.reason().or_else(|| is_futile().then_some(StopReason::Interrupted))
     }
 
     /// Tells how far the search for infinite runs has come.

@@ -170,7 +170,7 @@ pub(super) struct Beginning {
 
 pub(super) struct Cells<'c> {
     pub(super) exe: Arc<Executable>,
-    pub(super) kernel: Kernel,
+    pub(super) kernel: Kernel<'c>,
     /// Before the first step.
     start: Snapshot,
     pub(super) bounds: SearchBounds,
@@ -245,7 +245,7 @@ impl<'c> Cells<'c> {
             end: 0,
             cut: None,
         };
-        let kernel = Kernel::new(exe.clone(), limits);
+        let mut kernel = Kernel::with_stop(exe.clone(), limits, cancel);
         Cells {
             exe: exe.clone(),
             start: kernel.save(),
@@ -366,8 +366,8 @@ impl<'c> Cells<'c> {
     }
 
     /// The kernel, which has the values of all cells.
-    pub fn into_kernel(self) -> Kernel {
-        self.kernel
+    pub fn into_kernel(self) -> Kernel<'static> {
+        self.kernel.without_stop()
     }
 
     pub fn owner(&self, slot: u32) -> Owner {
@@ -470,6 +470,11 @@ impl<'c> Cells<'c> {
         })
     }
 
+    /// The number of a message that was met.
+    pub fn known_message(&self, message: Message) -> u32 {
+        self.message_index.get(&(message.event, message.payload.bits())).copied().unwrap_or(u32::MAX)
+    }
+
     /// Who it is, as bytes.
     pub(super) fn name(&self, owner: Owner) -> Vec<u8> {
         let (kind, instance) = match owner {
@@ -500,14 +505,7 @@ impl<'c> Cells<'c> {
     }
 
     fn intern_local(&mut self, owner: Owner, local: &mut Local, counts: bool) -> CellId {
-        if let Status::Pending(Pending::Fault(fault)) = &mut local.status {
-            // It will fail, and that is all. People see how in a run that was replayed.
-            fault.text = Value::NULL;
-            local.after = After::Handler;
-            local.frames.clear();
-            local.registers.clear();
-            local.inbox.clear();
-        }
+        forget_before_fault(local);
         let who = match owner {
             Owner::Monitor(monitor) => u64::from(monitor),
             Owner::Machine(instance) | Owner::Network(instance) => 1 << 32 | u64::from(instance.as_u32()),
@@ -742,7 +740,7 @@ impl<'c> Cells<'c> {
         // and without reductions.
         if let Owner::Machine(machine) = owner {
             let local = self.kernel.configuration().local(machine);
-            if self.bounds.variables.are_exceeded(&mut self.sizes, self.kernel.store(), local) {
+            if self.bounds.variables.are_exceeded(&self.exe, &mut self.sizes, self.kernel.store(), local) {
                 return Ending::Cut(Cut::Variables);
             }
         }
@@ -760,6 +758,17 @@ impl<'c> Cells<'c> {
             Outcome::Violated(found) => Ending::Fault(found.kind, found.span),
             Outcome::Unknown(reason) => Ending::Unknown(reason.clone()),
         }
+    }
+}
+
+/// Leaves out all of a machine that is about to fail but that it will: a run that is replayed shows how.
+pub(super) fn forget_before_fault(local: &mut Local) {
+    if let Status::Pending(Pending::Fault(fault)) = &mut local.status {
+        fault.text = Value::NULL;
+        local.after = After::Handler;
+        local.frames.clear();
+        local.registers.clear();
+        local.inbox.clear();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Liveness of monitors on the graph of configurations (semantics.md, section 6).
+//! Liveness of monitors on the graph of configurations (docs/semantics.md, section 6).
 //!
 //! Made by one thread in a fixed order, after the search proper has found nothing else: configurations as vectors,
 //! steps as numbers of their targets, everything else by expanding again. Under `random` the graph may be the one that
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use allways_machine::{Executable, Kernel, Outcome, Tracer, replay};
 use allways_p::hir::Temperature;
-use allways_run::{Choice, Counterexample, Entry, StopReason};
+use allways_run::{Choice, Counterexample, Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::breadth::Context;
@@ -39,7 +39,7 @@ const MAX_LAPS: usize = 1_000;
 /// What the search for infinite runs says.
 pub(super) enum Answer {
     Holds,
-    Violated(Counterexample),
+    Violated(Box<Counterexample>),
     Stopped(StopReason),
 }
 
@@ -87,7 +87,7 @@ pub(super) fn check(
     };
     match lasso {
         None => Ok(Answer::Holds),
-        Some(lasso) => graph.counterexample(exe, &lasso, fairness).map(Answer::Violated),
+        Some(lasso) => graph.counterexample(exe, &lasso, fairness).map(Box::new).map(Answer::Violated),
     }
 }
 
@@ -388,7 +388,8 @@ impl<'a> Graph<'a> {
                     .collect();
                 let (hot, cold) = self.heat_of(step);
                 let choice = choice(&mut cells, &vector, by);
-                part.edges.push(sampled::Edge { from: number as u32, to, hot, cold, choice, answers });
+                let mover = choice.mover();
+                part.edges.push(sampled::Edge { from: number as u32, to, hot, cold, choice, mover, answers });
                 places.push((node, place as u32));
             }
             let (hot, cold) = self.heat[node as usize];
@@ -396,6 +397,7 @@ impl<'a> Graph<'a> {
                 hot,
                 cold,
                 enabled,
+                compelled: Vec::new(),
                 found_by: None,
                 edges: first..part.edges.len() as u32,
             });
@@ -451,51 +453,62 @@ impl<'a> Graph<'a> {
         }
         stem.extend(self.names(&way, &mut walker)?);
         let limits = self.cx.options.limits;
-        let mut kernel = run(exe, limits, &stem)?;
-        let heat = Heat::new(exe);
-        // What is never looked at may take a few laps until it repeats, and so may machines that change places.
-        let mut homes = vec![(bytes_of(&kernel), kernel.schedule().len())];
-        let loop_start = loop {
-            if homes.len() > MAX_LAPS {
+        let lap = &mut || self.names(&lasso.lap, &mut walker);
+        repeat_lap(exe, limits, &stem, lap, lasso.monitor, fairness)
+    }
+}
+
+/// Goes round a lap until a configuration repeats, and replays that. The lap is asked for again each time, since machines may
+/// change places in it.
+pub(super) fn repeat_lap(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    stem: &[StepName],
+    lap: &mut dyn FnMut() -> Result<Vec<StepName>, InternalError>,
+    monitor: usize,
+    fairness: Fairness,
+) -> Result<Counterexample, InternalError> {
+    let mut kernel = run(exe, limits, stem)?;
+    let heat = Heat::new(exe);
+    // What is never looked at may take a few laps until it repeats, and so may machines that change places.
+    let mut homes = vec![(bytes_of(&kernel), kernel.schedule().len())];
+    let loop_start = loop {
+        if homes.len() > MAX_LAPS {
+            return Err(differs("a loop", kernel.outcome()));
+        }
+        let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
+        for step in &lap()? {
+            let mut answers = Given { answers: &step.answers, at: 0 };
+            if kernel.take(step.choice, &mut answers, &mut passing).is_err() || !kernel.is_running() {
                 return Err(differs("a loop", kernel.outcome()));
             }
-            let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
-            for step in &self.names(&lasso.lap, &mut walker)? {
-                let mut answers = Given { answers: &step.answers, at: 0 };
-                if kernel.take(step.choice, &mut answers, &mut passing).is_err() || !kernel.is_running() {
-                    return Err(differs("a loop", kernel.outcome()));
-                }
-            }
-            let bit = 1 << lasso.monitor;
-            let (hot, cold) = crate::watch::standing(&kernel);
-            if (passing.hot | hot) & bit == 0 || (passing.cold | cold) & bit != 0 {
-                return Err(differs("a loop that is hot and never cold", kernel.outcome()));
-            }
-            let here = bytes_of(&kernel);
-            if let Some((_, start)) = homes.iter().find(|(home, _)| *home == here) {
-                break *start;
-            }
-            homes.push((here, kernel.schedule().len()));
-        };
-        let schedule = kernel.schedule().clone();
-        let mut tracer = Tracer::default();
-        let replayed = replay(exe, limits, &schedule, &mut tracer)
-            .map_err(|error| InternalError::Replay { index: 0, error })?;
-        let Outcome::Running = replayed.outcome() else {
-            return Err(differs("a loop", replayed.outcome()));
-        };
-        let mut trace = tracer.finish(replayed.outcome());
-        let found = Search::Lasso { monitor: lasso.monitor, stem: Vec::new(), lap: Vec::new() };
-        let Some(broken) = found.into_break(exe, fairness) else {
-            return Err(differs("a violation", replayed.outcome()));
-        };
-        let violation = *broken.violation;
-        if let Some(step) = trace.steps.last_mut() {
-            step.entries.push(Entry::Fault(violation.clone()));
         }
-        trace.violation = Some(violation.clone());
-        Ok(Counterexample { violation, schedule, loop_start: Some(loop_start), trace })
-    }
+        let bit = 1 << monitor;
+        let (hot, cold) = crate::watch::standing(&kernel);
+        if (passing.hot | hot) & bit == 0 || (passing.cold | cold) & bit != 0 {
+            return Err(differs("a loop that is hot and never cold", kernel.outcome()));
+        }
+        let here = bytes_of(&kernel);
+        if let Some((_, start)) = homes.iter().find(|(home, _)| *home == here) {
+            break *start;
+        }
+        homes.push((here, kernel.schedule().len()));
+    };
+    let schedule = kernel.schedule().clone();
+    let mut tracer = Tracer::default();
+    let replayed = replay(exe, limits, &schedule, &mut tracer)
+        .map_err(|error| InternalError::Replay { index: 0, error })?;
+    let Outcome::Running = replayed.outcome() else {
+        return Err(differs("a loop", replayed.outcome()));
+    };
+    let mut trace = tracer.finish(&replayed);
+    let found = Search::Lasso { monitor, stem: Vec::new(), lap: Vec::new() };
+    let Some(broken) = found.into_break(exe, fairness) else {
+        return Err(differs("a violation", replayed.outcome()));
+    };
+    let violation = *broken.violation;
+    trace.fail(&violation);
+    Ok(Counterexample { violation, schedule, loop_start: Some(loop_start), trace })
 }
 
 fn bytes_of(kernel: &Kernel) -> Vec<u8> {

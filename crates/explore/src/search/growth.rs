@@ -30,6 +30,8 @@ pub struct Growth {
     pub owner: String,
     /// The variable, or the event that waits; of machines and payloads there is none.
     pub name: Option<String>,
+    /// Of a monitor, whose variables cannot be bounded.
+    pub is_of_monitor: bool,
     /// The largest.
     pub size: u64,
 }
@@ -255,6 +257,8 @@ fn told(cells: &Cells<'_>, measured: Measured, records: Records) -> Growth {
     let exe = &cells.exe;
     let Measured { kind, owner, place } = measured;
     let symbol = |symbol| exe.symbols.text(symbol).to_owned();
+    let is_variable = matches!(place, Place::Field(_) | Place::Local { .. });
+    let is_of_monitor = is_variable && exe.machines[owner as usize].is_monitor;
     let (owner, name) = match (kind, place) {
         (GrowthKind::Payload, _) => (exe.event_name(owner).to_owned(), None),
         (GrowthKind::Network, _) => {
@@ -275,5 +279,5 @@ fn told(cells: &Cells<'_>, measured: Measured, records: Records) -> Growth {
             (exe.machine_name(owner).to_owned(), name)
         }
     };
-    Growth { kind, owner, name, size: records.most }
+    Growth { kind, owner, name, is_of_monitor, size: records.most }
 }

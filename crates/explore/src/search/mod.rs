@@ -33,11 +33,13 @@ pub mod options;
 mod pair_table;
 mod part_watch;
 mod prove;
+pub mod quiesce;
 mod reduce;
 pub mod report;
 mod size;
 mod stop;
 mod survey;
+pub mod symbolic;
 mod table;
 mod termination;
 mod tree;
@@ -46,12 +48,20 @@ mod witness;
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+use allways_machine::Executable;
+use allways_run::StopReason;
 pub use growth::{Growth, GrowthKind};
 pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 pub use prove::prove;
 pub use report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation, WideChoice};
 pub use survey::{Survey, survey};
 pub use variables::VariableBounds;
+
+/// Why nothing can be said by searches that tell configurations apart by the names of machines, not by their numbers: the program
+/// may observe these.
+fn observed_text(exe: &Executable) -> Option<StopReason> {
+    exe.observed_text.map(|place| StopReason::ObservedText { place })
+}
 
 /// Looks at a lock that are made before the thread goes to sleep.
 const LOOKS: u32 = 200;

@@ -115,6 +115,29 @@ impl Cells<'_> {
         cell
     }
 
+    /// What is on its way to the machine of a network slot, with exactly one message of each of these kinds: source, target,
+    /// message. Those to other machines do not count.
+    pub fn with_one_of_each(
+        &mut self,
+        slot: u32,
+        cell: CellId,
+        kinds: &[(InstanceId, InstanceId, u32)],
+    ) -> CellId {
+        let owner = self.owners[slot as usize];
+        let model = self.exe.network.model;
+        let mut flight = if cell == 0 { InFlight::default() } else { self.flight(cell) };
+        for &(source, target, message) in kinds.iter().filter(|kind| self.network_of(kind.1) == owner) {
+            let message = self.messages[message as usize];
+            if let Some(at) = flight.position(source, target) {
+                flight.channels[at].messages.retain(|sent| sent.message != message);
+            }
+            let order = |a: Message, b: Message| compare_messages(&self.exe, self.kernel.store(), a, b);
+            flight.hand_over(model, source, target, message, Copies::needed(1), order);
+        }
+        let cell = self.intern_network(owner, flight);
+        self.in_vector(cell)
+    }
+
     fn network_bytes(&self, owner: Owner, flight: &InFlight) -> Vec<u8> {
         let mut bytes = self.name(owner);
         encode_in_flight(&self.exe, self.kernel.store(), flight, &mut bytes);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use allways_machine::{Executable, Simplify};
-use allways_run::{Bound, Counterexample, Guarantee, Observer, StopReason, Verdict};
+use allways_run::{Bound, Counterexample, Guarantee, LastCall, Observer, Verdict};
 
 use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::cells::{Cells, Cut};
@@ -17,6 +17,7 @@ use super::report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenV
 use super::stop::Told;
 use super::survey::{Notes, Survey};
 use super::witness::{self, Allowance, Found};
+use crate::coverage::Coverage;
 use crate::options::{Cancel, Fairness};
 use crate::report::InternalError;
 
@@ -41,6 +42,17 @@ pub(super) fn search(
     cancel: &dyn Cancel,
     notes: Option<Notes>,
 ) -> Result<(ProveReport, Survey), InternalError> {
+    if let Some(reason) = super::observed_text(exe) {
+        let report = ProveReport {
+            verdict: Verdict::Unknown(reason.clone()),
+            statistics: ProveStatistics::default(),
+            coverage: Coverage::new(exe),
+            dead_handlers: None,
+            stopped: Some(reason),
+            remarks: Remarks::default(),
+        };
+        return Ok((report, Survey::default()));
+    }
     let sound = ProveOptions { reductions: reductions_of(exe, options), ..options.clone() };
     let options = &sound;
     let has_network = !exe.network.is_default();
@@ -61,7 +73,8 @@ pub(super) fn search(
             && !(has_graph || keep_answers || has_network)
             && exe.usage().company().is_some(),
     };
-    let until_interrupted = UntilInterrupted(cancel);
+    // Limits apply a little later to the search for a run that shows a violation which was seen.
+    let last_call = LastCall(cancel);
     let told = Told::new(cancel);
     // What a first look leaves out, the search may have room for.
     let told_first = Told::new(cancel);
@@ -113,7 +126,7 @@ pub(super) fn search(
                 let simplify = Simplify { broadcasts: false, ..simplify };
                 // It needs the memory that the search had.
                 *super::lock(&cells) = unlocked(new_cells(false, simplify, &told));
-                let cells = new_cells(false, simplify, &until_interrupted);
+                let cells = new_cells(false, simplify, &last_call);
                 // What stopped the search need not stop this, unless it still holds.
                 let cx = Context { cells: &cells, cancel, ..cx };
                 let depth = if has_broadcasts || cx.folds() { u64::MAX } else { depth };
@@ -153,7 +166,7 @@ pub(super) fn search(
                 is_finite = true;
             }
             (graph::Answer::Holds, None) => {}
-            (graph::Answer::Violated(found), None) => counterexample = Some(found),
+            (graph::Answer::Violated(found), None) => counterexample = Some(*found),
         }
     }
     let mut report = report(exe, options, &cells, explored, counterexample);
@@ -169,15 +182,6 @@ fn reductions_of(exe: &Executable, options: &ProveOptions) -> Reductions {
     let is_whole = options.order == Order::Breadth && options.bounds == SearchBounds::default();
     let late_faults = options.reductions.late_faults && is_whole;
     Reductions { late_faults, ..options.reductions }.over(exe)
-}
-
-/// Limits of time and memory do not apply to a handler on the way to a violation that was seen: the search for it has its own.
-struct UntilInterrupted<'a>(&'a dyn Cancel);
-
-impl Cancel for UntilInterrupted<'_> {
-    fn reason(&self) -> Option<StopReason> {
-        self.0.reason().filter(|reason| *reason == StopReason::Interrupted)
-    }
 }
 
 fn unlocked<T>(mutex: Mutex<T>) -> T {
@@ -247,7 +251,8 @@ fn depth_first(
     Ok((found.explored, counterexample))
 }
 
-fn report(
+/// The report of what was explored.
+pub(super) fn report(
     exe: &Executable,
     options: &ProveOptions,
     cells: &Mutex<Cells>,

@@ -35,6 +35,10 @@ impl Cancel for Told<'_> {
             None => self.told(),
         }
     }
+
+    fn last_reason(&self) -> Option<StopReason> {
+        self.cancel.last_reason()
+    }
 }
 
 #[cfg(test)]

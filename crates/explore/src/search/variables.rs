@@ -2,10 +2,12 @@
 //! bound, configurations beyond it are not looked at, and the verdict says so.
 //!
 //! What is measured of a variable is what people see grow (`size`): no number in it is beyond the bound, and no sequence, set or map
-//! in it has more elements; of `sizeof(variable)`, only the latter. Only variables of machines can be bounded: monitors listen, and what would be cut
-//! off of them is a step of somebody else.
+//! in it has more elements; of `sizeof(variable)`, only the latter. Variables of machines can be bounded, and parameters and locals of
+//! their functions, which count while the function runs. Monitors cannot: they listen, and what would be cut off of them is a step
+//! of some machine.
 
-use allways_machine::{Executable, Local, Pending, Status, Store};
+use allways_base::Symbol;
+use allways_machine::{Executable, Local, Pending, Status, Store, Value};
 
 use super::size::Sizes;
 
@@ -19,7 +21,10 @@ pub struct VariableBounds([Option<VariableBound>; MAX_VARIABLES]);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct VariableBound {
     machine: u32,
-    field: u32,
+    /// The variable of the machine, if it has one of this name.
+    field: Option<u32>,
+    /// Otherwise locals of this name are bounded.
+    name: Symbol,
     most: u64,
     /// Numbers are not bounded, only how many elements there are.
     is_of_length: bool,
@@ -50,14 +55,19 @@ impl VariableBounds {
                     continue;
                 }
                 let fields = def.fields.iter().map(|&(name, _)| exe.symbols.text(name));
-                let Some((field, _)) = fields.enumerate().find(|&(_, name)| name == variable) else {
-                    continue;
+                let field =
+                    fields.enumerate().find(|&(_, name)| name == variable).map(|(field, _)| field as u32);
+                let name = match field {
+                    Some(field) => def.fields[field as usize].0,
+                    None => match local_named(exe, machine as u32, variable) {
+                        Some(name) => name,
+                        None => continue,
+                    },
                 };
                 let Some(free) = found.0.get_mut(n) else {
                     return Err(format!("at most {MAX_VARIABLES} variables can be bounded"));
                 };
-                *free =
-                    Some(VariableBound { machine: machine as u32, field: field as u32, most, is_of_length });
+                *free = Some(VariableBound { machine: machine as u32, field, name, most, is_of_length });
                 n += 1;
             }
             if n == n_before {
@@ -73,16 +83,39 @@ impl VariableBounds {
     }
 
     /// Whether a machine is beyond a bound. One that is about to fail grows no more, and people want to know.
-    pub(super) fn are_exceeded(&self, sizes: &mut Sizes, store: &Store, local: &Local) -> bool {
+    pub(super) fn are_exceeded(
+        &self,
+        exe: &Executable,
+        sizes: &mut Sizes,
+        store: &Store,
+        local: &Local,
+    ) -> bool {
         if matches!(local.status, Status::Pending(Pending::Fault(_))) {
             return false;
         }
-        self.0.iter().map_while(Option::as_ref).any(|bound| {
-            let value = local.registers.get(bound.field as usize).filter(|_| bound.machine == local.machine);
-            value.is_some_and(|&value| {
+        self.0.iter().map_while(Option::as_ref).filter(|bound| bound.machine == local.machine).any(|bound| {
+            let mut is_beyond = |value: Value| {
                 let size = sizes.of(store, value);
                 size.length > bound.most || (!bound.is_of_length && size.number > bound.most)
-            })
+            };
+            match bound.field {
+                Some(field) => local.registers.get(field as usize).is_some_and(|&value| is_beyond(value)),
+                None => locals_of(exe, local).any(|(name, value)| name == bound.name && is_beyond(value)),
+            }
         })
     }
+}
+
+/// Parameters and named locals of the functions that a machine is in, with what they hold.
+fn locals_of<'a>(exe: &'a Executable, local: &'a Local) -> impl Iterator<Item = (Symbol, Value)> + 'a {
+    local.frames.iter().flat_map(move |frame| {
+        let names = exe.funs[frame.fun as usize].locals.iter().copied();
+        names.zip(local.registers.iter().skip(frame.base as usize).copied())
+    })
+}
+
+/// The parameter or local of this name in a function that a machine can run.
+fn local_named(exe: &Executable, machine: u32, name: &str) -> Option<Symbol> {
+    let mut locals = exe.functions_of(machine).flat_map(|fun| &fun.locals).copied();
+    locals.find(|&local| exe.symbols.text(local) == name)
 }

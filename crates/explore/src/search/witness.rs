@@ -76,7 +76,10 @@ impl Allowance {
     /// Why to stop now, after so many transitions.
     fn stop_reason(self, cx: Context<'_>, n_transitions: u64) -> Option<StopReason> {
         let may_go_on = self.most.is_none() && n_transitions < self.transitions;
-        cx.stop_reason().filter(|reason| !(may_go_on && matches!(reason, StopReason::Time(_))))
+        match cx.stop_reason() {
+            Some(StopReason::Time(_)) if may_go_on => cx.cancel.last_reason(),
+            reason => reason,
+        }
     }
 }
 
@@ -276,13 +279,25 @@ fn way(
     }
     moves.reverse();
     let (answers, start) = &beginnings[at.by.own as usize];
+    steps_of(cx, answers, start, &moves, breaks)
+}
+
+/// The steps of moves from a configuration after the first step, to which these answers lead. The last move `breaks` a
+/// property, or no machine can step after it.
+pub(super) fn steps_of(
+    cx: Context<'_>,
+    answers: &[u32],
+    first: &[CellId],
+    moves: &[Move],
+    breaks: bool,
+) -> Result<Vec<StepName>, InternalError> {
     if !super::lock(cx.cells).exe.network.is_default() {
         // No machine changes places there, and answers mean the same.
-        let mut steps = vec![StepName::first(answers.clone())];
-        steps.extend(names(cx, start, &moves));
+        let mut steps = vec![StepName::first(answers.to_vec())];
+        steps.extend(names(cx, first, moves));
         return Ok(steps);
     }
-    walk(cx, start, &moves, breaks)
+    walk(cx, first, moves, breaks)
 }
 
 /// Makes the moves of a way from its first configuration on, on the kernel. The last move `breaks` a property, or
@@ -369,7 +384,7 @@ impl<'a> Walker<'a> {
 }
 
 /// Whether two vectors differ in free slots at the end at most.
-fn same(a: &[CellId], b: &[CellId]) -> bool {
+pub(super) fn same(a: &[CellId], b: &[CellId]) -> bool {
     let n = a.len().min(b.len());
     a[..n] == b[..n] && a[n..].iter().chain(&b[n..]).all(|&cell| cell == 0)
 }
@@ -594,7 +609,7 @@ pub(super) fn run(
     exe: &Arc<Executable>,
     limits: Limits,
     steps: &[StepName],
-) -> Result<Kernel, InternalError> {
+) -> Result<Kernel<'static>, InternalError> {
     let mut kernel = Kernel::new(exe.clone(), limits);
     for step in steps {
         if !kernel.is_running() {
@@ -636,7 +651,7 @@ fn finish(
     let replayed = replay(exe, limits, &schedule, &mut tracer)
         .map_err(|error| InternalError::Replay { index: 0, error })?;
     let outcome = replayed.outcome().clone();
-    let trace = tracer.finish(&outcome);
+    let trace = tracer.finish(&replayed);
     match (outcome, expected) {
         (Outcome::Violated(violation), Some(expected)) if *violation == expected => {
             Ok(Counterexample { violation: *violation, schedule, loop_start: None, trace })

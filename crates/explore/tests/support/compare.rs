@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use allways_base::Span;
 use allways_explore::Never;
 use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, prove};
 use allways_machine::Executable;
-use allways_run::{Limits, NetworkOptions, Quiet, Verdict};
+use allways_run::{Limits, NetworkOptions, Quiet, StopReason, Verdict};
 
 use super::{Plain, compile, plain};
 
@@ -96,10 +97,23 @@ pub fn compare_over(
         let Some(plain) = plain(&exe, limits(), 3_000) else { continue };
         n_compared += 1;
         for (variant, options) in variants() {
-            if let Err(problem) = agree(&exe, &options, &plain) {
+            let agrees = match exe.observed_text {
+                None => agree(&exe, &options, &plain),
+                Some(place) => refuses(&exe, &options, place),
+            };
+            if let Err(problem) = agrees {
                 problems.push(format!("{name}, {}, {variant}: {problem}", exe.test_name));
             }
         }
     }
     n_compared
+}
+
+/// A program that observes texts of machines gets no answer, but the place.
+fn refuses(exe: &Arc<Executable>, options: &ProveOptions, place: Span) -> Result<(), String> {
+    let report = prove(exe, options, &Quiet, &Never).map_err(|error| error.to_string())?;
+    match report.verdict {
+        Verdict::Unknown(StopReason::ObservedText { place: found }) if found == place => Ok(()),
+        other => Err(format!("texts of machines are observed, and the answer is {other:?}")),
+    }
 }

@@ -4,11 +4,11 @@ use allways_base::Symbol;
 use allways_p::hir::BinaryOp;
 use allways_run::ViolationKind;
 
-use super::{Effect, Interpreter, Stop, describe, has_class};
+use super::{Context, Effect, Interpreter, Stop, describe, has_class};
 use crate::configuration::{Fault, Frame, Message};
 use crate::ir::{Class, Op, Operand, OperandView, Step, TemplatePiece};
-use crate::record::{Actor, Note, PathNames, Recorder};
-use crate::value::{CollectionFault, Form, Kind, Store, Value, View, write_value};
+use crate::record::{Actor, Note, PathNames, Recorder, Scene};
+use crate::value::{CollectionFault, Form, InstanceNames, Kind, Store, Value, View, write_value};
 
 /// The largest number of answers of a `choose`.
 const MAX_ANSWERS: usize = 10_000;
@@ -75,13 +75,9 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         macro_rules! jump {
             ($to:expr) => {{
                 let to = $to;
-                if to <= pc {
-                    let cost = pc - to + 1;
-                    if *self.cx.fuel < cost {
-                        here!();
-                        return Err(self.endless(exe.spans[pc as usize]));
-                    }
-                    *self.cx.fuel -= cost;
+                if to <= pc && !self.spend(pc - to + 1) {
+                    self.set_pc(to);
+                    return Ok(Stop::Effect(Effect::Yield));
                 }
                 pc = to;
                 continue;
@@ -346,8 +342,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                         );
                     }
                     let def = &exe.funs[fun as usize];
-                    here!();
-                    self.spend(def.end - def.entry, exe.spans[pc as usize])?;
+                    let has_fuel = self.spend(def.end - def.entry);
                     pc += 1;
                     here!();
                     base += first as usize;
@@ -355,12 +350,18 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     self.local.registers.truncate(base + n_params);
                     self.local.registers.resize(base + def.n_registers as usize, Value::NULL);
                     self.local.frames.push(Frame { fun, pc: def.entry, base: base as u32, dst });
+                    if !has_fuel {
+                        return Ok(Stop::Effect(Effect::Yield));
+                    }
                     pc = def.entry;
                     continue;
                 }
                 Op::Return { src } => {
                     let value = self.read_copy(base, src);
                     let Some(frame) = self.local.frames.pop() else { return Ok(Stop::Return) };
+                    if self.cx.store.has_drafts() {
+                        self.cx.store.release_all(&self.local.registers[frame.base as usize..]);
+                    }
                     let Some(&caller) = self.local.frames.last() else {
                         self.local.registers.truncate(frame.base as usize);
                         return Ok(Stop::Return);
@@ -585,13 +586,21 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     fn fill(&self, template: u32, first: usize) -> String {
+        let Context { exe, store, roster, .. } = &self.cx;
+        match exe.observed_text {
+            Some(_) => self.fill_with(template, first, &Scene { exe, store, roster }),
+            None => self.fill_with(template, first, &PathNames(exe)),
+        }
+    }
+
+    fn fill_with(&self, template: u32, first: usize, names: &impl InstanceNames) -> String {
         let mut out = String::new();
         for piece in &self.cx.exe.templates[template as usize].pieces {
             match piece {
                 TemplatePiece::Text(text) => out.push_str(text),
                 TemplatePiece::Arg(n) => {
                     let value = self.local.registers[first + *n as usize];
-                    write_value(self.cx.store, &PathNames(self.cx.exe), Form::Plain, value, &mut out);
+                    write_value(self.cx.store, names, Form::Plain, value, &mut out);
                 }
             }
         }

@@ -9,10 +9,10 @@
 use allways_base::Idx;
 use allways_run::InstanceId;
 
-use super::{DataPoint, Kernel, Oracle, Outcome, Stepping};
+use super::{DataPoint, Kernel, Oracle, Outcome, Spent, Stepping};
 use crate::configuration::{Local, Message, Pending, Status};
 use crate::interpret::Input;
-use crate::record::Recorder;
+use crate::record::{Actor, Recorder};
 use crate::value::Value;
 
 /// What happens to a machine that is run apart.
@@ -40,11 +40,10 @@ pub struct Paused {
     pub point: DataPoint,
     /// It may still observe and fail in this step.
     pub own: bool,
-    /// Instructions left.
-    pub fuel: u32,
+    pub spent: Spent,
 }
 
-impl Kernel {
+impl Kernel<'_> {
     /// Makes the step of a machine that stands as `local`, but for the delivery to another machine, if the step begins
     /// with one, for the beginning of a machine that it makes, and without monitors, also at the start.
     pub fn step_alone<R: Recorder>(&mut self, machine: InstanceId, local: &Local, recorder: &mut R) -> Alone {
@@ -113,7 +112,7 @@ impl Kernel {
     ) -> Alone {
         let machine = paused.point.machine;
         self.alone(machine, local, recorder, |stepping| {
-            stepping.run_on(machine, Input::Chosen(answer), paused.own, paused.fuel);
+            stepping.run_on(machine, Input::Chosen(answer), paused.own, paused.spent);
         })
     }
 
@@ -128,6 +127,7 @@ impl Kernel {
         self.clear_configuration();
         self.conf.monitors[monitor as usize].clone_from(local);
         Stepping { kernel: self, oracle: &mut nobody, recorder }.run_monitor(monitor, Input::Handle(message));
+        self.settle();
     }
 
     pub(super) fn alone<R: Recorder>(
@@ -135,7 +135,7 @@ impl Kernel {
         machine: InstanceId,
         local: &Local,
         recorder: &mut R,
-        act: impl FnOnce(&mut Stepping<'_, fn(DataPoint) -> u32, R>),
+        act: impl FnOnce(&mut Stepping<'_, '_, fn(DataPoint) -> u32, R>),
     ) -> Alone {
         self.clear_configuration();
         self.add_machine(machine, local.interface);
@@ -143,6 +143,7 @@ impl Kernel {
         self.apart = Some(Apart::default());
         let mut oracle: fn(DataPoint) -> u32 = nobody;
         act(&mut Stepping { kernel: self, oracle: &mut oracle, recorder });
+        self.settle();
         let apart = self.apart.take().unwrap_or_default();
         let created = self.conf.roster.iter().find(|&instance| instance != machine);
         Alone { observed: apart.observed, created, paused: apart.paused }
@@ -161,12 +162,13 @@ fn nobody(_: DataPoint) -> u32 {
     0
 }
 
-impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
+impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     /// Stops at a data choice. The effect that the step began with is made, so nothing is pending.
-    pub(super) fn pause(&mut self, point: DataPoint, own: bool, fuel: u32) {
+    pub(super) fn pause(&mut self, point: DataPoint, own: bool, spent: Spent) {
+        self.kernel.settle_local(Actor::Machine(point.machine));
         self.kernel.conf.locals[point.machine.index()].status = Status::Idle;
         if let Some(apart) = &mut self.kernel.apart {
-            apart.paused = Some(Paused { point, own, fuel });
+            apart.paused = Some(Paused { point, own, spent });
         }
     }
 }

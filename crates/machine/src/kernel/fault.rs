@@ -3,16 +3,16 @@
 use std::cmp::Ordering;
 
 use allways_base::Idx;
-use allways_run::{Choice, InstanceId};
+use allways_run::{Choice, InstanceId, NetworkModel};
 
-use super::{DataPoint, Kernel, NotEnabled, Oracle, Stepping, note};
+use super::{DataPoint, Kernel, NotEnabled, Oracle, Stepping};
 use crate::configuration::{Message, Status};
 use crate::encode::compare_messages;
 use crate::interpret::Input;
 use crate::network::Copies;
 use crate::record::{Note, Recorder};
 
-impl Kernel {
+impl Kernel<'_> {
     /// Makes one step: of a machine, of the network, or a crash. Data choices met in it are asked of the oracle.
     ///
     /// # Errors
@@ -42,9 +42,7 @@ impl Kernel {
             }
             Choice::Data(_) => return Err(NotEnabled(choice)),
         }
-        if self.is_running() && self.conf.enabled.is_empty() {
-            self.end();
-        }
+        self.close(recorder);
         Ok(())
     }
 
@@ -58,24 +56,24 @@ impl Kernel {
         self.exe.network.can_crash(local.machine) && local.status != Status::Halted
     }
 
-    pub(super) fn open<R: Recorder>(&mut self, choice: Choice, recorder: &mut R) {
-        self.n_steps += 1;
-        self.schedule.choices.push(choice);
-        note(self, recorder, || Note::Chosen(choice));
-    }
-
-    /// Brings the enabled set up to date about the network.
-    fn refresh_channels(&mut self) {
+    /// Brings the enabled set up to date about the network, of which this channel has changed.
+    fn refresh_channels(&mut self, changed: usize) {
         let conf = &mut self.conf;
         conf.places.add_channels(conf.network.channels.len());
+        let model = self.exe.network.model;
+        if model != NetworkModel::Causal {
+            let is_enabled = !conf.network.channels[changed].messages.is_empty();
+            return conf.enabled.set(conf.places.channels[changed] as usize, is_enabled);
+        }
+        // What waited for a message elsewhere need not wait any more.
         for at in 0..conf.network.channels.len() {
-            let enabled = conf.network.n_picks(self.exe.network.model, at) > 0;
+            let enabled = conf.network.n_picks(model, at) > 0;
             conf.enabled.set(conf.places.channels[at] as usize, enabled);
         }
     }
 }
 
-impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
+impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     /// A message is sent to another machine over a network that delays or loses. What the target does at once, if it can.
     pub(super) fn hand_over(
         &mut self,
@@ -91,7 +89,9 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         let Kernel { exe, store, conf, .. } = &mut *self.kernel;
         let order = |a: Message, b: Message| -> Ordering { compare_messages(exe, store, a, b) };
         conf.network.hand_over(exe.network.model, sender, target, message, Copies::needed(n_copies), order);
-        self.kernel.refresh_channels();
+        if let Some(at) = conf.network.position(sender, target) {
+            self.kernel.refresh_channels(at);
+        }
         None
     }
 
@@ -139,7 +139,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, O, R> {
         let Kernel { exe, conf, .. } = &mut *self.kernel;
         let (source, target) = (conf.network.channels[at].source, conf.network.channels[at].target);
         let Some(message) = conf.network.deliver(exe.network.model, at, place) else { return };
-        self.kernel.refresh_channels();
+        self.kernel.refresh_channels(at);
         self.note(|| Note::Arrive { source, target, message });
         if let Some(input) = self.arrive(source, target, message) {
             self.handle(target, message, input);

@@ -13,8 +13,9 @@ pub struct Snapshot {
     n_steps: u64,
 }
 
-impl Kernel {
-    pub fn save(&self) -> Snapshot {
+impl Kernel<'_> {
+    pub fn save(&mut self) -> Snapshot {
+        self.settle();
         Snapshot {
             conf: self.conf.clone(),
             outcome: self.outcome.clone(),
@@ -26,6 +27,7 @@ impl Kernel {
     /// Goes back to a point of the present run. The schedule is cut to what led there, so that point must be a
     /// prefix of the present one, as in a depth-first search; otherwise only the schedule is wrong.
     pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.store.clear_drafts();
         self.conf.clone_from(&snapshot.conf);
         self.outcome.clone_from(&snapshot.outcome);
         self.schedule.choices.truncate(snapshot.n_choices);

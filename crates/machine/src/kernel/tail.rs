@@ -11,7 +11,7 @@ use crate::configuration::{Local, Message, Pending};
 use crate::interpret::Input;
 use crate::record::Recorder;
 
-impl Kernel {
+impl Kernel<'_> {
     /// Makes the step of a machine that stands before a send, but for the delivery.
     ///
     /// # Errors
@@ -29,6 +29,7 @@ impl Kernel {
         }
         self.open(choice, recorder);
         Stepping { kernel: self, oracle, recorder }.run(machine, Input::Continue, true);
+        self.after_step();
         if self.is_running() && self.conf.enabled.is_empty() {
             self.end();
         }
@@ -49,6 +50,7 @@ impl Kernel {
         if let Some(input) = stepping.arrive(machine, machine, message) {
             stepping.handle(machine, message, input);
         }
+        self.after_step();
         if self.is_running() && self.conf.enabled.is_empty() {
             self.end();
         }

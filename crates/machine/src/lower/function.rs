@@ -31,6 +31,7 @@ pub(super) fn lower_body(lowering: &mut Lowering<'_>, id: hir::FunId, function: 
         max_temps: 0,
         labels: Vec::new(),
         jumps: Vec::new(),
+        conditions: Vec::new(),
         span: function.span,
     };
     f.initialize_locals();
@@ -52,15 +53,17 @@ struct Jumps {
     on_continue: Option<Label>,
 }
 
-struct FunctionLowering<'a, 'b> {
-    lowering: &'a mut Lowering<'b>,
+pub(super) struct FunctionLowering<'a, 'b> {
+    pub(super) lowering: &'a mut Lowering<'b>,
     function: &'a hir::Function,
-    body: &'a hir::Body,
+    pub(super) body: &'a hir::Body,
     n_locals: u32,
     n_temps: u32,
     max_temps: u32,
     labels: Vec<u32>,
     jumps: Vec<Jumps>,
+    /// Conditions of the `if`s around, for people.
+    pub(super) conditions: Vec<ExprId>,
     /// The source of the ops being made.
     span: Span,
 }
@@ -71,7 +74,7 @@ impl<'a> FunctionLowering<'a, '_> {
         self.lowering.exe.spans.push(self.span);
     }
 
-    fn here(&self) -> u32 {
+    pub(super) fn here(&self) -> u32 {
         self.lowering.exe.code.len() as u32
     }
 
@@ -167,7 +170,7 @@ impl<'a> FunctionLowering<'a, '_> {
     }
 
     /// A variable or literal, which needs no op.
-    fn bare(&mut self, expr: ExprId) -> Option<Operand> {
+    pub(super) fn bare(&mut self, expr: ExprId) -> Option<Operand> {
         let body = self.body;
         let value = match &body.exprs[expr].kind {
             ExprKind::Local(local) => return Some(Operand::register(number(*local))),
@@ -493,6 +496,7 @@ impl<'a> FunctionLowering<'a, '_> {
                     }
                 };
                 self.span = stmt.span;
+                self.inspect(*cond);
                 self.emit(Op::Fail { message });
                 self.place_label(ok);
             }
@@ -574,7 +578,9 @@ impl<'a> FunctionLowering<'a, '_> {
                 for (cond, then) in arms {
                     let next = self.new_label();
                     self.jump_when(*cond, false, next);
+                    self.conditions.push(*cond);
                     self.stmt(*then);
+                    self.conditions.pop();
                     self.emit(Op::Jump { to: end });
                     self.place_label(next);
                 }
@@ -676,7 +682,7 @@ impl<'a> FunctionLowering<'a, '_> {
 }
 
 /// Whether values of a type may hold references to machines.
-fn has_machines(program: &hir::Program, ty: hir::TypeId) -> bool {
+pub(super) fn has_machines(program: &hir::Program, ty: hir::TypeId) -> bool {
     let inner = |&ty: &hir::TypeId| has_machines(program, ty);
     match program.types.get(ty) {
         hir::Type::Null

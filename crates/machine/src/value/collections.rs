@@ -4,9 +4,10 @@
 //! removed element leaves a freed slot; enumeration goes by slots. A *copy* has no freed slots
 //! ([`Store::copy`]). Programs see this order in `foreach`, `keys`, `values`, indexing and `choose`.
 //!
-//! Look-ups scan: the collections of a model are small, and a scan over words beats an index that every change
-//! would have to copy.
+//! Look-ups scan small collections: a scan over words beats an index that every change would have to copy. Large ones
+//! have an index and change in place, see `draft`.
 
+use super::draft::Change;
 use super::{Flags, Kind, Store, Value, View};
 
 /// Why an operation on a collection failed.
@@ -28,10 +29,14 @@ impl Store {
     /// The value as a copy has it: sets and maps without freed slots, at any depth.
     #[inline]
     pub fn copy(&mut self, value: Value) -> Value {
-        if value.flags().has(Flags::HOLES) { self.compact(value) } else { value }
+        if value.flags().has(Flags::HOLES.with(Flags::DRAFT)) { self.compact(value) } else { value }
     }
 
     fn compact(&mut self, value: Value) -> Value {
+        let value = self.freeze(value);
+        if !value.flags().has(Flags::HOLES) {
+            return value;
+        }
         let View::Node(kind, id) = value.view() else { return value };
         match kind {
             Kind::Int | Kind::Float | Kind::String => value,
@@ -80,10 +85,12 @@ impl Store {
             View::Node(Kind::Seq, id) => Some(self.parts(id).len()),
             View::Node(Kind::Set, id) => Some(match self.slots_of(id) {
                 (slots, None) => slots.len(),
+                (slots, Some(_)) if value.is_draft() => slots.len() - self.draft(id).n_free,
                 (slots, Some(_)) => slots.iter().filter(|v| !v.is_hole()).count(),
             }),
             View::Node(Kind::Map, id) => Some(match self.slots_of(id) {
                 (slots, None) => slots.len() / 2,
+                (slots, Some(_)) if value.is_draft() => slots.len() / 2 - self.draft(id).n_free,
                 (slots, Some(_)) => slots.iter().step_by(2).filter(|v| !v.is_hole()).count(),
             }),
             _ => None,
@@ -102,13 +109,20 @@ impl Store {
 
     /// The slot of an element.
     pub(super) fn find_in_set(&self, id: u32, element: Value) -> Option<usize> {
-        self.slots_of(id).0.iter().position(|&v| self.eq(v, element))
+        let (slots, _) = self.slots_of(id);
+        match self.index_of(id) {
+            Some(index) => self.find_by_index(index, slots, 1, element),
+            None => slots.iter().position(|&v| self.eq(v, element)),
+        }
     }
 
     /// The slot and the value of a key.
     pub(super) fn find_in_map(&self, id: u32, key: Value) -> Option<(usize, Value)> {
         let (slots, _) = self.slots_of(id);
-        let at = slots.chunks_exact(2).position(|entry| self.eq(entry[0], key))?;
+        let at = match self.index_of(id) {
+            Some(index) => self.find_by_index(index, slots, 2, key)?,
+            None => slots.chunks_exact(2).position(|entry| self.eq(entry[0], key))?,
+        };
         Some((at, slots[2 * at + 1]))
     }
 
@@ -121,7 +135,13 @@ impl Store {
     }
 
     /// `c[i]`
-    pub fn get(&self, collection: Value, index: Value) -> Outcome {
+    pub fn get(&mut self, collection: Value, index: Value) -> Outcome {
+        self.prepare(collection);
+        self.peek(collection, index)
+    }
+
+    /// The same, without making an index that later accesses would use.
+    pub fn peek(&self, collection: Value, index: Value) -> Outcome {
         match collection.view() {
             View::Node(Kind::Seq, id) => {
                 let parts = self.parts(id);
@@ -142,16 +162,19 @@ impl Store {
 
     /// `c[i] = v`: an existing index of a sequence, any key of a map.
     pub fn set(&mut self, collection: Value, index: Value, value: Value) -> Outcome {
+        self.prepare(collection);
         match collection.view() {
             View::Node(Kind::Seq, id) => {
                 let size = self.parts(id).len();
                 let at = self.checked_index(index, size, size)?;
-                Ok(self.with_parts(id, |parts| parts[at] = value))
+                Ok(self.with_parts(collection, value, |parts| parts[at] = value))
             }
             View::Node(Kind::Map, _) if index.is_null() => Err(CollectionFault::Null),
             View::Node(Kind::Map, id) => Ok(match self.find_in_map(id, index) {
-                Some((slot, _)) => self.with_slots(Kind::Map, id, |slots, _| slots[2 * slot + 1] = value),
-                None => self.add_entry(id, index, value),
+                Some((slot, _)) => self.with_slots(collection, value, Change::Value, |slots, _| {
+                    slots[2 * slot + 1] = value;
+                }),
+                None => self.add_entry(collection, index, value),
             }),
             _ => Err(CollectionFault::Class),
         }
@@ -159,16 +182,17 @@ impl Store {
 
     /// `c += (i, v)`
     pub fn insert_at(&mut self, collection: Value, index: Value, value: Value) -> Outcome {
+        self.prepare(collection);
         match collection.view() {
             View::Node(Kind::Seq, id) => {
                 let size = self.parts(id).len();
                 let at = self.checked_index(index, size + 1, size)?;
-                Ok(self.with_parts(id, |parts| parts.insert(at, value)))
+                Ok(self.with_parts(collection, value, |parts| parts.insert(at, value)))
             }
             View::Node(Kind::Map, _) if index.is_null() => Err(CollectionFault::Null),
             View::Node(Kind::Map, id) => match self.find_in_map(id, index) {
                 Some(_) => Err(CollectionFault::DuplicateKey),
-                None => Ok(self.add_entry(id, index, value)),
+                None => Ok(self.add_entry(collection, index, value)),
             },
             _ => Err(CollectionFault::Class),
         }
@@ -180,10 +204,11 @@ impl Store {
         if element.is_null() {
             return Err(CollectionFault::Null);
         }
+        self.prepare(collection);
         if self.find_in_set(id, element).is_some() {
             return Ok(collection);
         }
-        Ok(self.with_slots(Kind::Set, id, |slots, free| match *free {
+        Ok(self.with_slots(collection, element, Change::Add(element), |slots, free| match *free {
             Some(slot) => {
                 *free = next_free(slots[slot as usize]);
                 slots[slot as usize] = element;
@@ -194,36 +219,42 @@ impl Store {
 
     /// `c -= k`
     pub fn remove(&mut self, collection: Value, key: Value) -> Outcome {
+        self.prepare(collection);
         match collection.view() {
             View::Node(Kind::Seq, id) => {
                 let size = self.parts(id).len();
                 let at = self.checked_index(key, size, size)?;
-                Ok(self.with_parts(id, |parts| {
+                Ok(self.with_parts(collection, Value::NULL, |parts| {
                     parts.remove(at);
                 }))
             }
             View::Node(Kind::Set, id) => Ok(match self.find_in_set(id, key) {
                 None => collection,
-                Some(slot) => self.with_slots(Kind::Set, id, |slots, free| {
-                    slots[slot] = Value::hole(*free);
-                    *free = Some(slot as u32);
-                }),
+                Some(slot) => {
+                    self.with_slots(collection, Value::NULL, Change::Remove(slot), |slots, free| {
+                        slots[slot] = Value::hole(*free);
+                        *free = Some(slot as u32);
+                    })
+                }
             }),
             View::Node(Kind::Map, _) if key.is_null() => Err(CollectionFault::Null),
             View::Node(Kind::Map, id) => Ok(match self.find_in_map(id, key) {
                 None => collection,
-                Some((slot, _)) => self.with_slots(Kind::Map, id, |slots, free| {
-                    slots[2 * slot] = Value::hole(*free);
-                    slots[2 * slot + 1] = Value::NULL;
-                    *free = Some(slot as u32);
-                }),
+                Some((slot, _)) => {
+                    self.with_slots(collection, Value::NULL, Change::Remove(slot), |slots, free| {
+                        slots[2 * slot] = Value::hole(*free);
+                        slots[2 * slot + 1] = Value::NULL;
+                        *free = Some(slot as u32);
+                    })
+                }
             }),
             _ => Err(CollectionFault::Class),
         }
     }
 
     /// `x in c`
-    pub fn contains(&self, collection: Value, element: Value) -> Result<bool, CollectionFault> {
+    pub fn contains(&mut self, collection: Value, element: Value) -> Result<bool, CollectionFault> {
+        self.prepare(collection);
         match collection.view() {
             View::Node(Kind::Seq, id) => Ok(self.parts(id).iter().any(|&v| self.eq(v, element))),
             View::Node(Kind::Set, id) => Ok(self.find_in_set(id, element).is_some()),
@@ -249,7 +280,7 @@ impl Store {
         let mut parts = std::mem::take(&mut self.scratch);
         parts.clear();
         parts.extend(self.map_entries(id).map(|(key, value)| [key, value][which]));
-        if map.flags().has(Flags::HOLES) {
+        if map.flags().has(Flags::HOLES.with(Flags::DRAFT)) {
             let mut copies = parts.clone();
             for part in &mut copies {
                 *part = self.copy(*part);
@@ -269,6 +300,9 @@ impl Store {
                 (slots, None) => slots.get(n).copied(),
                 (_, Some(_)) => self.set_elements(id).nth(n),
             },
+            View::Node(Kind::Map, id) if self.slots_of(id).1.is_none() => {
+                self.slots_of(id).0.get(2 * n).copied()
+            }
             View::Node(Kind::Map, id) => self.map_entries(id).nth(n).map(|(key, _)| key),
             _ => None,
         }
@@ -276,22 +310,14 @@ impl Store {
 
     /// A tuple or named tuple with one part replaced.
     pub fn with_part(&mut self, value: Value, at: usize, part: Value) -> Option<Value> {
-        match value.view() {
-            View::Node(Kind::Tuple, id) if at < self.parts(id).len() => {
-                Some(self.with_content(Kind::Tuple, id, |parts| parts[at] = part))
-            }
-            View::Node(Kind::Named, id) => {
-                let (shape, parts) = self.named_parts(id);
-                let mut parts = parts.to_vec();
-                *parts.get_mut(at)? = part;
-                Some(self.named(shape, &parts))
-            }
-            _ => None,
-        }
+        let View::Node(kind @ (Kind::Tuple | Kind::Named), id) = value.view() else { return None };
+        // The shape comes before the fields.
+        let at = at + usize::from(kind == Kind::Named);
+        (at < self.raw(id).len()).then(|| self.with_parts(value, part, |parts| parts[at] = part))
     }
 
-    fn add_entry(&mut self, id: u32, key: Value, value: Value) -> Value {
-        self.with_slots(Kind::Map, id, |slots, free| match *free {
+    fn add_entry(&mut self, map: Value, key: Value, value: Value) -> Value {
+        self.with_slots(map, value, Change::Add(key), |slots, free| match *free {
             Some(slot) => {
                 let at = 2 * slot as usize;
                 *free = next_free(slots[at]);
@@ -302,32 +328,38 @@ impl Store {
         })
     }
 
-    fn with_parts(&mut self, id: u32, change: impl FnOnce(&mut Vec<Value>)) -> Value {
-        self.with_content(Kind::Seq, id, change)
+    /// A tuple or sequence that was changed; `part` is what comes into it.
+    fn with_parts(&mut self, value: Value, part: Value, change: impl FnOnce(&mut Vec<Value>)) -> Value {
+        self.with_slots(value, part, Change::Value, |parts, _| change(parts))
     }
 
-    fn with_content(&mut self, kind: Kind, id: u32, change: impl FnOnce(&mut Vec<Value>)) -> Value {
-        let mut content = std::mem::take(&mut self.scratch);
-        content.clear();
-        content.extend_from_slice(self.parts(id));
-        change(&mut content);
-        let value = self.intern_parts(kind, &content);
-        self.scratch = content;
-        value
-    }
-
+    /// A collection or tuple that was changed, in place if it is a draft or large; `part` is what comes into it.
     fn with_slots(
         &mut self,
-        kind: Kind,
-        id: u32,
-        change: impl FnOnce(&mut Vec<Value>, &mut Option<u32>),
+        value: Value,
+        part: Value,
+        change: Change,
+        act: impl FnOnce(&mut Vec<Value>, &mut Option<u32>),
     ) -> Value {
+        let mut act = Some(act);
+        let edited = self.edit(value, part.is_draft(), change, |content, free| {
+            if let Some(act) = act.take() {
+                act(content, free);
+            }
+        });
+        let (Some(act), View::Node(kind, id)) = (act, value.view()) else { return edited.unwrap_or(value) };
         let mut content = std::mem::take(&mut self.scratch);
         content.clear();
-        let (slots, mut free) = self.slots_of(id);
-        content.extend_from_slice(slots);
-        change(&mut content, &mut free);
-        let value = self.slots(kind, &content, free);
+        let (parts, mut free) = match kind {
+            Kind::Set | Kind::Map => self.slots_of(id),
+            _ => (self.raw(id), None),
+        };
+        content.extend_from_slice(parts);
+        act(&mut content, &mut free);
+        let value = match kind {
+            Kind::Set | Kind::Map => self.slots(kind, &content, free),
+            _ => self.intern_parts(kind, &content),
+        };
         self.scratch = content;
         value
     }

@@ -69,21 +69,21 @@ impl Notation {
     }
 
     /// The name of an element, if it is one.
-    pub(super) fn element(&self, number: i64) -> Option<Symbol> {
+    pub(crate) fn element(&self, number: i64) -> Option<Symbol> {
         match self {
             Notation::Enum(elements) => elements.iter().find(|(n, _)| *n == number).map(|&(_, name)| name),
             _ => None,
         }
     }
 
-    pub(super) fn part(&self, at: usize) -> &Notation {
+    pub(crate) fn part(&self, at: usize) -> &Notation {
         match self {
             Notation::Tuple(parts) => parts.get(at).unwrap_or(&Notation::Plain),
             _ => &Notation::Plain,
         }
     }
 
-    pub(super) fn field(&self, name: Symbol) -> &Notation {
+    pub(crate) fn field(&self, name: Symbol) -> &Notation {
         match self {
             Notation::Named(fields) => {
                 fields.iter().find(|(field, _)| *field == name).map_or(&Notation::Plain, |(_, part)| part)
@@ -92,14 +92,14 @@ impl Notation {
         }
     }
 
-    pub(super) fn elements(&self) -> &Notation {
+    pub(crate) fn elements(&self) -> &Notation {
         match self {
             Notation::Elements(element) => element,
             _ => &Notation::Plain,
         }
     }
 
-    pub(super) fn entries(&self) -> [&Notation; 2] {
+    pub(crate) fn entries(&self) -> [&Notation; 2] {
         match self {
             Notation::Map(parts) => [&parts[0], &parts[1]],
             _ => [&Notation::Plain; 2],

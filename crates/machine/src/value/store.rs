@@ -11,13 +11,14 @@
 use allways_base::{Idx, IndexVec, Symbol};
 use allways_run::InstanceId;
 
+use super::draft::{DRAFT, Draft, Index, LARGE};
 use super::{Flags, Kind, ShapeId, Value, View};
 
 /// Deeper values are a fault: comparing and printing recurse over them.
 const MAX_DEPTH: u32 = 1_000;
 
 #[derive(Clone, Copy)]
-struct Node {
+pub(super) struct Node {
     /// Into `words`, or into `texts` for a string.
     start: u32,
     len: u32,
@@ -34,6 +35,12 @@ pub struct Mark {
     texts: usize,
 }
 
+impl Mark {
+    pub(super) fn n_nodes(&self) -> usize {
+        self.nodes
+    }
+}
+
 /// Field names of named tuples.
 pub type Shapes = IndexVec<ShapeId, Vec<Symbol>>;
 
@@ -47,6 +54,18 @@ pub struct Store {
     /// Room for content under construction.
     pub(super) scratch: Vec<Value>,
     too_deep: bool,
+    pub(super) drafts: Vec<Draft>,
+    pub(super) free_drafts: Vec<u32>,
+    /// Words of all drafts.
+    pub(super) draft_words: usize,
+    /// Indexes of large nodes that were looked into lately.
+    pub(super) indexed: Vec<(u32, Index)>,
+    /// The large node that was looked into last, and how often in a row.
+    pub(super) looked_up: (u32, u32),
+    /// Bytes from which on it is collected.
+    pub(super) collect_at: usize,
+    /// Words of large values that were copied since this was last asked.
+    copied: u32,
 }
 
 impl Default for Store {
@@ -58,6 +77,13 @@ impl Default for Store {
             table: vec![0; 64],
             scratch: Vec::new(),
             too_deep: false,
+            drafts: Vec::new(),
+            free_drafts: Vec::new(),
+            draft_words: 0,
+            indexed: Vec::new(),
+            looked_up: (u32::MAX, 0),
+            collect_at: 0,
+            copied: 0,
         }
     }
 }
@@ -73,6 +99,19 @@ impl Store {
             + self.texts.capacity()
             + self.nodes.capacity() * size_of::<Node>()
             + self.table.capacity() * 4
+            + self.draft_words * 8
+    }
+
+    pub(crate) fn n_words(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(super) fn n_text_bytes(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub(super) fn text_hash(&self, id: u32) -> u64 {
+        self.nodes[id as usize].hash.into()
     }
 
     pub fn mark(&self) -> Mark {
@@ -95,6 +134,67 @@ impl Store {
         self.words.truncate(mark.words);
         self.texts.truncate(mark.texts);
         self.too_deep = false;
+        self.clear_drafts();
+        self.forget_indexes();
+    }
+
+    fn forget_indexes(&mut self) {
+        self.indexed.clear();
+        self.looked_up = (u32::MAX, 0);
+    }
+
+    /// Moves the nodes that are to be kept together, and says where each of them is then.
+    pub(super) fn keep(&mut self, base: Mark, is_kept: &[bool]) -> Vec<u32> {
+        let mut places: Vec<u32> = (0..base.nodes as u32).collect();
+        let texts = self.texts.split_off(base.texts);
+        let mut n_words = base.words;
+        let mut n_nodes = base.nodes;
+        for (id, &is_kept) in is_kept.iter().enumerate().skip(base.nodes) {
+            places.push(n_nodes as u32);
+            if !is_kept {
+                continue;
+            }
+            let mut node = self.nodes[id];
+            let range = node.start as usize..(node.start + node.len) as usize;
+            if node.meta & 0xff == Kind::String as u32 {
+                node.start = self.texts.len() as u32;
+                self.texts.push_str(&texts[range.start - base.texts..range.end - base.texts]);
+            } else {
+                node.start = n_words as u32;
+                self.words.copy_within(range, n_words);
+                let content = &mut self.words[n_words..n_words + node.len as usize];
+                n_words += content.len();
+                if node.meta & 0xff >= Kind::Tuple as u32 {
+                    // Parts are older than what they are in, so their places are known.
+                    for part in content.iter_mut() {
+                        if let View::Node(kind, id) = part.view() {
+                            *part = Value::node(kind, part.flags(), places[id as usize]);
+                        }
+                    }
+                    node.hash = fold(
+                        content
+                            .iter()
+                            .fold((node.meta & 0xff) as u64 + 1, |hash, part| mix(hash, part.bits())),
+                    );
+                }
+            }
+            self.nodes[n_nodes] = node;
+            n_nodes += 1;
+        }
+        self.nodes.truncate(n_nodes);
+        self.words.truncate(n_words);
+        self.words.shrink_to(2 * n_words);
+        self.nodes.shrink_to(2 * n_nodes);
+        let size = (2 * n_nodes + 2).next_power_of_two().max(64);
+        self.rehash(size);
+        self.forget_indexes();
+        places
+    }
+
+    /// Words of large values that were copied since the last call: what instructions cost beside themselves.
+    #[inline]
+    pub(crate) fn take_copied(&mut self) -> u32 {
+        std::mem::take(&mut self.copied)
     }
 
     /// Whether a value became too deep since the last call.
@@ -139,6 +239,7 @@ impl Store {
     }
 
     pub fn string(&mut self, text: &str) -> Value {
+        self.copied = self.copied.saturating_add(text.len() as u32 / 64);
         let mut hash = Kind::String as u64 + 1;
         for chunk in text.as_bytes().chunks(8) {
             let mut word = [0; 8];
@@ -181,7 +282,7 @@ impl Store {
         content.clear();
         content.push(Value::size(shape.index()));
         content.extend_from_slice(elements);
-        let value = self.intern(Kind::Named, flags_of(elements), &content);
+        let value = self.intern_parts(Kind::Named, &content);
         self.scratch = content;
         value
     }
@@ -203,6 +304,10 @@ impl Store {
 
     /// The slots of a set or map, and the slot freed last.
     pub(super) fn slots_of(&self, id: u32) -> (&[Value], Option<u32>) {
+        if id & DRAFT != 0 {
+            let draft = self.draft(id);
+            return (&draft.content, draft.free);
+        }
         let content = self.raw(id);
         // A node without freed slots of its own does not begin with a hole; one that has some begins
         // with the hole that names the one freed last.
@@ -287,6 +392,9 @@ impl Store {
 
     #[inline]
     pub(super) fn raw(&self, id: u32) -> &[Value] {
+        if id & DRAFT != 0 {
+            return &self.draft(id).content;
+        }
         let node = self.nodes[id as usize];
         &self.words[node.start as usize..(node.start + node.len) as usize]
     }
@@ -297,12 +405,23 @@ impl Store {
 
     #[inline]
     pub(super) fn intern_parts(&mut self, kind: Kind, content: &[Value]) -> Value {
-        self.intern(kind, flags_of(content), content)
+        let flags = flags_of(content);
+        if flags.has(Flags::DRAFT) {
+            return self.intern_frozen(kind, content);
+        }
+        self.intern(kind, flags, content)
+    }
+
+    #[cold]
+    fn intern_frozen(&mut self, kind: Kind, content: &[Value]) -> Value {
+        let parts: Vec<Value> = content.iter().map(|&part| self.freeze(part)).collect();
+        self.intern(kind, flags_of(&parts), &parts)
     }
 
     fn intern(&mut self, kind: Kind, flags: Flags, content: &[Value]) -> Value {
         let mut hash = kind as u64 + 1;
         let mut depth = 0;
+        self.copied = self.copied.saturating_add(content.len() as u32 / 32);
         for &value in content {
             hash = mix(hash, value.bits());
         }
@@ -344,7 +463,12 @@ impl Store {
     }
 
     fn grow(&mut self) {
-        let mask = self.table.len() * 2 - 1;
+        self.rehash(self.table.len() * 2);
+    }
+
+    /// Makes the table anew, of a size that is a power of two.
+    fn rehash(&mut self, size: usize) {
+        let mask = size - 1;
         let mut table = vec![0; mask + 1];
         for (id, node) in self.nodes.iter().enumerate() {
             let mut slot = node.hash as usize & mask;
@@ -360,7 +484,7 @@ impl Store {
     #[inline]
     pub fn eq(&self, a: Value, b: Value) -> bool {
         let flags = a.flags().with(b.flags());
-        if a == b {
+        if a == b && !flags.has(Flags::DRAFT) {
             return !flags.has(Flags::NAN);
         }
         flags.has(Flags::LOOSE) && self.eq_structural(a, b)
@@ -377,18 +501,36 @@ impl Store {
                     let ((shape, xs), (other, ys)) = (self.named_parts(x), self.named_parts(y));
                     shape == other && self.eq_slices(xs, ys)
                 }
-                Kind::Set => {
-                    self.size_of(a) == self.size_of(b)
-                        && self.set_elements(x).all(|element| self.find_in_set(y, element).is_some())
+                Kind::Set | Kind::Map if self.size_of(a) != self.size_of(b) => false,
+                Kind::Set | Kind::Map if self.slots_of(x).0.len().min(self.slots_of(y).0.len()) >= LARGE => {
+                    self.eq_large(kind, x, y)
                 }
-                Kind::Map => {
-                    self.size_of(a) == self.size_of(b)
-                        && self.map_entries(x).all(|(key, value)| {
-                            self.find_in_map(y, key).is_some_and(|(_, other)| self.eq(value, other))
-                        })
-                }
+                Kind::Set => self.set_elements(x).all(|element| self.find_in_set(y, element).is_some()),
+                Kind::Map => self.map_entries(x).all(|(key, value)| {
+                    self.find_in_map(y, key).is_some_and(|(_, other)| self.eq(value, other))
+                }),
             },
             _ => false,
+        }
+    }
+
+    /// Sets or maps of the same size.
+    fn eq_large(&self, kind: Kind, x: u32, y: u32) -> bool {
+        let made;
+        let index = match self.index_of(y) {
+            Some(index) => index,
+            None => {
+                made = self.new_index(kind, y);
+                &made
+            }
+        };
+        let slots = self.slots_of(y).0;
+        match kind {
+            Kind::Map => self.map_entries(x).all(|(key, value)| {
+                let found = self.find_by_index(index, slots, 2, key);
+                found.is_some_and(|slot| self.eq(value, slots[2 * slot + 1]))
+            }),
+            _ => self.set_elements(x).all(|v| self.find_by_index(index, slots, 1, v).is_some()),
         }
     }
 

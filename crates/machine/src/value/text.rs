@@ -3,10 +3,12 @@
 //! A reference is shown as `Name(number)`, with numbers in order of creation. But a string that a program builds
 //! with `format` is part of its state and must not depend on the interleaving. Such a string therefore holds the
 //! *name* of the machine (its path from the main machine) between [`REF_OPEN`] and [`REF_CLOSE`]; the number
-//! is filled in when the string is shown ([`InstanceNames::reveal`]).
+//! is filled in when the string is shown ([`InstanceNames`]). Where a run may depend on the letters
+//! ([`Executable::observed_text`](crate::Executable)), strings hold the numbers, and only single runs are followed.
 
 use allways_base::Interner;
 use allways_run::InstanceId;
+use allways_run::datum::write_float;
 
 use super::{Kind, Notation, Shapes, Store, Value, View};
 
@@ -141,26 +143,6 @@ pub fn write_value_as(
     }
 }
 
-/// Appends a float as P prints it: the shortest decimal, `10` for `10.0`, with an exponent from `1E+15` up
-/// and below `0.0001`.
-pub fn write_float(x: f64, out: &mut String) {
-    if x.is_nan() {
-        return out.push_str("NaN");
-    }
-    if x.is_infinite() {
-        return out.push_str(if x > 0.0 { "∞" } else { "-∞" });
-    }
-    let scientific = format!("{x:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..15).contains(&exponent) {
-        out.push_str(&format!("{x}"));
-    } else {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        out.push_str(&format!("{digits}E{sign}{:02}", exponent.abs()));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,27 +195,5 @@ mod tests {
         assert_eq!(show(Form::Log, tuple), "<1,null,>");
         assert_eq!(show(Form::Plain, named), "<f:True, g:x, >");
         assert_eq!(show(Form::Plain, Value::event(3)), "eGo");
-    }
-
-    #[test]
-    fn floats_are_shortest() {
-        let show = |x| {
-            let mut out = String::new();
-            write_float(x, &mut out);
-            out
-        };
-        for (x, text) in [
-            (10.0, "10"),
-            (0.1, "0.1"),
-            (-2.5, "-2.5"),
-            (1e15, "1E+15"),
-            (1.5e300, "1.5E+300"),
-            (1e-5, "1E-05"),
-            (0.0001, "0.0001"),
-            (1e-7, "1E-07"),
-            (123456789012345.0, "123456789012345"),
-        ] {
-            assert_eq!(show(x), text);
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! Written by hand for two reasons. An unclosed `/*` is, to P, the operators `/` and `*`: a generated
 //! lexer would look for the end of each of a million such openings anew, this one remembers that there
 //! is none. And words of proofs (`exists`, `targets`, ...) are names almost everywhere, so whether a
-//! word is reserved is one comparison of its symbol (see [`words`](super::words)).
+//! word is reserved is one comparison of its symbol (see `words`).
 
 use allways_base::{Diagnostic, FileId, Interner, Span, Symbol};
 

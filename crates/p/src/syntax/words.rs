@@ -20,7 +20,7 @@ words! {
         ANY = "any", BOOL = "bool", ENUM = "enum", EVENT = "event", EVENTSET = "eventset",
         FLOAT = "float", INT = "int", MACHINE = "machine", INTERFACE = "interface", MAP = "map",
         SET = "set", STRING = "string", SEQ = "seq", DATA = "data", TYPE = "type", VAR = "var",
-        FUN = "fun", STATE = "state", SPEC = "spec", SCENARIO = "scenario", PARAM = "param",
+        FUN = "fun", STATE = "state", SPEC = "spec", PARAM = "param",
         MODULE = "module", IMPLEMENTATION = "implementation", TEST = "test", PARAMTEST = "paramtest",
         ANNOUNCE = "announce", AS = "as", ASSERT = "assert", ASSUME = "assume", BREAK = "break",
         CASE = "case", CHOOSE = "choose", CONTINUE = "continue", DEFAULT = "default", DEFER = "defer",
@@ -33,6 +33,10 @@ words! {
         COMPOSE = "compose", UNION = "union", HIDEE = "hidee", HIDEI = "hidei", RENAME = "rename",
         SAFE = "safe", MAIN = "main", REFINES = "refines", TO = "to", PAIRWISE = "pairwise",
         WISE = "wise", TRUE = "true", FALSE = "false", NULL = "null",
+    }
+    // Reserved by P since July 2026 for one declaration: an ordinary name elsewhere, with a warning.
+    recent {
+        SCENARIO = "scenario",
     }
     // Reserved by P 3 for proofs only: ordinary names elsewhere, with a warning.
     proof {
@@ -56,10 +60,41 @@ pub fn interner() -> Interner {
 }
 
 pub fn is_reserved(symbol: Symbol) -> bool {
-    symbol < INVARIANT
+    symbol < SCENARIO
 }
 
 /// Reserved by P 3, for proofs only.
 pub fn is_proof_word(symbol: Symbol) -> bool {
     (INVARIANT..INIT).contains(&symbol)
+}
+
+/// Whether a line that begins with this reserved word begins a statement, a member or a declaration, and not the next part of an
+/// expression or type.
+pub fn begins_line(symbol: Symbol) -> bool {
+    !matches!(
+        symbol,
+        ANY | BOOL
+            | FLOAT
+            | INT
+            | MAP
+            | SET
+            | STRING
+            | SEQ
+            | DATA
+            | AS
+            | CHOOSE
+            | DEFAULT
+            | FORMAT
+            | HALT
+            | IN
+            | KEYS
+            | NEW
+            | SIZEOF
+            | THIS
+            | VALUES
+            | TO
+            | TRUE
+            | FALSE
+            | NULL
+    )
 }

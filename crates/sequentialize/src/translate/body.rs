@@ -159,7 +159,7 @@ impl Translator<'_> {
         let values: BTreeMap<usize, ExprId> =
             used.into_iter().map(|idx| (idx, self.read(idx, frame))).collect();
         let by_var = &self.by_var;
-        self.build.program.rewrite_expr(root, |program, id| {
+        let new = self.build.program.rewrite_expr(root, |program, id| {
             let Some(var) = var_of(id) else { return id };
             if let Some(&name) = frame.renamed.get(&var) {
                 let span = program.exprs[id].span;
@@ -169,7 +169,9 @@ impl Translator<'_> {
                 Some(idx) => values[idx],
                 None => id,
             }
-        })
+        });
+        // A contract stands in the procedure, in its implementations and in the driver, each with names of its own.
+        self.build.program.copy_expr(new)
     }
 
     pub(super) fn resolve(&self, name: Symbol, frame: &Frame) -> Option<VarId> {

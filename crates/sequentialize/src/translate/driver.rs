@@ -60,7 +60,8 @@ impl Translator<'_> {
             {
                 return self.unsupported("an entry point that takes a handle", binding.name.span);
             }
-            locals.push(Binding { where_clause: None, ..binding.clone() });
+            let name = self.driver_local(&mut frame, decl_idx, binding.name.symbol);
+            locals.push(Binding { where_clause: None, name: self.build.ident(name), ..binding.clone() });
         }
         let clauses = checked.program.decls.iter().filter_map(|decl| match &decl.kind {
             DeclKind::Var(binding) => binding.where_clause,
@@ -115,8 +116,10 @@ impl Translator<'_> {
             if self.is_task_type(checked.vars[var].ty).is_some() {
                 return self.unsupported("an entry point that returns a handle", binding.name.span);
             }
-            locals.push(Binding { where_clause: None, ..binding.clone() });
-            outs.push(Some(self.build.ident(binding.name.symbol)));
+            let name = self.driver_local(&mut frame, decl_idx, binding.name.symbol);
+            let name = self.build.ident(name);
+            locals.push(Binding { where_clause: None, name, ..binding.clone() });
+            outs.push(Some(name));
         }
         if let Some(round) = round {
             if shape.takes_round {
@@ -155,6 +158,11 @@ impl Translator<'_> {
             let expr = self.build.not(seen);
             stmts.push(self.build.stmt(StmtKind::Assert { attrs: Vec::new(), expr }));
         }
+        if let Some(goal) = self.goal {
+            let reached = self.at_end(goal.accept);
+            let expr = self.build.not(reached);
+            stmts.push(self.build.stmt(StmtKind::Assert { attrs: Vec::new(), expr }));
+        }
         locals.extend(std::mem::take(&mut frame.locals));
         let body = Body { locals, block: Block { stmts }, span };
         let driver = ProcedureDecl {
@@ -168,6 +176,36 @@ impl Translator<'_> {
         let entrypoint = self.build.attr("entrypoint", Vec::new());
         decls.push(Decl { attrs: vec![entrypoint], kind: DeclKind::Procedure(driver), span });
         Ok(name)
+    }
+
+    /// The local of the driver that stands for a parameter or result of the entry point: of another name than any global,
+    /// which a parameter may hide.
+    fn driver_local(&mut self, frame: &mut Frame, decl_idx: usize, name: Symbol) -> Symbol {
+        let text = self.checked.program.text(name).to_owned();
+        let local = match self.checked.globals.iter().any(|&var| self.checked.vars[var].name.symbol == name) {
+            true => self.build.fresh_local(&text),
+            false => name,
+        };
+        if let Some(var) = self.checked.var_in(decl_idx, name) {
+            frame.renamed.insert(var, local);
+        }
+        local
+    }
+
+    /// The expression about the globals at the end of the simulated run, which is the end of the last round.
+    fn at_end(&mut self, expr: ExprId) -> ExprId {
+        let checked = self.checked;
+        let (by_var, shared) = (&self.by_var, &self.shared);
+        let (last, is_child_first) = (self.n_rounds - 1, self.is_child_first());
+        self.build.program.rewrite_expr(expr, |program, id| {
+            // Goals stand in no declaration, so names are looked up here; what they bind differs from all globals.
+            let ExprKind::Var(name) = program.exprs[id].kind else { return id };
+            let var = checked.global_names.get(&name);
+            let Some(&idx) = var.and_then(|var| by_var.get(var)) else { return id };
+            let names = if is_child_first { &shared[idx].copies } else { &shared[idx].next };
+            let span = program.exprs[id].span;
+            program.var(names[last], span)
+        })
     }
 
     /// Whether the guessed round of the failure is one of the rounds.

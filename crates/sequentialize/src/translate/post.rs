@@ -213,7 +213,8 @@ impl Translator<'_> {
         let last = self.n_rounds as i64 - 1;
         let target = frame.round.map(|round| {
             let target = self.helper(frame, "target", int);
-            out.push(self.build.havoc(&[target]));
+            let choice = self.build.havoc(&[target]);
+            out.push(self.mark(choice, id, Role::Round));
             let (low, high) = (self.build.var(round), self.build.var(target));
             let from = self.build.binary(BinaryOp::Le, low, high);
             let (high, last) = (self.build.var(target), self.build.int(last));
@@ -229,8 +230,11 @@ impl Translator<'_> {
         });
         let swapped: Vec<usize> = self.swapped.get(&callee).into_iter().flatten().copied().collect();
         let guessed: Vec<usize> = self.guessed.get(&callee).into_iter().flatten().copied().collect();
+        // Nothing runs between the start and the end of a task that posts nothing, so its end need not be guessed.
+        let is_leaf = self.effects.below(callee).all(|(_, effects)| effects.posts.is_empty());
         let mut held = Vec::new();
         let mut promised = Vec::new();
+        let mut reached = Vec::new();
         for idx in swapped {
             let (copy, slots, ty) = {
                 let shared = &self.shared[idx];
@@ -253,7 +257,16 @@ impl Translator<'_> {
                 }
             }
             out.push(self.build.assign(vec![(copy, value)]));
-            if guessed.contains(&idx) {
+            if is_leaf && guessed.contains(&idx) {
+                for (number, &slot) in slots.iter().enumerate() {
+                    let (new, old) = (self.build.var(copy), self.build.var(slot));
+                    let value = match here(number, &mut self.build) {
+                        Some(here) => self.build.ite(here, new, old),
+                        None => new,
+                    };
+                    reached.push((slot, value));
+                }
+            } else if guessed.contains(&idx) {
                 let guess = self.helper(frame, &format!("guess.{text}"), ty);
                 out.push(self.build.havoc(&[guess]));
                 let mut pairs = Vec::new();
@@ -273,6 +286,9 @@ impl Translator<'_> {
         out.push(self.mark(stmt, id, Role::Post));
         if !promised.is_empty() {
             out.push(self.build.assume_equal(&promised));
+        }
+        if !reached.is_empty() {
+            out.push(self.build.assign(reached));
         }
         if !held.is_empty() {
             out.push(self.build.copy(&held));

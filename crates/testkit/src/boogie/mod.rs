@@ -31,7 +31,7 @@ const TIME_PER_QUESTION: Duration = Duration::from_secs(20);
 
 /// A solver process for many programs.
 pub struct Reused {
-    solver: ProcessSolver,
+    solver: ProcessSolver<'static>,
     /// What a reset forgets.
     options: String,
 }

@@ -34,7 +34,7 @@ pub fn solver() -> Found {
 }
 
 /// A fresh process, patient enough for a loaded machine.
-pub fn start() -> ProcessSolver {
+pub fn start() -> ProcessSolver<'static> {
     let options =
         ProcessOptions { time_per_check: Some(Duration::from_secs(20)), ..ProcessOptions::default() };
     ProcessSolver::start(&solver(), &options).expect("the solver starts")

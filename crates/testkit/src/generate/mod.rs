@@ -9,6 +9,7 @@
 //! One statement stands on one line, and a block ends on a line of its own: the shrinker works on lines.
 
 mod body;
+pub mod chatter;
 pub mod circle;
 pub mod ledger;
 pub mod profile;

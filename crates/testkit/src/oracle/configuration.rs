@@ -185,4 +185,6 @@ pub struct Configuration {
     pub monitors: Vec<Rc<Local>>,
     /// What is on its way.
     pub network: Network,
+    /// Machines in order of creation, if their numbers are to be seen in texts.
+    pub order: Option<Vec<(Path, InterfaceId)>>,
 }

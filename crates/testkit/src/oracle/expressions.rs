@@ -1,4 +1,4 @@
-//! Expressions, one task at a time, in P's order of evaluation (p-language.md, section 6.12).
+//! Expressions, one task at a time, in P's order of evaluation (docs/semantics.md, section 1).
 //!
 //! A *bare* operand, a variable or literal, of an operator is not evaluated beforehand: it is read when the operator
 //! is applied, after the calls in its sibling operands (V2). Arguments, parts of tuples and payloads are copied one by
@@ -139,7 +139,9 @@ impl Segment<'_> {
                 for piece in pieces {
                     match piece {
                         FormatPiece::Text(text) => out.push_str(text),
-                        FormatPiece::Arg(at) => text::write(program, &values[*at], &mut out),
+                        FormatPiece::Arg(at) => {
+                            text::write(program, self.conf.order.as_deref(), &values[*at], &mut out)
+                        }
                     }
                 }
                 Value::String(out)

@@ -1,4 +1,4 @@
-//! One atomic segment: a machine from one scheduling point to the next (p-language.md, sections 6.3 to 6.10).
+//! One atomic segment: a machine from one scheduling point to the next (docs/semantics.md, section 1).
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -180,6 +180,9 @@ impl Segment<'_> {
         frame.values.push(Value::Machine(child.clone(), permits));
         let created = new_machine(program, self.test, interface, payload);
         self.conf.network.create(creator, &child);
+        if let Some(order) = &mut self.conf.order {
+            order.push((child.clone(), interface));
+        }
         self.conf.machines.insert(child, Rc::new(created));
     }
 

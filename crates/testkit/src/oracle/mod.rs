@@ -1,4 +1,4 @@
-//! The brute-force oracle: semantics.md section 1, enumerated.
+//! The brute-force oracle: docs/semantics.md, section 1, enumerated.
 //!
 //! Every interleaving at every scheduling point, every data choice, configurations compared by structure, no
 //! reduction and no hashing tricks. It is slow and simple on purpose, and an independent reading of the language: it
@@ -42,11 +42,20 @@ pub struct OracleOptions {
     pub max_inbox: Option<usize>,
     /// Answers to a choice of a number that are looked at, spread from the first to the last.
     pub max_choices: Option<u32>,
+    /// Texts of machines are those that P gives, with the number of the creation; otherwise with the path, which does not depend on
+    /// the interleaving.
+    pub exact_texts: bool,
 }
 
 impl Default for OracleOptions {
     fn default() -> Self {
-        OracleOptions { max_configurations: 20_000, max_tasks: 20_000, max_inbox: None, max_choices: None }
+        OracleOptions {
+            max_configurations: 20_000,
+            max_tasks: 20_000,
+            max_inbox: None,
+            max_choices: None,
+            exact_texts: false,
+        }
     }
 }
 
@@ -107,6 +116,7 @@ impl Search<'_> {
     fn initial(&mut self) -> Option<Configuration> {
         let (program, test, rules) = (self.program, self.test, self.rules);
         let main: Path = [].into();
+        let order = self.options.exact_texts.then(|| vec![(main.clone(), test.main_interface)]);
         let machine = new_machine(program, test, test.main_interface, Value::Null);
         let monitors = test.system.monitors.iter().map(|&(monitor, _)| {
             let start = program.machines[monitor].start.unwrap_or(StateId::from_u32(0));
@@ -116,6 +126,7 @@ impl Search<'_> {
             machines: BTreeMap::from([(main, Rc::new(machine))]),
             monitors: monitors.collect(),
             network: Network::default(),
+            order,
         };
         // Monitors make no choices.
         let mut script = Script::default();
@@ -243,7 +254,7 @@ impl Search<'_> {
         }
     }
 
-    /// Nobody can step (p-language.md, sections 6.15 and 6.16).
+    /// No machine can step: the run has terminated (docs/semantics.md, sections 1 and 6).
     fn quiescent(&mut self, conf: &Configuration) {
         let machines =
             conf.machines.iter().filter_map(|(path, local)| self.local_view(path, local)).collect();

@@ -1,4 +1,4 @@
-//! The network between machines and the faults that are let in (semantics.md, section 3), read literally.
+//! The network between machines and the faults that are let in (docs/semantics.md, section 3), read literally.
 //!
 //! Every message on its way is a packet with the set of packets that happened before it, and every machine has the set
 //! of those that happened before what it does next. A packet is named by its two ends and how many are before it there.

@@ -1,17 +1,18 @@
-//! Values as `format` shows them (p-language.md, section 4.7).
+//! Values as `format` shows them.
 
-use allways_p::hir::Program;
+use allways_p::hir::{InterfaceId, Program};
 
 use super::value::{Path, Value};
 
 /// Around the path of a machine in a string. The number that P prints depends on the interleaving, and a string
-/// is part of the state; so the state holds the path, between the marks that the kernel uses too.
+/// is part of the state; so the state holds the path, between the marks that the kernel uses too, unless the program may depend on it.
 const MARKS: [char; 2] = ['\u{f5a00}', '\u{f5a01}'];
 
-pub fn write(program: &Program, value: &Value, out: &mut String) {
+/// `order` are the machines in order of creation, if their numbers are to be seen.
+pub fn write(program: &Program, order: Option<&[(Path, InterfaceId)]>, value: &Value, out: &mut String) {
     let shown = |value: &Value| {
         let mut text = String::new();
-        write(program, value, &mut text);
+        write(program, order, value, &mut text);
         text
     };
     match value {
@@ -23,9 +24,20 @@ pub fn write(program: &Program, value: &Value, out: &mut String) {
         Value::String(text) => out.push_str(text),
         Value::Event(event) => out.push_str(program.name(program.events[*event].name)),
         Value::Machine(path, _) => {
-            out.push(MARKS[0]);
-            out.push_str(&path_text(path));
-            out.push(MARKS[1]);
+            let number = order.and_then(|order| {
+                order.iter().zip(1..).find(|((known, _), _)| known == path).map(|(known, n)| (known.1, n))
+            });
+            match number {
+                Some((interface, number)) => {
+                    let name = program.name(program.interfaces[interface].name);
+                    out.push_str(&format!("{name}({number})"));
+                }
+                None => {
+                    out.push(MARKS[0]);
+                    out.push_str(&path_text(path));
+                    out.push(MARKS[1]);
+                }
+            }
         }
         Value::Tuple(parts) => {
             let parts: Vec<String> = parts.iter().map(|part| shown(part) + ",").collect();

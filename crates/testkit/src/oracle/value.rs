@@ -1,4 +1,4 @@
-//! Owned values, as p-language.md section 4 describes them and with no thought of speed.
+//! Owned values with P's value semantics (docs/semantics.md, section 1), written for clarity, not for speed.
 //!
 //! Sets and maps keep their elements in slots: a new element takes the slot freed last, a copy has no free slots
 //! (section 4.10). Programs see that order, so it is part of a value here; `==` of P is [`Value::equals`].

@@ -51,6 +51,9 @@ pub fn prove(
         let mut search = Search::new(exe, options, None, observer, cancel);
         return search.finish(SearchEnd::Stopped(StopReason::Unsupported { what }));
     }
+    if let Some(reason) = crate::search::observed_text(exe) {
+        return Search::new(exe, options, None, observer, cancel).finish(SearchEnd::Stopped(reason));
+    }
     let new = |bound| Search::new(exe, options, bound, observer, cancel);
     let mut exact = match options.flood {
         FloodRule::Bound(bound) => {
@@ -334,9 +337,6 @@ impl<'a> Search<'a> {
         });
         if let Some(reason) = self.cancel.reason() {
             return Some(reason);
-        }
-        if self.observer.should_stop() {
-            return Some(StopReason::Interrupted);
         }
         if let Some(limit) = self.options.limits.memory_bytes
             && bytes > limit
@@ -816,14 +816,15 @@ impl<'a> Search<'a> {
             let kernel = replay(self.exe, limits, schedule, &mut tracer)
                 .map_err(|error| InternalError::Replay { index: 0, error })?;
             let outcome = kernel.outcome().clone();
-            let trace = tracer.finish(&outcome);
+            let trace = tracer.finish(&kernel);
             match outcome {
                 Outcome::Violated(violation) => Ok((*violation, trace)),
                 other => Err(witness::differs("the violation again", &other)),
             }
         };
         let (violation, _) = run(&schedule)?;
-        let mut kernel = Kernel::new(self.exe.clone(), limits);
+        let mut kernel = Kernel::with_stop(self.exe.clone(), limits, self.cancel);
+        kernel.set_transient(true);
         let is_cancelled = || self.cancel.reason().is_some();
         let budget = self.options.shrink_steps;
         let schedule = shrink::shrink(&mut kernel, &schedule, &violation, budget, &is_cancelled);

@@ -1,4 +1,4 @@
-//! Almost-synchronous exploration: proofs for unbounded inboxes, on the reduced system of semantics.md section 4.
+//! Almost-synchronous exploration: proofs for unbounded inboxes, on the reduced system of docs/semantics.md, section 4.
 //!
 //! A state is a configuration with a set of *blocked* machines, which never move again. From a state only those machines
 //! move whose step touches a *destination set*, and one more move blocks all of them. A set is good enough when

@@ -23,7 +23,7 @@ pub struct Survey {
     pub violations: Vec<Violation>,
     pub unknown: Option<StopReason>,
     /// Has the values of the locals.
-    pub kernel: Kernel,
+    pub kernel: Kernel<'static>,
     pub n_states: u64,
     pub largest_inbox: u32,
     pub is_approximate: bool,

@@ -18,6 +18,8 @@ const LIMIT: usize = 10_000;
 const LIMIT_OF_SETS: usize = 5_000;
 /// Steps after which it asks whether to go on.
 const LOOK_AFTER: usize = 1 << 16;
+/// Of local states. Those of a program whose inboxes or collections grow for ever are large after a few thousand steps.
+const LIMIT_OF_BYTES: usize = 64 << 20;
 /// So many machines have enough orders for symmetry to pay.
 const MANY_ALIKE: usize = 5;
 
@@ -56,7 +58,7 @@ pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>, has_broadcasts: bo
     looked.is_some_and(|n_seen| are_many || remaining.len() * 10 <= n_seen * 7)
 }
 
-/// Goes through the first configurations by layers and tells of each when it is new; how many there were. `None` if it was asked to
+/// Goes through the first configurations by layers and passes on each when it is new; how many there were. `None` if it was asked to
 /// stop, memory ran out, or something is broken there.
 fn look<'a>(
     cx: Context<'a>,
@@ -73,7 +75,12 @@ fn look<'a>(
         layer.push(vector);
     }
     let mut n_steps = 0;
+    let share = cx.options.limits.memory_bytes.map_or(usize::MAX, |bytes| bytes as usize / 8);
+    let limit_of_bytes = LIMIT_OF_BYTES.min(share);
     while layer.len() > 0 && seen.len() < limit {
+        if super::super::lock(cx.cells).n_bytes() > limit_of_bytes {
+            break;
+        }
         let mut next = Layer::default();
         for at in 0..layer.len() {
             // A single configuration may have very many steps.

@@ -80,7 +80,6 @@ impl Parser<'_> {
                 | words::EVENTSET
                 | words::INTERFACE
                 | words::SPEC
-                | words::SCENARIO
                 | words::FUN
                 | words::MODULE
                 | words::TEST
@@ -88,15 +87,23 @@ impl Parser<'_> {
                 words::EVENT | words::MACHINE | words::PARAM => self.nth(1).tok == Tok::Name,
                 _ => false,
             },
-            Tok::Name => self.begins_proof_decl(),
+            Tok::Name => self.begins_scenario() || self.begins_proof_decl(),
             _ => false,
         }
+    }
+
+    /// `scenario` is a name unless the name of a scenario follows.
+    pub(super) fn begins_scenario(&self) -> bool {
+        self.at_word(words::SCENARIO) && matches!(self.nth(1).tok, Tok::Name | Tok::Word)
     }
 
     fn decl(&mut self) -> Parsed<Decl> {
         let token = self.token();
         if token.tok == Tok::Name && self.begins_proof_decl() {
             return self.proof_decl();
+        }
+        if self.begins_scenario() {
+            return self.machine(MachineKind::Scenario);
         }
         if token.tok != Tok::Word {
             return Err(self.no_decl());
@@ -141,7 +148,6 @@ impl Parser<'_> {
             }
             words::MACHINE => self.machine(MachineKind::Machine),
             words::SPEC => self.machine(MachineKind::Spec),
-            words::SCENARIO => self.machine(MachineKind::Scenario),
             words::FUN => Ok(Decl::Fun(self.fun()?)),
             words::MODULE => {
                 self.bump();

@@ -225,10 +225,40 @@ impl Parser<'_> {
                     "begin with an empty variable, and insert with `s += (index, value);`",
                 ));
             }
+            Tok::LBrace if !self.on_new_line() => {
+                let failed = self.fail(
+                    codes::SYNTAX_ERROR,
+                    start,
+                    "an expression cannot begin with `{`",
+                    "write a tuple as `(1, 2)` or `(name = 1, other = 2)`; a collection begins empty, and elements are inserted",
+                );
+                self.skip_braces();
+                return Err(failed);
+            }
             _ => return Err(self.expected("an expression")),
         };
         let span = self.since(start);
         self.push(kind, span)
+    }
+
+    /// Takes an opening brace and all to the brace that closes it, unless something else begins before.
+    fn skip_braces(&mut self) {
+        let start = self.pos;
+        let mut depth = 0usize;
+        loop {
+            match self.tok() {
+                Tok::LBrace => depth += 1,
+                Tok::RBrace => depth -= 1,
+                Tok::Eof => break,
+                Tok::Word if words::begins_line(self.token().symbol) && self.on_new_line() => break,
+                _ => {}
+            }
+            self.bump();
+            if depth == 0 {
+                return;
+            }
+        }
+        self.pos = start;
     }
 
     /// The digits behind the point; a float is put together from up to three tokens.
@@ -304,6 +334,11 @@ impl Parser<'_> {
                 self.int()?;
                 self.expect(Tok::RParen)?;
                 Ok(ExprKind::FloatPair)
+            }
+            words::IF | words::WHILE | words::FOREACH if self.nth(1).tok == Tok::LParen => {
+                let message = format!("`{}` is a statement and has no value", self.symbols.text(word));
+                let help = "assign to a variable inside of it, and use the variable here";
+                Err(self.fail(codes::SYNTAX_ERROR, self.span(), &message, help))
             }
             _ if self.stands_like_a_name() => Ok(ExprKind::Name(self.name("a name")?.symbol)),
             _ => Err(self.expected("an expression")),

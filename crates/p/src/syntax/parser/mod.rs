@@ -37,6 +37,9 @@ const MAX_EXPR_DEPTH: u32 = 500;
 /// After that many mistakes in a file the rest of them is not told: nobody reads on, and memory is finite.
 const MAX_REPORTS: usize = 1000;
 
+/// How many tokens behind a mistake its closing parenthesis is looked for.
+const MAX_SKIPPED: usize = 4096;
+
 /// A production did not match; what was expected has been reported.
 #[derive(Clone, Copy, Debug)]
 struct Failed;
@@ -95,7 +98,7 @@ struct Parser<'a> {
     dialect: Dialect,
     symbols: &'a Interner,
     tree: Tree,
-    /// Proof words that this file uses as names and that have been reported.
+    /// Words that this file uses as names, that P reserves since P 3 only, and that have been reported.
     warned_words: FxHashSet<Symbol>,
     /// Reserved words that this file takes for names and that have been reported. They are understood as names where they
     /// cannot mean anything else: a mistake is reported once.
@@ -257,8 +260,12 @@ impl Parser<'_> {
 
     /// Whether a line break lies between the last token and this one.
     fn on_new_line(&self) -> bool {
-        let from = self.prev_span().end as usize;
-        let to = self.token().start as usize;
+        self.is_first_of_line(self.pos)
+    }
+
+    fn is_first_of_line(&self, at: usize) -> bool {
+        let from = self.tokens[at.saturating_sub(1)].end as usize;
+        let to = self.tokens[at].start as usize;
         from <= to && self.text[from..to].contains('\n')
     }
 
@@ -268,7 +275,7 @@ impl Parser<'_> {
             Tok::Name => {
                 self.bump();
                 let name = Name { symbol: token.symbol, span: self.span_of(token) };
-                self.check_proof_word(name);
+                self.check_recent_word(name);
                 Ok(name)
             }
             Tok::Word => {
@@ -358,14 +365,19 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Reports a proof word that is used as a name: a warning for programs of older versions, an error
+    /// Reports a word that is used as a name and that older versions of P did not reserve: a warning, or an error
     /// when P 3 is to be followed.
-    fn check_proof_word(&mut self, name: Name) {
-        if !words::is_proof_word(name.symbol) || self.in_proof > 0 || !self.warned_words.insert(name.symbol) {
+    fn check_recent_word(&mut self, name: Name) {
+        let is_scenario = name.symbol == words::SCENARIO;
+        let is_recent = is_scenario || words::is_proof_word(name.symbol) && self.in_proof == 0;
+        if !is_recent || !self.warned_words.insert(name.symbol) {
             return;
         }
         let word = self.symbols.text(name.symbol);
-        let message = format!("`{word}` is reserved for proofs in P 3");
+        let message = match is_scenario {
+            true => format!("`{word}` is reserved for declarations in P 3"),
+            false => format!("`{word}` is reserved for proofs in P 3"),
+        };
         let diagnostic = if self.dialect.strict || self.dialect.verifier {
             Diagnostic::error(codes::LEGACY_NAME, name.span, message).label("used as a name here")
         } else {
@@ -552,6 +564,9 @@ impl Parser<'_> {
     /// braces, or to a closing brace that it did not open. Takes a `;` that ends it. Inside of its braces only
     /// what `stops_inside` finds at the start of a line ends it: then a closing brace is missing.
     fn recover(&mut self, start: usize, stops: impl Fn(&Self) -> bool, stops_inside: impl Fn(&Self) -> bool) {
+        if let Some(behind) = self.behind_parentheses(start) {
+            self.pos = behind;
+        }
         let mut depth = 0usize;
         for token in &self.tokens[start..self.pos] {
             match token.tok {
@@ -588,6 +603,40 @@ impl Parser<'_> {
             }
             self.bump();
         }
+    }
+
+    /// The token behind the parentheses and brackets that are open here and were opened at or behind token `start`: a mistake
+    /// inside of them says nothing about what follows, and a line or `;` in them begins no statement. None if they are
+    /// not closed, as far as can be told: before the block ends, or a line begins with a word that cannot stand in them.
+    fn behind_parentheses(&self, start: usize) -> Option<usize> {
+        let mut n_open = 0usize;
+        for token in &self.tokens[start..self.pos] {
+            match token.tok {
+                Tok::LParen | Tok::LBracket => n_open += 1,
+                Tok::RParen | Tok::RBracket => n_open = n_open.saturating_sub(1),
+                // What is open outside of a block is not looked for inside.
+                Tok::LBrace | Tok::RBrace => n_open = 0,
+                _ => {}
+            }
+        }
+        let mut n_braces = 0usize;
+        let end = self.tokens.len().min(self.pos + MAX_SKIPPED);
+        for at in self.pos..end {
+            if n_open == 0 {
+                return (at > self.pos).then_some(at);
+            }
+            let token = self.tokens[at];
+            match token.tok {
+                Tok::LParen | Tok::LBracket => n_open += 1,
+                Tok::RParen | Tok::RBracket => n_open -= 1,
+                Tok::LBrace => n_braces += 1,
+                Tok::RBrace => n_braces = n_braces.checked_sub(1)?,
+                Tok::Eof => return None,
+                Tok::Word if words::begins_line(token.symbol) && self.is_first_of_line(at) => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     // Shared productions.

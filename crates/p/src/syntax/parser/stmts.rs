@@ -57,34 +57,34 @@ impl Parser<'_> {
     /// Words that cannot stand in a function body.
     pub(super) fn begins_outside(&self) -> bool {
         let token = self.token();
-        token.tok == Tok::Word
-            && self.on_new_line()
-            && !self.is_used_like_a_name()
-            && matches!(
-                token.symbol,
-                words::STATE
-                    | words::START
-                    | words::HOT
-                    | words::COLD
-                    | words::FUN
-                    | words::SPEC
-                    | words::SCENARIO
-                    | words::MODULE
-                    | words::TEST
-                    | words::ENTRY
-                    | words::EXIT
-                    | words::ON
-                    | words::DEFER
-                    | words::IGNORE
-                    | words::TYPE
-                    | words::ENUM
-                    | words::EVENTSET
-                    | words::INTERFACE
-                    | words::IMPLEMENTATION
-                    | words::MACHINE
-                    | words::EVENT
-                    | words::CASE
-            )
+        self.begins_scenario() && self.on_new_line() && self.nth_is_word(2, words::OBSERVES)
+            || token.tok == Tok::Word
+                && self.on_new_line()
+                && !self.is_used_like_a_name()
+                && matches!(
+                    token.symbol,
+                    words::STATE
+                        | words::START
+                        | words::HOT
+                        | words::COLD
+                        | words::FUN
+                        | words::SPEC
+                        | words::MODULE
+                        | words::TEST
+                        | words::ENTRY
+                        | words::EXIT
+                        | words::ON
+                        | words::DEFER
+                        | words::IGNORE
+                        | words::TYPE
+                        | words::ENUM
+                        | words::EVENTSET
+                        | words::INTERFACE
+                        | words::IMPLEMENTATION
+                        | words::MACHINE
+                        | words::EVENT
+                        | words::CASE
+                )
     }
 
     /// Whether what begins here is changed or called.

@@ -116,9 +116,13 @@ impl<'t> File<'t> {
             return Err(format!("the first line is not `{HEAD}`"));
         }
         let test = next_line(&mut rest).and_then(|line| line.strip_prefix("test "));
+        let mut rules = next_line(&mut rest);
+        if rules.is_some_and(|line| line.starts_with("program ")) {
+            rules = next_line(&mut rest);
+        }
         let mut file = File {
             test: test.ok_or("no test is named")?,
-            is_lean: match next_line(&mut rest) {
+            is_lean: match rules {
                 Some("rules lean") => true,
                 Some("rules paper") => false,
                 _ => return Err("no rules are named".to_owned()),

@@ -12,7 +12,7 @@ use allways_machine::{
     Alone, Executable, Kernel, KnownValues, Local, Message, Outcome, Pending, Silent, Status, must_wait,
 };
 use allways_run::{InstanceId, Limits};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::super::certificate::{hex, place_text};
 use super::file::File;
@@ -66,7 +66,7 @@ type Key = (u32, Tail, Box<[u64]>);
 
 pub(super) struct Places<'t> {
     exe: Arc<Executable>,
-    kernel: Kernel,
+    kernel: Kernel<'static>,
     file: &'t File<'t>,
     sorted: KnownValues,
     /// By slot, without monitors.
@@ -308,11 +308,13 @@ impl<'t> Places<'t> {
         let exe = self.exe.clone();
         let machine = self.machines[slot as usize - exe.monitors.len()];
         let mut found = Vec::new();
-        let mut known: FxHashSet<Vec<u64>> = FxHashSet::default();
-        let mut open =
-            vec![(first, self.kernel.configuration().local(machine).clone(), self.outcome(), Vec::new())];
+        let mut known: FxHashMap<Vec<u64>, usize> = FxHashMap::default();
+        // From choice to choice, and those after which there is an end: a handler that comes to none is endless.
+        let (mut edges, mut ends): (Vec<(usize, usize)>, Vec<usize>) = (Vec::new(), Vec::new());
+        let local = self.kernel.configuration().local(machine).clone();
+        let mut open = vec![(first, local, self.outcome(), Vec::new(), None)];
         let mut n_ways = 0;
-        while let Some((alone, local, outcome, mut observed)) = open.pop() {
+        while let Some((alone, local, outcome, mut observed, from)) = open.pop() {
             for message in alone.observed {
                 let number = self.message(message);
                 if let Some(interface) = interface {
@@ -321,6 +323,7 @@ impl<'t> Places<'t> {
                 }
             }
             let Some(paused) = alone.paused else {
+                ends.extend(from);
                 match outcome {
                     Err(why) => found.push((Err(why), observed.into())),
                     Ok(()) => {
@@ -332,7 +335,7 @@ impl<'t> Places<'t> {
                 }
                 continue;
             };
-            let mut key = vec![u64::from(paused.own), u64::from(paused.fuel), observed.len() as u64];
+            let mut key = vec![u64::from(paused.own), observed.len() as u64];
             key.extend(
                 observed.iter().map(|&(monitor, message)| u64::from(monitor) << 32 | u64::from(message)),
             );
@@ -340,7 +343,10 @@ impl<'t> Places<'t> {
                 true => live_words(&exe, &local, &mut key),
                 false => words(&local, &mut key),
             }
-            if !known.insert(key) {
+            let n_known = known.len();
+            let number = *known.entry(key).or_insert(n_known);
+            edges.extend(from.map(|from| (from, number)));
+            if number < n_known {
                 continue;
             }
             for answer in 0..paused.point.n_answers {
@@ -350,8 +356,11 @@ impl<'t> Places<'t> {
                 }
                 let alone = self.kernel.resume_alone(&local, &paused, answer, &mut Silent);
                 let local = self.kernel.configuration().local(machine).clone();
-                open.push((alone, local, self.outcome(), observed.clone()));
+                open.push((alone, local, self.outcome(), observed.clone(), Some(number)));
             }
+        }
+        if !all_end(known.len(), &edges, ends) {
+            return Err("a handler that never ends".to_owned());
         }
         found.sort_unstable();
         found.dedup();
@@ -472,4 +481,19 @@ impl<'t> Places<'t> {
         }
         number
     }
+}
+
+/// Whether one of `ends` can be reached from each of `n` choices.
+fn all_end(n: usize, edges: &[(usize, usize)], mut ends: Vec<usize>) -> bool {
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for &(from, to) in edges {
+        before[to].push(from);
+    }
+    let mut is_good = vec![false; n];
+    while let Some(choice) = ends.pop() {
+        if !std::mem::replace(&mut is_good[choice], true) {
+            ends.append(&mut before[choice]);
+        }
+    }
+    is_good.into_iter().all(|is_good| is_good)
 }

@@ -32,6 +32,8 @@ use file::{File, next_line};
 use local::{Head, Places};
 use senders::Senders;
 
+use crate::options::Cancel;
+
 /// In a slot: there is no such machine.
 const NOBODY: u32 = 0;
 /// In a slot: the machine is blocked or has halted.
@@ -56,6 +58,19 @@ pub struct Certified {
 /// The test that a certificate names.
 pub fn test_of(text: &str) -> Option<&str> {
     text.lines().nth(1)?.strip_prefix("test ")
+}
+
+/// The label of the program that a certificate was written for, if it has one.
+pub fn program_of(text: &str) -> Option<&str> {
+    text.lines().nth(2)?.strip_prefix("program ")
+}
+
+/// A certificate with a label for the program that it was written for. It proves nothing, and tells a program that was
+/// changed from a proof that is wrong.
+pub fn with_program(text: &str, label: &str) -> String {
+    let n_head = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
+    let (head, rest) = text.split_at(n_head);
+    format!("{head}program {label}\n{rest}")
 }
 
 /// Why a certificate is not accepted.
@@ -91,9 +106,15 @@ pub fn certify(
     text: &str,
     limits: Limits,
     observer: &dyn Observer,
+    cancel: &dyn Cancel,
 ) -> Result<Certified, Refusal> {
     if !exe.network.is_default() {
         return Err("certificates are for P's own network".into());
+    }
+    if exe.observed_text.is_some() {
+        return Err(
+            "runs of the program may depend on the texts of machines, which certificates do not cover".into(),
+        );
     }
     let file = File::read(text, exe.monitors.len() as u32)?;
     let topology = Topology::new(exe);
@@ -133,9 +154,9 @@ pub fn certify(
                 bytes: Some((text.len() + file.states.n_bytes()) as u64),
                 ..Progress::default()
             });
-            if observer.should_stop() {
-                return Err(Refusal::Interrupted);
-            }
+        }
+        if state % INTERVAL == 0 && cancel.reason().is_some() {
+            return Err(Refusal::Interrupted);
         }
     }
     Ok(Certified {

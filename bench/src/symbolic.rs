@@ -1,0 +1,214 @@
+//! Symbolic exploration: the tables of the PSYM paper on models of our own, and how time grows with the number of machines.
+//!
+//! Each row runs the symbolic and the explicit engine in the same process, each within a limit of time, and prints processor
+//! time, the memory that the engine counts, and ratios: to the paper's figure, where its model is comparable, and to explicit search. The models are
+//! not the paper's, which are not public in this form, so a ratio to the paper is an order of magnitude.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use allways_driver::Request;
+use allways_driver::engine::{self, Answer, Budget, Effort, Question, Settings};
+use allways_machine::Executable;
+use allways_run::{Quiet, StopReason, Verdict};
+
+use crate::search::timed;
+
+/// A row of a table: the paper's name for it and its seconds, a model and a test.
+struct Row {
+    table: &'static str,
+    name: &'static str,
+    seconds: Option<f64>,
+    model: &'static str,
+    test: &'static str,
+}
+
+const fn row(
+    table: &'static str,
+    name: &'static str,
+    seconds: Option<f64>,
+    model: &'static str,
+    test: &'static str,
+) -> Row {
+    Row { table, name, seconds, model, test }
+}
+
+const ROWS: &[Row] = &[
+    row("2", "Chang-Roberts 5", Some(1.0), "models/ring_election", "tcElection___nNodes_5"),
+    row("2", "hybrid clocks 3", Some(3.0), "models/hybrid_clock", "tcClocks___nNodes_3__maxTime_3__drift_2"),
+    row("2", "hybrid clocks 4", Some(8.0), "models/hybrid_clock", "tcClocks___nNodes_3__maxTime_4__drift_2"),
+    row("2", "hybrid clocks 5", Some(24.0), "models/hybrid_clock", "tcClocks___nNodes_3__maxTime_5__drift_2"),
+    row("2", "Ben-Or rounds 2", Some(7.0), "models/ben_or", "tcBenOr___nNodes_3__nFaults_1__maxRound_2"),
+    row("2", "Ben-Or rounds 3", Some(71.0), "models/ben_or", "tcBenOr___nNodes_3__nFaults_1__maxRound_3"),
+    row("2", "Paxos simple", Some(201.0), "models/paxos", "tcAgreement___nProposers_2__nAcceptors_3"),
+    row("3", "token ring", Some(2.0), "models/token_ring", "tcToken___nNodes_5"),
+    row("3", "German", Some(44.0), "models/german", "tcCoherent___nClients_4__nRequests_2"),
+    row("3", "failure detector", Some(38.0), "models/failure_detector", "tcDetector___nNodes_4"),
+    row(
+        "3",
+        "two-phase commit",
+        Some(3442.0),
+        "bench/models/commit_with_timer",
+        "tcCommit___nParticipants_4__nTransactions_2",
+    ),
+    row(
+        "5",
+        "two-phase commit 2",
+        Some(1.0),
+        "models/two_phase",
+        "tcAtomic___nParticipants_2__nTransactions_1",
+    ),
+    row(
+        "5",
+        "two-phase commit 4",
+        Some(1.0),
+        "models/two_phase",
+        "tcAtomic___nParticipants_4__nTransactions_1",
+    ),
+    row("6", "lastzero 5", Some(93.0), "bench/models/last_zero", "tcLastZero___n_5"),
+    row("6", "lastzero 10", Some(12.0), "bench/models/last_zero", "tcLastZero___n_10"),
+    row("6", "lastzero 15", Some(73.0), "bench/models/last_zero", "tcLastZero___n_15"),
+    row("6", "counter 5", Some(1.0), "bench/models/counter", "tcCounter___n_5"),
+    row("6", "counter 10", Some(7.6), "bench/models/counter", "tcCounter___n_10"),
+    row("6", "counter 15", Some(317.0), "bench/models/counter", "tcCounter___n_15"),
+];
+
+/// Families of tests: the model, and part of the names of its tests.
+const GROWTH: &[(&str, &str)] = &[
+    ("bench/models/commit_with_timer", "tcCommit"),
+    ("bench/models/last_zero", "tcLastZero"),
+    ("bench/models/rings", "tcRings"),
+    ("models/german", "nRequests_2"),
+    ("models/paxos", "nAcceptors_3"),
+];
+
+const MEMORY: u64 = 8 << 30;
+
+/// The repository, wherever the bench is run.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The tests of a model of which the name contains a word.
+fn tests(model: &str, word: &str) -> Vec<Arc<Executable>> {
+    let request = Request { paths: vec![root().join(model)], ..Request::default() };
+    let compilation = allways_driver::compile(&request, false);
+    let Some(program) = compilation.program else {
+        eprintln!("{model}: rejected");
+        return Vec::new();
+    };
+    (0..program.tests.len())
+        .map(|test| Arc::new(Executable::new(&program, test)))
+        .filter(|exe| exe.test_name.contains(word))
+        .collect()
+}
+
+struct Run {
+    answer: Answer,
+    cpu: f64,
+}
+
+fn run_engine(exe: &Arc<Executable>, name: &str, limit: Duration) -> Option<Run> {
+    let start = Instant::now();
+    let cancel = || (start.elapsed() > limit).then_some(StopReason::Time(limit));
+    let budget = Budget { n_threads: 1, memory_bytes: Some(MEMORY), effort: Effort::Whole };
+    let question = Question::new(exe.clone());
+    let (answer, cpu, _) =
+        timed(|| engine::answer(name, &question, &Settings::default(), budget, &Quiet, &cancel));
+    match answer {
+        Ok(answer) => Some(Run { answer, cpu }),
+        Err(error) => {
+            eprintln!("{}: internal error: {error}", exe.test_name);
+            None
+        }
+    }
+}
+
+fn is_decided(answer: &Answer) -> bool {
+    !matches!(answer.verdict, Verdict::Unknown(_))
+}
+
+/// Runs both engines on a test, and prints one line; says whether their verdicts agree.
+fn compare(label: &str, exe: &Arc<Executable>, paper: Option<f64>, limit: Duration) -> bool {
+    let (Some(symbolic), Some(explicit)) =
+        (run_engine(exe, engine::SYMBOLIC, limit), run_engine(exe, engine::EXPLICIT, limit))
+    else {
+        return false;
+    };
+    let figures = symbolic.answer.figures.symbolic.clone().unwrap_or_default();
+    let megabytes = |run: &Run| run.answer.figures.search.map_or(0, |search| search.peak_bytes >> 20);
+    let seconds = |run: &Run| match is_decided(&run.answer) {
+        true => format!("{:.2}", run.cpu),
+        false => format!("> {:.0}", run.cpu),
+    };
+    let ratio = match (is_decided(&symbolic.answer), is_decided(&explicit.answer)) {
+        (true, true) => format!("{:.2}", symbolic.cpu.max(0.01) / explicit.cpu.max(0.01)),
+        (true, false) => format!("< {:.2}", symbolic.cpu.max(0.01) / explicit.cpu.max(0.01)),
+        (false, true) => format!("> {:.1}", symbolic.cpu.max(0.01) / explicit.cpu.max(0.01)),
+        (false, false) => "-".to_owned(),
+    };
+    let of_paper = match (paper, is_decided(&symbolic.answer)) {
+        (Some(paper), true) => format!("{:.4}", symbolic.cpu.max(0.01) / paper),
+        _ => "-".to_owned(),
+    };
+    let count = figures.configurations.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
+    println!(
+        "{label:42} {count:>12} {:>9} {:>8} {:>9} {:>8} {:>5} {:>9} {:>6} {ratio:>8} {of_paper:>8}",
+        figures.n_handler_runs,
+        figures.peak_nodes,
+        seconds(&symbolic),
+        seconds(&explicit),
+        figures.n_slots,
+        figures.most_local_states,
+        megabytes(&symbolic),
+    );
+    let verdicts = [&symbolic.answer.verdict, &explicit.answer.verdict];
+    match verdicts {
+        [Verdict::Unknown(_), _] | [_, Verdict::Unknown(_)] => true,
+        [Verdict::Holds(_), Verdict::Holds(_)] | [Verdict::Violated(_), Verdict::Violated(_)] => true,
+        [a, b] => {
+            eprintln!("{label}: the engines differ: {a:?}, {b:?}");
+            false
+        }
+    }
+}
+
+fn header() {
+    println!(
+        "{:42} {:>12} {:>9} {:>8} {:>9} {:>8} {:>5} {:>9} {:>6} {:>8} {:>8}",
+        "model", "configs", "runs", "nodes", "symb. s", "expl. s", "slots", "locals", "MB", "s/e", "s/paper"
+    );
+}
+
+/// The tables, or the rows that have all of the words in table or name; says whether the engines agree.
+pub fn run(limit: Duration, words: &[&str]) -> bool {
+    header();
+    let mut agree = true;
+    for Row { table, name, seconds, model, test } in ROWS {
+        let label = format!("{table}: {name}");
+        if !words.iter().all(|word| label.contains(word)) {
+            continue;
+        }
+        for exe in tests(model, test).iter().filter(|exe| exe.test_name == *test) {
+            agree &= compare(&label, exe, *seconds, limit);
+        }
+    }
+    agree
+}
+
+/// How figures grow: a line for each test of the families, the data of a plot.
+pub fn growth(limit: Duration, words: &[&str]) -> bool {
+    header();
+    let mut agree = true;
+    for (model, word) in GROWTH {
+        if !words.iter().all(|word| model.contains(word)) {
+            continue;
+        }
+        for exe in tests(model, word) {
+            let label = exe.test_name.clone();
+            agree &= compare(&label, &exe, None, limit);
+        }
+    }
+    agree
+}

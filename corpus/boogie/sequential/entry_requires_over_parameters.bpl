@@ -1,0 +1,6 @@
+// fails 1
+procedure {:entrypoint} main(i: int)
+  requires i > 0;
+{
+  assert i > 1;
+}

@@ -1,0 +1,2 @@
+// expect: unknown LongHandler
+machine Main { start state S { entry { var x: int; while (true) { x = x + 1; } } } }

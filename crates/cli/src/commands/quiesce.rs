@@ -1,0 +1,16 @@
+//! `allways quiesce`: whether every run ends, or messages cause messages for ever.
+
+mod boogie;
+mod p;
+
+pub use p::{Asked, report_of, run_test};
+
+use crate::args::QuiesceArgs;
+use crate::exit::ExitStatus;
+
+pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
+    if super::boogie::is_boogie(&args.input.paths) {
+        return boogie::quiesce(&args.input.paths, args);
+    }
+    p::quiesce(args)
+}

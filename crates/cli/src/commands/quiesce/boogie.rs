@@ -1,0 +1,237 @@
+//! `allways quiesce` of Boogie programs.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use allways_driver::boogie;
+use allways_driver::boogie::quiesce::{
+    Covered, Divergence, QuiesceError, QuiesceOptions, QuiesceReport, QuiesceVerdict,
+};
+use allways_report::check::explain_stop;
+use allways_report::text::{count, count_of};
+use allways_report::{json, lasso};
+use allways_run::StopReason;
+
+use super::super::boogie::{compile_report, name, refuse_mixed, show_diagnostics, show_error};
+use super::p::picture_format;
+use crate::args::{Format, QuiesceArgs};
+use crate::exit::ExitStatus;
+use crate::interrupt;
+use crate::printer;
+use crate::progress::ProgressLine;
+
+/// The budget of a search whose bounds rise.
+const USUAL_TIME: Duration = Duration::from_secs(60);
+
+/// Asks one program.
+pub fn quiesce(paths: &[PathBuf], args: &QuiesceArgs) -> ExitStatus {
+    if let Err(status) = refuse_mixed(paths) {
+        return status;
+    }
+    if let Some(problem) = misplaced(args) {
+        printer::err(&format!("{problem}\n"));
+        return ExitStatus::Rejected;
+    }
+    let loaded = boogie::load(paths);
+    let is_text = args.format == Format::Text;
+    let Some(checked) = &loaded.checked else {
+        match args.format {
+            Format::Json => printer::out(&json::to_text(&compile_report(paths, &loaded))),
+            Format::Text => show_diagnostics(&loaded),
+        }
+        return ExitStatus::Rejected;
+    };
+    if is_text {
+        show_diagnostics(&loaded);
+    }
+    interrupt::listen();
+    let options = QuiesceOptions {
+        fair: args.fair,
+        rounds: args.rounds,
+        recursion: args.recursion,
+        entry: args.entry.clone(),
+        keep_smt: args.dump_smt.is_some(),
+        time: Some(args.timeout.map_or(USUAL_TIME, Duration::from_secs)),
+    };
+    let name = name(paths);
+    let screen = Screen { line: ProgressLine::new(&name, is_text) };
+    let report = boogie::quiesce::quiesce(&loaded, checked, &options, &screen);
+    screen.line.finish();
+    let report = match report {
+        Ok(report) => report,
+        Err(QuiesceError::Boogie(error)) => return show_error(&loaded, error),
+        Err(QuiesceError::NotRepeated(what)) => {
+            printer::err(&format!("internal error: {what}\n"));
+            return ExitStatus::Internal;
+        }
+    };
+    write_files(&name, args, &report);
+    match args.format {
+        Format::Json => printer::out(&json::to_text(&report_json(&name, args, &report))),
+        Format::Text => show(&name, args, &report),
+    }
+    match &report.verdict {
+        QuiesceVerdict::Diverges(_) => ExitStatus::Violated,
+        QuiesceVerdict::NoDivergence { stopped: Some(StopReason::Interrupted), .. }
+        | QuiesceVerdict::Unknown(StopReason::Interrupted) => ExitStatus::Interrupted,
+        QuiesceVerdict::Quiescent | QuiesceVerdict::NoDivergence { .. } => ExitStatus::Success,
+        QuiesceVerdict::Unknown(_) => ExitStatus::Inconclusive,
+    }
+}
+
+/// Progress for people, and the question whether to stop.
+struct Screen {
+    line: ProgressLine,
+}
+
+impl boogie::Watch for Screen {
+    fn stage(&self, stage: &boogie::Stage) {
+        self.line.draw(|seconds| {
+            format!(
+                " {}, recursion bound {}, {}, {seconds:.0} s",
+                count(u64::from(stage.delays) + 1, "round"),
+                stage.recursion,
+                count_of(stage.n_queries, "query", "queries"),
+            )
+        });
+    }
+
+    fn should_stop(&self) -> bool {
+        interrupt::is_interrupted()
+    }
+}
+
+/// Options of P programs that mean nothing here.
+fn misplaced(args: &QuiesceArgs) -> Option<String> {
+    let given = [
+        (args.testcase.is_some(), "-tc"),
+        (args.all, "--all"),
+        (!args.stimulus.is_empty(), "--stimulus"),
+        (args.memory.is_some(), "--memory"),
+        (args.outdir.is_some(), "--outdir"),
+        (args.junit.is_some(), "--junit"),
+    ];
+    if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
+        return Some(format!("{option} is for P programs, and this is a Boogie file"));
+    }
+    args.diagram.as_deref().and_then(|path| picture_format(path).err())
+}
+
+/// Files that cannot be written do not change the answer.
+fn write_files(name: &str, args: &QuiesceArgs, report: &QuiesceReport) {
+    if let Some(file) = &args.dump_smt {
+        printer::file(file, &report.smt);
+    }
+    if let (QuiesceVerdict::Diverges(found), Some(file)) = (&report.verdict, &args.diagram)
+        && let Ok(write) = picture_format(file)
+    {
+        printer::file(file, &write(&lasso::diagram(name, &found.lasso)));
+    }
+}
+
+/// The verdict in the words of the documentation.
+fn verdict_word(verdict: &QuiesceVerdict) -> &'static str {
+    match verdict {
+        QuiesceVerdict::Diverges(_) => "diverges",
+        QuiesceVerdict::NoDivergence { .. } => "no divergence within bounds",
+        QuiesceVerdict::Quiescent => "quiesces",
+        QuiesceVerdict::Unknown(_) => "unknown",
+    }
+}
+
+/// What the verdict is worth, in a sentence.
+fn explain(args: &QuiesceArgs, report: &QuiesceReport) -> String {
+    let fair = if args.fair { "fair " } else { "" };
+    match &report.verdict {
+        QuiesceVerdict::Diverges(found) => {
+            let Divergence { rounds, recursion, n_trusted, .. } = **found;
+            let trusted = match n_trusted {
+                0 => String::new(),
+                n => format!(
+                    ", except that it leaves {} over unbounded data to the solver",
+                    count(n as u64, "assumption")
+                ),
+            };
+            format!(
+                "found in {} with recursion bound {recursion}; the concurrent interpreter has run stem, loop and loop \
+                 again{trusted}",
+                count(u64::from(rounds), "round")
+            )
+        }
+        QuiesceVerdict::NoDivergence { covered, stopped } => {
+            let bounds: Vec<String> = covered.iter().map(bounds).collect();
+            let stopped = stopped.as_ref().map_or(String::new(), |reason| format!("; then {}", explain_stop(reason)));
+            format!("no {fair}infinite run {}{stopped}; this is no proof", bounds.join(", nor "))
+        }
+        QuiesceVerdict::Quiescent => {
+            "proved: no task can cause another of its own procedure, so every run ends unless a task by itself does not"
+                .to_owned()
+        }
+        QuiesceVerdict::Unknown(reason) => explain_stop(reason),
+    }
+}
+
+fn bounds(covered: &Covered) -> String {
+    let rounds = count(u64::from(covered.rounds), "round");
+    match covered.is_bounded {
+        true => format!("in {rounds} with recursion bound {}", covered.recursion),
+        false => format!("in {rounds}, however long causal chains are"),
+    }
+}
+
+fn show(name: &str, args: &QuiesceArgs, report: &QuiesceReport) {
+    printer::out(&format!("{name}: {}\n", verdict_word(&report.verdict)));
+    if let QuiesceVerdict::Diverges(found) = &report.verdict {
+        printer::out(&format!("\n{}", lasso::render(&found.lasso)));
+        if args.full_trace {
+            printer::out(&format!("\n{}\n", found.trace));
+        }
+    }
+    printer::out(&format!("{}\n", explain(args, report)));
+    let stats = &report.stats;
+    printer::err(&format!(
+        "... {} queries, {} inlined calls, {:.2} s in the solver\n",
+        stats.n_queries,
+        stats.n_instances,
+        stats.solver_time.as_secs_f64()
+    ));
+}
+
+fn report_json(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> serde_json::Value {
+    let divergence = match &report.verdict {
+        QuiesceVerdict::Diverges(found) => serde_json::json!({
+            "rounds": found.rounds,
+            "recursion": found.recursion,
+            "assumptionsLeftToSolver": found.n_trusted,
+            "lasso": lasso::report(&found.lasso),
+            "trace": found.trace.lines().collect::<Vec<_>>(),
+        }),
+        _ => serde_json::Value::Null,
+    };
+    let covered = match &report.verdict {
+        QuiesceVerdict::NoDivergence { covered, .. } => {
+            let one = |covered: &Covered| {
+                serde_json::json!({
+                    "rounds": covered.rounds, "recursion": covered.recursion, "isBounded": covered.is_bounded,
+                })
+            };
+            covered.iter().map(one).collect()
+        }
+        _ => serde_json::Value::Null,
+    };
+    serde_json::json!({
+        "version": json::VERSION,
+        "command": "quiesce",
+        "project": name,
+        "verdict": verdict_word(&report.verdict).replace(' ', "-"),
+        "isProof": matches!(report.verdict, QuiesceVerdict::Quiescent),
+        "explanation": explain(args, report),
+        "fair": args.fair,
+        "covered": covered,
+        "divergence": divergence,
+        "statistics": {
+            "nQueries": report.stats.n_queries,
+            "nInstances": report.stats.n_instances,
+        },
+    })
+}

@@ -1,0 +1,111 @@
+//! `allways quiesce` and `allways sequentialize --non-termination`.
+
+use std::fs;
+
+use allways_testkit::boogie::solver::need_solver;
+
+use crate::common::{allways, assert_says, folder, rejected};
+
+/// One of two tasks is never dispatched by the infinite run.
+const STORM: &str = "var x: bool;\n\
+procedure main() { x := false; call {:async} retry(1); }\n\
+procedure retry(n: int) { if (!x) { call {:async} retry(n); call {:async} stop(); } }\n\
+procedure stop() { x := true; }\n";
+
+const COUNTDOWN: &str = "var n: int;\n\
+procedure main() { n := 2; call {:async} tick(); }\n\
+procedure tick() { if (n > 0) { n := n - 1; call {:async} tick(); } }\n";
+
+#[test]
+fn an_infinite_run_is_shown_with_what_keeps_it_going() {
+    need_solver();
+    let dir = folder("quiesce_storm");
+    fs::write(dir.join("storm.bpl"), STORM).unwrap();
+    let output = allways(&dir, &["quiesce", "storm.bpl", "--diagram", "storm.dot"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let expected = "storm.bpl: diverges
+
+stem:
+    1  main()
+         sends retry(1): pending when the loop starts, handled by 2
+loop, repeated for ever:
+    2  retry(1)
+         sends retry(1): handled in the next turn
+         sends stop(): never handled
+
+feeds the loop: retry -> retry
+each turn ends in the state in which it began
+piles up: stop(), 1 per turn
+unfair: ignores stop() for ever; --fair rules such loops out
+found in 1 round with recursion bound 1; the concurrent interpreter has run stem, loop and loop again
+";
+    assert_eq!(text, expected);
+    assert_says(&fs::read_to_string(dir.join("storm.dot")).unwrap(), &["digraph", "next turn", "piles up"]);
+    let output = allways(&dir, &["quiesce", "storm.bpl", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["verdict"], &report["isProof"]), (&"diverges".into(), &false.into()));
+    let lasso = &report["divergence"]["lasso"];
+    assert_eq!((&lasso["stem"][0]["name"], &lasso["loop"][0]["name"]), (&"main".into(), &"retry".into()));
+    assert_eq!((&lasso["isFair"], &lasso["growing"][0]["message"]), (&false.into(), &"stop()".into()));
+}
+
+#[test]
+fn bounds_without_an_infinite_run_are_no_proof() {
+    need_solver();
+    let dir = folder("quiesce_none");
+    fs::write(dir.join("storm.bpl"), STORM).unwrap();
+    fs::write(dir.join("count.bpl"), COUNTDOWN).unwrap();
+    fs::write(dir.join("once.bpl"), "procedure main() { async call p(); }\nprocedure p() {}\n").unwrap();
+    let said = |args: &[&str]| {
+        let output = allways(&dir, args);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let bounds = ["--rounds", "1", "--recursion", "2"];
+    let fair = said(&[&["quiesce", "storm.bpl", "--fair"], &bounds[..]].concat());
+    assert_says(
+        &fair,
+        &["storm.bpl: no divergence within bounds", "no fair infinite run", "this is no proof"],
+    );
+    let count = said(&[&["quiesce", "count.bpl"], &bounds[..]].concat());
+    assert_says(&count, &["in 1 round", "this is no proof"]);
+    assert_says(&said(&["quiesce", "once.bpl"]), &["once.bpl: quiesces", "proved"]);
+}
+
+#[test]
+fn what_cannot_be_answered_is_said() {
+    let dir = folder("quiesce_mistakes");
+    fs::write(dir.join("storm.bpl"), STORM).unwrap();
+    fs::write(dir.join("bad.bpl"), "procedure main() { x := ; }\n").unwrap();
+    fs::write(
+        dir.join("waits.bpl"),
+        "type task a;\nprocedure main() { var t: task int; call {:async t} p(); assume {:wait t} true; }\nprocedure p() {}\n",
+    )
+    .unwrap();
+    assert_says(&rejected(&dir, &["quiesce", "bad.bpl"]), &["error[boogie-", "bad.bpl:1"]);
+    assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "-tc", "t"]), &["-tc is for P programs"]);
+    assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "--diagram", "x.png"]), &["x.png", ".svg"]);
+    assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "--rounds", "0"]), &["--rounds"]);
+    assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "--entry", "nobody"]), &["nobody", "retry"]);
+    let output = allways(&dir, &["quiesce", "waits.bpl"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_says(&String::from_utf8_lossy(&output.stderr), &["waits.bpl:2", "waits"]);
+}
+
+#[test]
+fn the_translated_program_is_boogie_again() {
+    let dir = folder("quiesce_translation");
+    fs::write(dir.join("storm.bpl"), STORM).unwrap();
+    for extra in [&[][..], &["--fair", "--rounds", "3"]] {
+        let args = [&["sequentialize", "storm.bpl", "--non-termination", "-o", "out.bpl"], extra].concat();
+        let output = allways(&dir, &args);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(allways(&dir, &["compile", "out.bpl"]).status.code(), Some(0));
+        assert_says(
+            &fs::read_to_string(dir.join("out.bpl")).unwrap(),
+            &["pro.retry", "anti.retry", "repeated"],
+        );
+    }
+    assert_says(&rejected(&dir, &["sequentialize", "storm.bpl", "--fair"]), &["--non-termination"]);
+}

@@ -1,0 +1,50 @@
+//! Almost-synchronous search as an engine.
+
+use allways_explore::search::almost_sync::{self, AlmostSyncOptions};
+use allways_explore::{Cancel, InternalError};
+use allways_run::{Limits, Observer};
+
+use super::{Answer, Budget, Engine, Question, Unchecked, explicit};
+
+/// As users name it.
+pub const NAME: &str = "asi";
+
+/// Visits every local state, with inboxes of any length.
+pub struct AlmostSync(pub AlmostSyncOptions);
+
+impl Engine for AlmostSync {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn refuses(&self, question: &Question) -> Option<String> {
+        if !question.exe.network.is_default() {
+            let what = "almost-synchronous exploration over a network that delays, loses or crashes";
+            return Some(what.to_owned());
+        }
+        question
+            .is_bounded()
+            .then(|| "almost-synchronous exploration within bounds; it needs none".to_owned())
+    }
+
+    fn leaves_unchecked(&self, question: &Question) -> Unchecked {
+        Unchecked { deadlock: question.can_deadlock(), liveness: question.has_hot_state() }
+    }
+
+    fn run(
+        &self,
+        question: &Question,
+        budget: Budget,
+        observer: &dyn Observer,
+        cancel: &dyn Cancel,
+    ) -> Result<Answer, InternalError> {
+        let limits = Limits { memory_bytes: budget.memory_bytes, ..question.limits };
+        let options = AlmostSyncOptions { limits, ..self.0.clone() };
+        let found = almost_sync::prove(&question.exe, &options, observer, cancel)?;
+        let mut answer = explicit::of_report(NAME, found.report);
+        answer.unchecked = self.leaves_unchecked(question);
+        answer.remarks.flood = found.flood;
+        answer.certificate = found.certificate;
+        Ok(answer)
+    }
+}

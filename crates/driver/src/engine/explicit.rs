@@ -1,0 +1,51 @@
+//! Exhaustive search as an engine.
+
+use allways_explore::search::{self, ProveOptions};
+use allways_explore::{Cancel, InternalError};
+use allways_run::Observer;
+
+use super::{Answer, Budget, Engine, Figures, Question, Remarks};
+
+/// As users name it.
+pub const NAME: &str = "explicit";
+
+/// Visits every configuration.
+pub struct Explicit(pub ProveOptions);
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn run(
+        &self,
+        question: &Question,
+        budget: Budget,
+        observer: &dyn Observer,
+        cancel: &dyn Cancel,
+    ) -> Result<Answer, InternalError> {
+        let mut options = ProveOptions {
+            bounds: question.bounds,
+            max_choices: question.max_choices,
+            fairness: question.fairness,
+            n_threads: budget.n_threads,
+            limits: question.limits,
+            ..self.0.clone()
+        };
+        options.limits.memory_bytes = budget.memory_bytes;
+        let report = search::prove(&question.exe, &options, observer, cancel)?;
+        Ok(of_report(NAME, report))
+    }
+}
+
+/// What searches over configurations hand back.
+pub(super) fn of_report(engine: &'static str, report: search::ProveReport) -> Answer {
+    Answer {
+        stopped: report.stopped,
+        figures: Figures { search: Some(report.statistics), ..Figures::default() },
+        coverage: Some(report.coverage),
+        dead_handlers: report.dead_handlers,
+        remarks: Remarks { search: report.remarks, ..Remarks::default() },
+        ..Answer::new(engine, report.verdict)
+    }
+}

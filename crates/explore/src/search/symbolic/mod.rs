@@ -1,0 +1,20 @@
+//! Symbolic exploration: sets of configurations as decision diagrams, by saturation.
+//!
+//! Experiments with the published algorithm (PSYM: every field of one configuration a value summary, guards over all choices of
+//! the run so far) show that guards which remember the path grow without bound, while sets that remember the state only
+//! stay small. So sets of state vectors are kept, one level for each interned local state, and every handler is run once
+//! for each pair of local state and message that some reachable configuration has, as in explicit search and by the same memo.
+//!
+//! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `order` (of the slots), `engine` (the
+//! search proper and its verdict), `path` (counterexamples), `liveness` (infinite runs).
+
+mod engine;
+mod liveness;
+mod order;
+mod path;
+mod report;
+mod steps;
+
+pub use allways_mdd::Count;
+pub use engine::{prove, survey, unsupported};
+pub use report::{SlotOrder, SymbolicFigures, SymbolicOptions, SymbolicReport};

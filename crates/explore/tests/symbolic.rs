@@ -1,0 +1,96 @@
+//! Symbolic exploration on random programs, against the brute-force oracle and explicit search, over every network.
+
+use allways_run::NetworkModel;
+use allways_testkit::Loaded;
+use allways_testkit::bounded::{self, Reference, Within};
+use allways_testkit::differential::{Only, Over, network_of, program_of};
+use allways_testkit::oracle::{self, OracleOptions};
+use allways_testkit::{liveness, proof, symbolic};
+
+fn agree(over: Over, seeds: std::ops::Range<u64>) -> usize {
+    let options = OracleOptions { max_configurations: 4_000, ..OracleOptions::default() };
+    let mut problems = Vec::new();
+    let mut n_compared = 0;
+    for seed in seeds {
+        let text = program_of(seed, over);
+        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let network = network_of(&loaded.program, seed, over);
+        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+        if reference.bound_hit {
+            continue;
+        }
+        n_compared += 1;
+        let reference = Reference::from(reference);
+        if let Err(difference) = symbolic::compare(&loaded, &exe, &reference, &Within::default(), seed) {
+            problems.push(format!("seed {seed}, {over:?}: {difference}"));
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    n_compared
+}
+
+#[test]
+fn random_programs_agree_with_explicit_search() {
+    let over = |model, faults| Over { model, faults, only: None };
+    let n = agree(over(NetworkModel::Inbox, false), 50_000..50_150);
+    assert!(n > 80, "{n} programs");
+    for model in NetworkModel::ALL {
+        for faults in [false, true] {
+            let n = agree(over(model, faults), 51_000..51_030);
+            assert!(n > 10, "{n} programs over {model:?}");
+        }
+    }
+}
+
+#[test]
+fn random_programs_agree_within_bounds() {
+    let over = Over { model: NetworkModel::Inbox, faults: false, only: None };
+    let options = OracleOptions { max_configurations: 2_000, ..OracleOptions::default() };
+    let (mut problems, mut n_compared, mut n_hit) = (Vec::new(), 0, 0);
+    for seed in 52_000..52_120 {
+        let text = bounded::program_of(seed, over);
+        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let network = network_of(&loaded.program, seed, over);
+        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let within = bounded::within(&loaded.program, &exe, seed);
+        let Some(reference) = bounded::explore(&loaded, &exe, &within, options, &network) else { continue };
+        n_compared += 1;
+        n_hit += usize::from(reference.is_hit);
+        if let Err(difference) = symbolic::compare(&loaded, &exe, &reference, &within, seed) {
+            problems.push(format!("seed {seed}, {within:?}: {difference}"));
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_compared > 50 && n_hit > 20, "{n_compared} programs, {n_hit} beyond the bound");
+}
+
+#[test]
+fn liveness_agrees_with_a_naive_look_at_the_graph() {
+    let (mut problems, mut n_compared, mut n_violated) = (Vec::new(), 0, 0);
+    for (model, faults) in [
+        (NetworkModel::Inbox, false),
+        (NetworkModel::Inbox, true),
+        (NetworkModel::Fifo, false),
+        (NetworkModel::Bag, true),
+    ] {
+        let over = Over { model, faults, only: Some(Only::Rounds) };
+        for seed in 53_000..53_060 {
+            let text = program_of(seed, over);
+            let loaded =
+                Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let network = network_of(&loaded.program, seed, over);
+            let exe =
+                proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let Some(graph) = liveness::Graph::new(&exe, 200) else { continue };
+            let expected = liveness::Expected::of(&graph).at_random;
+            n_compared += 1;
+            n_violated += usize::from(expected);
+            if let Err(difference) = symbolic::compare_liveness(&exe, expected, seed) {
+                problems.push(format!("seed {seed}, {over:?}: {difference}"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(n_compared > 40 && n_violated > 5, "{n_compared} programs, {n_violated} violated");
+}

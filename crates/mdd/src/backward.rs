@@ -1,0 +1,205 @@
+//! Backward search: the vectors from which one step, or some steps, lead into a set.
+//!
+//! Relations are read backwards from what a forward search has learned, so preimages contain a vector only if some forward
+//! search asked for its step. Callers intersect with what was reached.
+
+use rustc_hash::FxHashMap;
+
+use crate::cache::Key;
+use crate::diagrams::{Edge, Halt, Node};
+use crate::events::{EventId, Events, LocalSteps, Role};
+use crate::reach::{OPERATION_BITS, PRE_EVENT, PRE_IMAGE, Reach};
+
+/// The relations that are known, backwards.
+pub struct Backward {
+    /// Distinguishes it from others in the cache.
+    number: u32,
+    /// By event and successor of the lead: the values before.
+    leads: FxHashMap<(EventId, u32), Vec<u32>>,
+    /// The same by relation.
+    reactions: Vec<FxHashMap<u32, Vec<u32>>>,
+    /// By top level and successor there: events and the value before.
+    tops: Vec<FxHashMap<u32, Vec<(EventId, u32)>>>,
+}
+
+impl Backward {
+    fn operation(&self, operation: u32) -> u32 {
+        self.number << OPERATION_BITS | operation
+    }
+
+    fn new(events: &Events, number: u32, filter: &Filter<'_>) -> Self {
+        let is_kept: Vec<bool> =
+            (0..events.n_events() as EventId).map(|event| (filter.event)(events, event)).collect();
+        let mut leads: FxHashMap<(EventId, u32), Vec<u32>> = FxHashMap::default();
+        let mut of_event: Vec<Vec<(u32, u32)>> = vec![Vec::new(); events.n_events()];
+        for (event, value, next) in events.known_leads().filter(|&(event, ..)| is_kept[event as usize]) {
+            leads.entry((event, next)).or_default().push(value);
+            of_event[event as usize].push((value, next));
+        }
+        let mut reactions = vec![FxHashMap::<u32, Vec<u32>>::default(); events.n_relations()];
+        for (relation, value, next) in events.known_reactions() {
+            let (slot, action) = events.slot_and_action(relation);
+            if !(filter.reaction)(slot, action, value) {
+                continue;
+            }
+            reactions[relation as usize].entry(next).or_default().push(value);
+        }
+        let mut tops = vec![FxHashMap::<u32, Vec<(EventId, u32)>>::default(); events.n_levels() as usize];
+        for (event, top, role) in events.tops().filter(|&(event, ..)| is_kept[event as usize]) {
+            let tops = &mut tops[top as usize - 1];
+            match role {
+                Role::Lead => {
+                    for &(value, next) in &of_event[event as usize] {
+                        tops.entry(next).or_default().push((event, value));
+                    }
+                }
+                Role::Party(relation) => {
+                    for (&next, values) in &reactions[relation as usize] {
+                        let before = values.iter().map(|&value| (event, value));
+                        tops.entry(next).or_default().extend(before);
+                    }
+                }
+                Role::None => {}
+            }
+        }
+        for before in tops.iter_mut().flat_map(FxHashMap::values_mut) {
+            before.sort_unstable();
+            before.dedup();
+        }
+        Backward { number, leads, reactions, tops }
+    }
+}
+
+/// Which steps are read backwards.
+pub struct Filter<'f> {
+    pub event: &'f dyn Fn(&Events, EventId) -> bool,
+    /// By slot, action and the value before.
+    pub reaction: &'f dyn Fn(u32, u32, u32) -> bool,
+}
+
+/// Sets by their distance from a target, the target first.
+pub type Rings = Vec<Node>;
+
+impl<S: LocalSteps> Reach<'_, S> {
+    /// Reads the relations that are known now backwards.
+    pub fn backward(&mut self) -> Backward {
+        self.backward_where(&Filter { event: &|_, _| true, reaction: &|_, _, _| true })
+    }
+
+    /// The same for some steps only.
+    pub fn backward_where(&mut self, filter: &Filter<'_>) -> Backward {
+        self.n_backward += 1;
+        Backward::new(&self.events, self.n_backward, filter)
+    }
+
+    /// The vectors from which one step leads into a set.
+    ///
+    /// # Errors
+    /// When a limit is met.
+    pub fn preimage(&mut self, backward: &Backward, set: Node) -> Result<Node, Halt> {
+        self.begin();
+        self.preimage_of(backward, set)
+    }
+
+    /// The vectors of `within` from which some steps, or none, lead into `target` without leaving `within`; as rings.
+    ///
+    /// # Errors
+    /// When a limit is met.
+    pub fn rings(&mut self, backward: &Backward, target: Node, within: Node) -> Result<(Rings, Node), Halt> {
+        let n_kept = self.kept.len();
+        let target = self.diagrams.intersect(target, within)?;
+        let mut rings = vec![target];
+        let (mut front, mut closed) = (target, target);
+        self.kept.extend([within, target]);
+        while !front.is_empty() {
+            self.collect_if_due([front, closed]);
+            let before = self.preimage(backward, front)?;
+            let before = self.diagrams.intersect(before, within)?;
+            front = self.diagrams.minus(before, closed)?;
+            closed = self.diagrams.union(closed, front)?;
+            if !front.is_empty() {
+                rings.push(front);
+                self.kept.push(front);
+            }
+        }
+        self.kept.truncate(n_kept);
+        Ok((rings, closed))
+    }
+
+    fn preimage_of(&mut self, backward: &Backward, node: Node) -> Result<Node, Halt> {
+        if node.is_empty() || node == Node::UNIT {
+            return Ok(Node::EMPTY);
+        }
+        let key = Key { operation: backward.operation(PRE_IMAGE), first: 0, second: node };
+        if let Some(known) = self.diagrams.images.get(key) {
+            return Ok(known);
+        }
+        self.diagrams.tick()?;
+        let level = self.diagrams.level(node);
+        let base = self.diagrams.work.len();
+        for at in 0..self.diagrams.n_edges(node) {
+            let Edge { value, child } = self.diagrams.edge(node, at);
+            let below = self.preimage_of(backward, child)?;
+            if !below.is_empty() {
+                self.add(base, value, below)?;
+            }
+            let Some(before) = backward.tops.get(level as usize - 1).and_then(|tops| tops.get(&value)) else {
+                continue;
+            };
+            let mut last = None;
+            for &(event, source) in before {
+                let below = match last {
+                    Some((known, below)) if known == event => below,
+                    _ => self.unfire(backward, event, child)?,
+                };
+                last = Some((event, below));
+                if !below.is_empty() {
+                    self.add(base, source, below)?;
+                }
+            }
+        }
+        let image = self.diagrams.node_of_work(level, base)?;
+        self.diagrams.images.insert(key, image);
+        Ok(image)
+    }
+
+    /// The preimage under one event of the levels at and below a node.
+    fn unfire(&mut self, backward: &Backward, event: EventId, node: Node) -> Result<Node, Halt> {
+        let level = self.diagrams.level(node);
+        if node.is_empty() || level < self.events.bottom(event) {
+            return Ok(node);
+        }
+        let key = Key { operation: backward.operation(PRE_EVENT), first: event, second: node };
+        if let Some(known) = self.diagrams.images.get(key) {
+            return Ok(known);
+        }
+        self.diagrams.tick()?;
+        let role = self.events.role(event, level);
+        let base = self.diagrams.work.len();
+        for at in 0..self.diagrams.n_edges(node) {
+            let Edge { value, child } = self.diagrams.edge(node, at);
+            let before = match role {
+                Role::None => {
+                    let below = self.unfire(backward, event, child)?;
+                    if !below.is_empty() {
+                        self.add(base, value, below)?;
+                    }
+                    continue;
+                }
+                Role::Lead => backward.leads.get(&(event, value)),
+                Role::Party(relation) => backward.reactions[relation as usize].get(&value),
+            };
+            let Some(before) = before else { continue };
+            let below = self.unfire(backward, event, child)?;
+            if below.is_empty() {
+                continue;
+            }
+            for &source in before {
+                self.add(base, source, below)?;
+            }
+        }
+        let image = self.diagrams.node_of_work(level, base)?;
+        self.diagrams.images.insert(key, image);
+        Ok(image)
+    }
+}

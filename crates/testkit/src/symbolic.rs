@@ -1,0 +1,126 @@
+//! Symbolic exploration against the oracle and against explicit search.
+//!
+//! Without reductions it has to reach the very same local states, monitor states and ends, in the same number of
+//! configurations and by the same local steps, whatever the order of slots; and a counterexample of breadth-first length has the
+//! length of the explicit one.
+
+use std::sync::Arc;
+
+use allways_explore::Never;
+use allways_explore::search::symbolic::{self, SlotOrder, SymbolicOptions};
+use allways_explore::search::{self, Order, ProveOptions, Reductions, SearchBounds, StoreKind};
+use allways_machine::Executable;
+use allways_run::{Quiet, Verdict};
+
+use crate::Loaded;
+use crate::bounded::{Reference, Within};
+use crate::liveness::{self, limits};
+use crate::proof::{self, Judged};
+
+/// The reductions that symbolic exploration has.
+const OF_LOCAL_STATES: Reductions =
+    Reductions { dead_variables: true, unread_payloads: true, collection_order: true, ..Reductions::NONE };
+
+/// Orders of slots: one that is found, and one by the seed.
+fn orders(seed: u64) -> [SlotOrder; 2] {
+    [SlotOrder::Found, SlotOrder::Random(seed)]
+}
+
+/// What symbolic exploration says of a test that was enumerated otherwise: how many configurations there are, or how it
+/// differs.
+///
+/// # Errors
+/// The difference, in words.
+pub fn compare(
+    loaded: &Loaded,
+    exe: &Arc<Executable>,
+    reference: &Reference,
+    within: &Within,
+    seed: u64,
+) -> Result<u64, String> {
+    // The one bound that it does not have.
+    if within.bounds.machines.is_some() {
+        return Ok(0);
+    }
+    let explicit = ProveOptions {
+        bounds: within.bounds,
+        max_choices: within.max_choices,
+        reductions: Reductions::NONE,
+        store: StoreKind::Exact,
+        probes: false,
+        fairness: None,
+        limits: limits(),
+        ..ProveOptions::default()
+    };
+    let plain = search::prove(exe, &explicit, &Quiet, &Never).map_err(|error| error.to_string())?;
+    let mut n_configurations = 0;
+    for reductions in [Reductions::NONE, OF_LOCAL_STATES] {
+        for order in orders(seed) {
+            let name = format!("{order:?}{}", if reductions == Reductions::NONE { "" } else { ", reduced" });
+            let is_plain = reductions == Reductions::NONE;
+            let search = ProveOptions { reductions, ..explicit.clone() };
+            let options = SymbolicOptions { search, order, shortest: is_plain };
+            let (found, survey) = symbolic::survey(exe, &options, &Quiet, &Never)
+                .map_err(|error| format!("{name}: {error}"))?;
+            let judged = Judged { reductions, order: Order::Breadth, within };
+            let n = proof::judge(loaded, exe, reference, judged, &found.report, &survey)
+                .map_err(|difference| format!("{name}: {difference}"))?;
+            if !is_plain {
+                continue;
+            }
+            match (&plain.verdict, &found.report.verdict) {
+                (Verdict::Holds(a), Verdict::Holds(b)) => {
+                    let has_depth = within.bounds.depth.is_some();
+                    let (a, b) = ((a, figures(&plain, has_depth)), (b, figures(&found.report, has_depth)));
+                    if a != b {
+                        return Err(format!("{name}: {b:?}, explicit {a:?}"));
+                    }
+                    // Where a bound cuts off, or crashes wait for others, more may be asked for.
+                    let is_exact = within.bounds == SearchBounds::default() && !exe.network.has_crashes();
+                    let runs = (plain.statistics.n_misses, found.figures.n_handler_runs);
+                    if is_exact && runs.0 != runs.1 {
+                        return Err(format!("{name}: {} local steps computed, explicit {}", runs.1, runs.0));
+                    }
+                    n_configurations = n;
+                }
+                (Verdict::Violated(a), Verdict::Violated(b)) => {
+                    let lengths = (a.schedule.n_steps(), b.schedule.n_steps());
+                    if lengths.0 != lengths.1 {
+                        return Err(format!("{name}: a run of {} steps, explicit {}", lengths.1, lengths.0));
+                    }
+                }
+                (Verdict::Unknown(_), Verdict::Unknown(_)) => {}
+                (a, b) => return Err(format!("{name}: {b:?}, explicit {a:?}")),
+            }
+        }
+    }
+    Ok(n_configurations)
+}
+
+/// Figures that must be equal. What explicit search does with the last layer within a bound of steps has no counterpart.
+fn figures(report: &search::ProveReport, has_depth: bool) -> (u64, u64, u32, u32, u64) {
+    let s = &report.statistics;
+    match has_depth {
+        true => (s.n_configurations, s.n_ends, 0, 0, 0),
+        false => (s.n_configurations, s.n_ends, s.largest_inbox, s.n_machines, s.n_cells),
+    }
+}
+
+/// The same for liveness under `random` fairness, of a program that only infinite runs can break.
+///
+/// # Errors
+/// The difference, in words.
+pub fn compare_liveness(exe: &Arc<Executable>, is_violated: bool, seed: u64) -> Result<(), String> {
+    for reductions in [Reductions::NONE, OF_LOCAL_STATES] {
+        for order in orders(seed) {
+            let name = format!("symbolic, {order:?}");
+            let search = ProveOptions { reductions, limits: limits(), ..ProveOptions::default() };
+            let options = SymbolicOptions { search, order, shortest: false };
+            let found = symbolic::prove(exe, &options, &Quiet, &Never)
+                .map_err(|error| format!("{name}: {error}, expected {is_violated}"))?;
+            liveness::judge(&found.report.verdict, is_violated)
+                .map_err(|what| format!("{name}: {what}, expected {is_violated}"))?;
+        }
+    }
+    Ok(())
+}
