@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use allways_driver::{Request, suite};
-use allways_explore::search::almost_sync::{self, AlmostSyncOptions, DestinationChoice, Rules};
+use allways_explore::almost_sync::{self, AlmostSyncOptions, DestinationChoice, Rules};
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, SearchBounds, prove};
 use allways_machine::Executable;
 use allways_run::{Limits, Quiet, StopReason, Verdict};

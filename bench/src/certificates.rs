@@ -5,8 +5,8 @@
 //! All times are processor time.
 
 use allways_explore::Never;
-use allways_explore::search::almost_sync::certify::certify;
-use allways_explore::search::almost_sync::{AlmostSyncOptions, prove};
+use allways_explore::almost_sync::certify::certify;
+use allways_explore::almost_sync::{AlmostSyncOptions, prove};
 use allways_machine::Simplify;
 use allways_run::Quiet;
 

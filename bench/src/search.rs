@@ -70,7 +70,7 @@ pub fn run(words: &[&str]) {
         }
         let exe = load(model, test, network);
         // Hand-overs do nothing but over a network, where without them there is no end.
-        let reductions = Reductions { hand_overs: true, ..Reductions::NONE };
+        let reductions = Reductions { confluent_sends: true, ..Reductions::NONE };
         let turns = Turns::new(&exe, reductions);
         let Turns { print, two, .. } = &turns;
         let (exact, exact_cpu, _) = timed(|| search(&exe, StoreKind::Exact, 1, reductions));
@@ -87,7 +87,7 @@ pub fn run(words: &[&str]) {
             statistics.n_configurations,
             statistics.n_transitions,
             statistics.depth,
-            statistics.n_cells,
+            statistics.n_local_states,
             100.0 * statistics.hit_rate(),
             rate(n, turns.print_cpu),
             rate(n, exact_cpu),
@@ -150,7 +150,7 @@ pub fn run_one(model: &str, test: &str, store: &str, n_threads: &str) {
     } else if store.contains("reduced") {
         Reductions::default()
     } else {
-        Reductions { hand_overs: true, ..Reductions::NONE }
+        Reductions { confluent_sends: true, ..Reductions::NONE }
     };
     for name in Reductions::NAMES.into_iter().filter(|name| store.contains(name)) {
         reductions = Reductions::only(name).unwrap_or(reductions);
@@ -205,7 +205,7 @@ pub fn run_project(path: &str, seconds: &str) {
             statistics.n_configurations,
             statistics.n_transitions,
             statistics.depth,
-            statistics.n_cells,
+            statistics.n_local_states,
             100.0 * statistics.hit_rate(),
             statistics.peak_bytes >> 20,
         );

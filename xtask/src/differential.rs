@@ -59,9 +59,9 @@ pub fn run(args: &[&str]) -> ExitCode {
                 let known = profile::ALL.iter().find(|profile| profile.name == *value);
                 only = match *value {
                     "ledgers" => Some(Only::Ledgers),
-                    "tellers" => Some(Only::Tellers),
-                    "rounds" => Some(Only::Rounds),
-                    "rivals" => Some(Only::Rivals),
+                    "broadcasts" => Some(Only::Broadcasts),
+                    "liveness-cycles" => Some(Only::LivenessCycles),
+                    "races" => Some(Only::Races),
                     _ => known.map(Only::Profile),
                 };
                 only.is_some()
@@ -256,7 +256,7 @@ fn quiesce(model: NetworkModel, seeds: std::ops::Range<u64>) -> usize {
 
 /// Liveness, in all ways, against a naive look at the graph. Programs that go round, unless another kind is asked for.
 fn live(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
-    let over = Over { only: over.only.or(Some(Only::Rounds)), ..over };
+    let over = Over { only: over.only.or(Some(Only::LivenessCycles)), ..over };
     let max_configurations = options.max_configurations.min(MAX_NAIVE);
     let (mut n_programs, mut n_compared, mut n_endless, mut n_differences) = (0, 0, 0, 0);
     let (mut n_at_random, mut n_weakly) = (0, 0);
@@ -378,7 +378,7 @@ fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> 
 
 /// The same for liveness, against a naive look at the graph.
 fn symbolic_liveness(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
-    let over = Over { only: over.only.or(Some(Only::Rounds)), ..over };
+    let over = Over { only: over.only.or(Some(Only::LivenessCycles)), ..over };
     let max_configurations = options.max_configurations.min(MAX_NAIVE);
     let (mut n_programs, mut n_compared, mut n_violated, mut n_differences) = (0, 0, 0, 0);
     for seed in seeds {
@@ -504,7 +504,7 @@ fn usage() -> ExitCode {
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
-    println!("  profiles: {}, ledgers, tellers, rounds, rivals", names.join(", "));
+    println!("  profiles: {}, ledgers, broadcasts, liveness-cycles, races", names.join(", "));
     println!("cargo xtask differential --boogie [--programs N] [--seed S]");
     ExitCode::from(2)
 }

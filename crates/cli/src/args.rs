@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use allways_driver::engine;
 use allways_explore::StrategyKind;
+use allways_explore::almost_sync::FloodRule;
 use allways_explore::search::Reductions;
-use allways_explore::search::almost_sync::FloodRule;
 use allways_run::NetworkModel;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -465,7 +465,7 @@ pub struct ProveArgs {
     pub fairness: ProveFairnessArg,
 
     /// The reductions to use: `all`, `none`, `default`, or names: dead-variables, unread-payloads,
-    /// collection-order, broadcasts, symmetry, persistent-sets, chains, timer-stutter, hand-overs, late-faults. None changes
+    /// collection-order, broadcasts, symmetry, persistent-sets, path-compression, timer-stutter, confluent-sends, lazy-faults. None changes
     /// a verdict; the first three are also for `--engine asi`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = reduction)]
     pub reductions: Vec<String>,
@@ -606,8 +606,13 @@ fn variable_bound(text: &str) -> Result<(String, u64), String> {
 }
 
 fn reduction(text: &str) -> Result<String, String> {
-    let is_known = Reductions::NAMES.contains(&text) || matches!(text, "all" | "none" | "default");
-    if is_known { Ok(text.to_owned()) } else { Err(format!("known are {}", Reductions::NAMES.join(", "))) }
+    match text {
+        "all" | "none" | "default" => Ok(text.to_owned()),
+        _ => match Reductions::known_as(text) {
+            Some(name) => Ok(name.to_owned()),
+            None => Err(format!("known are {}", Reductions::NAMES.join(", "))),
+        },
+    }
 }
 
 impl ProveArgs {

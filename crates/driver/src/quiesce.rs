@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use allways_explore::search::quiesce::{self, QuiesceOptions, QuiesceReport, Quiescence};
+use allways_explore::quiesce::{self, QuiesceOptions, QuiesceReport, Quiescence};
 use allways_explore::{Cancel, InternalError};
 use allways_machine::Executable;
 use allways_run::{Counterexample, NetworkModel, NetworkOptions, Observer, Quiet, Violation, ViolationKind};

@@ -1,31 +1,30 @@
-//! Engines that look at configurations one at a time. Now: systematic testing.
+//! Engines that decide which choices of a program to explore.
 //!
-//! Reading order: [`options`] (what can be asked for), [`check()`] (the testing engine), `run` (one schedule),
-//! [`strategy`] (who steps next), [`coverage`], `liveness` (certain violations by bounded search), `finish`
-//! (shrinking and replaying what was found), [`report`] (what comes back).
+//! Each engine is a folder: [`testing`] samples schedules; [`search`] visits every configuration, one at a time; [`symbolic`]
+//! visits sets of configurations; [`almost_sync`] proves programs whose inboxes have no bound; [`quiesce`] decides whether
+//! every run terminates. They share [`coverage`], [`liveness`] (infinite runs of the kernel), `shrink` (shorter
+//! counterexamples) and [`error`]. [`state_graph`] draws small programs.
 //!
-//! What is absent on purpose: clocks, files, printing. Whether to stop is asked of a [`Cancel`]; what happens is told
+//! What is absent on purpose: clocks, files, printing. An engine asks a [`Cancel`] whether to stop, and reports progress
 //! to an [`Observer`](allways_run::Observer).
 
-pub mod check;
+pub mod almost_sync;
 pub mod coverage;
-mod crash;
-mod finish;
-mod liveness;
-pub mod options;
-pub mod report;
-mod rng;
-mod run;
+pub mod error;
+pub mod liveness;
+pub mod quiesce;
 pub mod search;
 mod shrink;
 pub mod state_graph;
-pub mod strategy;
-mod watch;
+pub mod symbolic;
+pub mod testing;
 
-pub use check::check;
+pub use allways_run::{Cancel, Never};
 pub use coverage::Coverage;
+pub use error::InternalError;
+pub use liveness::Fairness;
 pub use liveness::potential as potential_liveness;
-pub use options::{Cancel, CheckOptions, Fairness, LivenessOptions, Never, TemperatureRule};
-pub use report::{Finding, InternalError, Report, Statistics};
-pub use run::step_bound_violation;
-pub use strategy::{ScheduleFairness, Strategy, StrategyKind};
+pub use testing::{
+    CheckOptions, Finding, LivenessOptions, Report, ScheduleFairness, Statistics, Strategy, StrategyKind,
+    TemperatureRule, check, step_bound_violation,
+};

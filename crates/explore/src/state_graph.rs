@@ -14,11 +14,10 @@ use allways_machine::{
     Executable, Kernel, Local, Message, Outcome, Pending, Silent, Snapshot, Status, Value,
 };
 use allways_p::hir::Temperature;
-use allways_run::{Choice, InstanceId, Limits, StopReason};
+use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::liveness::graph::Resolution;
-use crate::options::Cancel;
 
 /// Answers to data choices that a label shows.
 const MAX_ANSWERS: usize = 8;

@@ -5,9 +5,9 @@ mod support;
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::search::almost_sync::certify::certify;
-use allways_explore::search::almost_sync::survey::survey;
-use allways_explore::search::almost_sync::{
+use allways_explore::almost_sync::certify::certify;
+use allways_explore::almost_sync::survey::survey;
+use allways_explore::almost_sync::{
     AlmostSyncOptions, AlmostSyncReport, DestinationChoice, FloodRule, prove,
 };
 use allways_machine::{Executable, Simplify};

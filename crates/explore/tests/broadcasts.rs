@@ -8,7 +8,7 @@ use std::sync::Arc;
 use allways_explore::search::{ProveReport, Reductions};
 use allways_machine::Executable;
 use allways_run::{NetworkModel, NetworkOptions, Verdict};
-use allways_testkit::generate::teller::teller;
+use allways_testkit::generate::broadcasts::broadcasts;
 
 use support::{compile, prove_exactly};
 
@@ -17,20 +17,20 @@ fn nobody_can_tell_the_order() {
     let mut problems = Vec::new();
     let (mut n_holds, mut n_violated, mut n_smaller) = (0, 0, [0; 2]);
     for seed in 0..150 {
-        let text = teller(seed);
+        let text = broadcasts(seed);
         let program =
             compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
         let exe = Arc::new(Executable::new(&program, 0));
         let whole = prove_exactly(&exe, Reductions::NONE, 1);
-        let ordered = Reductions { broadcasts: false, chains: false, ..Reductions::ALL };
-        let chained = prove_exactly(&exe, Reductions { chains: true, ..ordered }, 1);
+        let ordered = Reductions { broadcasts: false, path_compression: false, ..Reductions::ALL };
+        let chained = prove_exactly(&exe, Reductions { path_compression: true, ..ordered }, 1);
         let ordered = prove_exactly(&exe, ordered, 1);
         let by_name = |name| Reductions::only(name).unwrap_or_else(|| panic!("{name}"));
         let reduced = prove_exactly(&exe, Reductions::ALL, 1);
         let others = [
             prove_exactly(&exe, by_name("broadcasts"), 1),
             prove_exactly(&exe, Reductions { symmetry: true, ..by_name("broadcasts") }, 1),
-            prove_exactly(&exe, by_name("chains"), 1),
+            prove_exactly(&exe, by_name("path-compression"), 1),
             prove_exactly(&exe, Reductions::ALL, 2),
         ];
         match &whole.verdict {
@@ -63,7 +63,7 @@ fn nobody_can_tell_the_order() {
     assert!(n_holds > 20 && n_violated > 20, "{n_holds} programs hold, {n_violated} do not");
     assert!(
         n_smaller.iter().all(|&n| n > 3),
-        "chains made {}, broadcasts {} smaller",
+        "path-compression made {}, broadcasts {} smaller",
         n_smaller[0],
         n_smaller[1]
     );

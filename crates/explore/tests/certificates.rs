@@ -8,8 +8,8 @@ mod support;
 use std::sync::{Arc, LazyLock};
 
 use allways_explore::Never;
-use allways_explore::search::almost_sync::certify::certify;
-use allways_explore::search::almost_sync::{AlmostSyncOptions, FloodRule, Rules, prove};
+use allways_explore::almost_sync::certify::certify;
+use allways_explore::almost_sync::{AlmostSyncOptions, FloodRule, Rules, prove};
 use allways_machine::{Executable, Simplify};
 use allways_run::{Limits, Quiet};
 use allways_testkit::almost_sync::{Programs, limits};
@@ -83,7 +83,7 @@ struct State {
     spots: Vec<Spot>,
     movers: Vec<usize>,
     /// `!`, or `>` and a slot, or nothing.
-    heir: String,
+    delegate: String,
 }
 
 /// A certificate taken apart.
@@ -143,8 +143,12 @@ impl Parts {
                 changes = &changes[end..];
             }
             let end = moves.find(['!', '>']).unwrap_or(moves.len());
-            let (movers, heir) = moves.split_at(end);
-            parts.states.push(State { spots: spots.clone(), movers: slots(movers), heir: heir.to_owned() });
+            let (movers, delegate) = moves.split_at(end);
+            parts.states.push(State {
+                spots: spots.clone(),
+                movers: slots(movers),
+                delegate: delegate.to_owned(),
+            });
         }
         parts
     }
@@ -181,7 +185,7 @@ impl Parts {
                 states.push(' ');
                 states.extend(state.movers.iter().map(|&slot| slot_name(slot)));
             }
-            states.push_str(&state.heir);
+            states.push_str(&state.delegate);
             states.push('\n');
         }
         let mut lines: Vec<String> = self.head.iter().chain(&self.machines).cloned().collect();
@@ -203,8 +207,8 @@ impl Parts {
     fn tamper(&mut self, kind: usize, random: &mut Random) -> Option<&'static str> {
         let n_monitors = self.places.len() - self.machines.len();
         let at = random.below(self.states.len());
-        let with_heir = |wanted: char| -> Vec<usize> {
-            (0..self.states.len()).filter(|&at| self.states[at].heir.starts_with(wanted)).collect()
+        let with_delegate = |wanted: char| -> Vec<usize> {
+            (0..self.states.len()).filter(|&at| self.states[at].delegate.starts_with(wanted)).collect()
         };
         let pick = |from: &[usize], random: &mut Random| (!from.is_empty()).then(|| *random.pick(from));
         let machines = |state: &State| -> Vec<usize> {
@@ -243,7 +247,7 @@ impl Parts {
                     return None;
                 }
                 self.states[at].movers.clear();
-                self.states[at].heir.clear();
+                self.states[at].delegate.clear();
                 "nobody moves"
             }
             5 => {
@@ -255,37 +259,37 @@ impl Parts {
                 "a monitor moves"
             }
             6 => {
-                let at = pick(&with_heir('!'), random)?;
-                self.states[at].heir.clear();
+                let at = pick(&with_delegate('!'), random)?;
+                self.states[at].delegate.clear();
                 "nobody is blocked"
             }
             7 => {
-                let at = pick(&with_heir('!'), random)?;
+                let at = pick(&with_delegate('!'), random)?;
                 let state = &mut self.states[at];
-                state.heir = format!(">{}", slot_name(*random.pick(&state.movers)));
+                state.delegate = format!(">{}", slot_name(*random.pick(&state.movers)));
                 "a step inherits that must not"
             }
             8 => {
-                let at = pick(&with_heir('>'), random)?;
+                let at = pick(&with_delegate('>'), random)?;
                 let state = &mut self.states[at];
-                let now = state.heir[1..].to_owned();
+                let now = state.delegate[1..].to_owned();
                 let others: Vec<usize> =
                     (0..state.spots.len()).filter(|&slot| slot_name(slot) != now).collect();
-                state.heir = format!(">{}", slot_name(pick(&others, random)?));
+                state.delegate = format!(">{}", slot_name(pick(&others, random)?));
                 "somebody else inherits"
             }
             9 => {
-                let at = pick(&with_heir('>'), random)?;
-                self.states[at].heir = if random.below(2) == 0 { "!".to_owned() } else { String::new() };
-                "the heir is lost"
+                let at = pick(&with_delegate('>'), random)?;
+                self.states[at].delegate = if random.below(2) == 0 { "!".to_owned() } else { String::new() };
+                "the delegate is lost"
             }
             10 => {
                 let alone =
-                    |at: &usize| self.states[*at].heir.is_empty() && !self.states[*at].movers.is_empty();
+                    |at: &usize| self.states[*at].delegate.is_empty() && !self.states[*at].movers.is_empty();
                 let at = pick(&(0..self.states.len()).filter(alone).collect::<Vec<_>>(), random)?;
                 let state = &mut self.states[at];
                 let step = format!(">{}", slot_name(*random.pick(&state.movers)));
-                state.heir = if random.below(2) == 0 { "!".to_owned() } else { step };
+                state.delegate = if random.below(2) == 0 { "!".to_owned() } else { step };
                 "somebody inherits nothing"
             }
             11 => {
@@ -317,7 +321,7 @@ impl Parts {
                 "other inboxes are full"
             }
             15 => {
-                if with_heir('>').is_empty() {
+                if with_delegate('>').is_empty() {
                     return None;
                 }
                 let line = self.head.iter_mut().find(|line| **line == "rules lean")?;
@@ -368,7 +372,7 @@ fn certificates_are_accepted_and_tampered_ones_refused() {
     let count = |word: &str| subjects.iter().filter(|subject| subject.text.contains(word)).count();
     assert!(subjects.len() > 150, "only {} proofs", subjects.len());
     assert!(count("\ninbox ") > 20, "only {} proofs with tails", count("\ninbox "));
-    assert!(count(">") > 40, "only {} proofs with heirs", count(">"));
+    assert!(count(">") > 40, "only {} proofs with delegates", count(">"));
     assert!(count("!\n") > 20, "only {} proofs with blocked machines", count("!\n"));
     for subject in subjects {
         let Subject { exe, text, limits } = subject;

@@ -81,9 +81,9 @@ fn long_rows_are_looked_at_to_their_end() {
                 machine Main {{ start state S {{ entry {{ new Row(new Sink()); send new Sink(), eNoise; }} }} }}"
             );
             for (model, name) in [
-                (NetworkModel::Inbox, "chains"),
-                (NetworkModel::Bag, "hand-overs"),
-                (NetworkModel::Fifo, "hand-overs"),
+                (NetworkModel::Inbox, "path-compression"),
+                (NetworkModel::Bag, "confluent-sends"),
+                (NetworkModel::Fifo, "confluent-sends"),
             ] {
                 let exe = executable(&text, model);
                 let reductions = Reductions::only(name).unwrap_or_else(|| panic!("{name}"));

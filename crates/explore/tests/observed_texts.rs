@@ -3,8 +3,9 @@
 
 mod common;
 
-use allways_explore::search::quiesce::{self, Quiescence};
-use allways_explore::search::{self, ProveOptions, almost_sync};
+use allways_explore::almost_sync;
+use allways_explore::quiesce::{self, Quiescence};
+use allways_explore::search::{self, ProveOptions};
 use allways_explore::{Never, StrategyKind};
 use allways_run::{Quiet, StopReason, Verdict, ViolationKind};
 use common::{executable, kind, options, report};

@@ -232,7 +232,7 @@ fn lease() {
 /// machines that the search meets do not multiply by them.
 #[test]
 fn rows_of_machines_alike_have_one_order() {
-    for (model, test, n_configurations, n_cells) in [
+    for (model, test, n_configurations, n_local_states) in [
         ("two_phase", "nParticipants_4__nTransactions_1", 64_355, 3_571),
         ("failure_detector", "nNodes_4", 72_226, 1_252),
     ] {
@@ -248,6 +248,6 @@ fn rows_of_machines_alike_have_one_order() {
             prove(&Arc::new(exe), &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
         let statistics = report.statistics;
         assert_eq!(statistics.n_configurations, n_configurations, "{model}");
-        assert!(statistics.n_cells <= n_cells, "{model}: {} cells", statistics.n_cells);
+        assert!(statistics.n_local_states <= n_local_states, "{model}: {} cells", statistics.n_local_states);
     }
 }

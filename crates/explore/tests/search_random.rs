@@ -130,7 +130,7 @@ fn reductions_change_no_verdict() {
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_holds > 100, "{n_holds} programs");
     // Over P's own network nothing is handed over, and without faults none is late.
-    let others = ["hand-overs", "late-faults"];
+    let others = ["confluent-sends", "lazy-faults"];
     for (name, (n_whole, n_reduced)) in sizes.iter().filter(|(name, _)| !others.contains(name)) {
         assert!(n_reduced < n_whole, "{name}: {n_reduced} of {n_whole}");
     }
@@ -138,7 +138,7 @@ fn reductions_change_no_verdict() {
 
 /// Over networks, sends first: the same verdicts, ends and lengths of counterexamples, whatever the number of threads.
 #[test]
-fn hand_overs_change_no_verdict() {
+fn confluent_sends_change_no_verdict() {
     let mut problems = Vec::new();
     let (mut n_holds, mut n_violated, mut n_whole, mut n_reduced) = (0, 0, 0, 0);
     for seed in 40_000..40_900 {
@@ -151,8 +151,8 @@ fn hand_overs_change_no_verdict() {
         if support::plain(&exe, limits(), 2_000).is_none() {
             continue;
         }
-        let run = |hand_overs, store, n_threads| {
-            let reductions = Reductions { hand_overs, ..Reductions::NONE };
+        let run = |confluent_sends, store, n_threads| {
+            let reductions = Reductions { confluent_sends, ..Reductions::NONE };
             let options = ProveOptions { store, reductions, n_threads, ..safety() };
             prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
         };
@@ -191,7 +191,7 @@ fn hand_overs_change_no_verdict() {
 /// With faults that are late, alone and with sends first: the same verdicts and lengths of counterexamples, whatever the number of
 /// threads.
 #[test]
-fn late_faults_change_no_verdict() {
+fn lazy_faults_change_no_verdict() {
     let mut problems = Vec::new();
     let (mut n_holds, mut n_violated) = (0, 0);
     // By model and kind of fault, configurations without and with.
@@ -212,8 +212,8 @@ fn late_faults_change_no_verdict() {
             prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
         };
         let whole = run(Reductions::NONE, StoreKind::Exact, 1);
-        for hand_overs in [false, true] {
-            let reductions = Reductions { late_faults: true, hand_overs, ..Reductions::NONE };
+        for confluent_sends in [false, true] {
+            let reductions = Reductions { lazy_faults: true, confluent_sends, ..Reductions::NONE };
             let reduced = run(reductions, StoreKind::Exact, 1);
             let two = run(reductions, StoreKind::Fingerprint, 2);
             if let Some(difference) = difference_by_threads(&reduced, &two) {
@@ -233,7 +233,9 @@ fn late_faults_change_no_verdict() {
                     n_violated += 1;
                 }
                 (Verdict::Unknown(_), Verdict::Unknown(_)) => {}
-                (a, b) => problems.push(format!("seed {seed}, hand-overs {hand_overs}: {b:?}, not {a:?}")),
+                (a, b) => {
+                    problems.push(format!("seed {seed}, confluent sends {confluent_sends}: {b:?}, not {a:?}"))
+                }
             }
         }
     }
@@ -264,11 +266,11 @@ fn liveness_over_networks_agrees_with_a_naive_look_at_the_graph() {
 /// Programs that go round for ever, most of which have infinite runs.
 #[test]
 fn liveness_of_rounds_agrees_with_a_naive_look_at_the_graph() {
-    compare_liveness(0..250, 100, |_| Over { only: Some(Only::Rounds), ..Over::default() });
+    compare_liveness(0..250, 100, |_| Over { only: Some(Only::LivenessCycles), ..Over::default() });
     let all = |seed: u64| Over {
         model: NetworkModel::ALL[seed as usize % NetworkModel::ALL.len()],
         faults: (seed / 4).is_multiple_of(2),
-        only: Some(Only::Rounds),
+        only: Some(Only::LivenessCycles),
     };
     compare_liveness(1_000..1_200, 60, all);
 }
@@ -276,8 +278,8 @@ fn liveness_of_rounds_agrees_with_a_naive_look_at_the_graph() {
 /// Programs of which most runs end, unless the right one comes first.
 #[test]
 fn liveness_of_rivals_agrees_with_a_naive_look_at_the_graph() {
-    compare_liveness(0..250, 150, |_| Over { only: Some(Only::Rivals), ..Over::default() });
-    let bag = Over { model: NetworkModel::Bag, only: Some(Only::Rivals), ..Over::default() };
+    compare_liveness(0..250, 150, |_| Over { only: Some(Only::Races), ..Over::default() });
+    let bag = Over { model: NetworkModel::Bag, only: Some(Only::Races), ..Over::default() };
     compare_liveness(0..100, 30, |_| bag);
 }
 

@@ -74,7 +74,7 @@ fn liveness_agrees_with_a_naive_look_at_the_graph() {
         (NetworkModel::Fifo, false),
         (NetworkModel::Bag, true),
     ] {
-        let over = Over { model, faults, only: Some(Only::Rounds) };
+        let over = Over { model, faults, only: Some(Only::LivenessCycles) };
         for seed in 53_000..53_060 {
             let text = program_of(seed, over);
             let loaded =

@@ -9,9 +9,9 @@
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::search::almost_sync::certify::certify;
-use allways_explore::search::almost_sync::survey::{Survey, survey};
-use allways_explore::search::almost_sync::{
+use allways_explore::almost_sync::certify::certify;
+use allways_explore::almost_sync::survey::{Survey, survey};
+use allways_explore::almost_sync::{
     AlmostSyncOptions, AlmostSyncReport, DestinationChoice, FloodRule, Rules, prove,
 };
 use allways_machine::{Executable, Simplify};

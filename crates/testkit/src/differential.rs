@@ -6,11 +6,11 @@ use allways_machine::Executable;
 use allways_p::hir::{EventId, MachineKind, Program};
 use allways_run::{NetworkModel, NetworkOptions};
 
+use crate::generate::broadcasts::broadcasts;
 use crate::generate::circle::circle;
 use crate::generate::ledger::ledger;
-use crate::generate::rival::rival;
-use crate::generate::round::round;
-use crate::generate::teller::teller;
+use crate::generate::liveness_cycles::liveness_cycles;
+use crate::generate::races::races;
 use crate::generate::{Profile, generate, generate_any};
 use crate::oracle::{self, OracleOptions};
 use crate::random::Random;
@@ -125,9 +125,9 @@ impl Statistics {
 pub enum Only {
     Profile(&'static Profile),
     Ledgers,
-    Tellers,
-    Rounds,
-    Rivals,
+    Broadcasts,
+    LivenessCycles,
+    Races,
 }
 
 /// Which network random programs run over.
@@ -146,15 +146,15 @@ pub fn program_of(seed: u64, over: Over) -> String {
     match over.only {
         Some(Only::Profile(profile)) => generate(seed, profile),
         Some(Only::Ledgers) => ledger(seed),
-        Some(Only::Tellers) => teller(seed),
-        Some(Only::Rounds) => round(seed),
-        Some(Only::Rivals) => rival(seed),
+        Some(Only::Broadcasts) => broadcasts(seed),
+        Some(Only::LivenessCycles) => liveness_cycles(seed),
+        Some(Only::Races) => races(seed),
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
         None if seed % 5 == 2 => ledger(seed),
-        None if seed % 10 == 4 => teller(seed),
-        None if seed % 20 == 9 => round(seed),
+        None if seed % 10 == 4 => broadcasts(seed),
+        None if seed % 20 == 9 => liveness_cycles(seed),
         // Kinds come in turn.
-        None if seed % 20 == 19 => rival(seed / 20),
+        None if seed % 20 == 19 => races(seed / 20),
         None => generate_any(seed).0,
     }
 }

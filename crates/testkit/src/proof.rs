@@ -73,10 +73,10 @@ pub fn ways_within(exe: &Executable, within: &Within) -> Vec<Way> {
         let mut reductions = way.reductions.over(exe);
         if within.bounds != SearchBounds::default() {
             reductions.persistent_sets = false;
-            reductions.chains = false;
+            reductions.path_compression = false;
             reductions.broadcasts = false;
-            reductions.hand_overs = false;
-            reductions.late_faults = false;
+            reductions.confluent_sends = false;
+            reductions.lazy_faults = false;
         }
         let known = (reductions, way.order, way.store, way.n_threads);
         let is_new = !seen.contains(&known);
@@ -290,7 +290,7 @@ impl Projection<'_> {
 
     /// Whether the search makes no step of a crash of the machine, so that in ends it stands where it has crashed.
     fn crashes_late(&self, view: &LocalView) -> bool {
-        self.reductions.late_faults && self.exe.network.can_crash(view.machine.as_u32())
+        self.reductions.lazy_faults && self.exe.network.can_crash(view.machine.as_u32())
     }
 
     fn local(&self, view: &LocalView) -> LocalView {

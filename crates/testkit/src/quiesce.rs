@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::search::quiesce::{Divergence, QuiesceOptions, Quiescence, quiesce};
+use allways_explore::quiesce::{Divergence, QuiesceOptions, Quiescence, quiesce};
 use allways_machine::encode::encode_message;
 use allways_machine::{DataPoint, Executable, Kernel, Message, Outcome, Script, Silent};
 use allways_run::{Choice, InstanceId, NetworkModel, NetworkOptions, Quiet, Schedule, ViolationKind};
@@ -378,7 +378,7 @@ const MAX_SEARCHED: usize = 4_000;
 /// The program of a seed: different kinds in turn.
 pub fn program_of(seed: u64) -> String {
     match seed % 4 {
-        0 => crate::generate::round::round(seed),
+        0 => crate::generate::liveness_cycles::liveness_cycles(seed),
         1 => crate::generate::generate_endless(seed).0,
         _ => crate::generate::chatter::chatter(seed),
     }

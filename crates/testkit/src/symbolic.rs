@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::search::symbolic::{self, SlotOrder, SymbolicOptions};
 use allways_explore::search::{self, Order, ProveOptions, Reductions, SearchBounds, StoreKind};
+use allways_explore::symbolic::{self, SlotOrder, SymbolicOptions};
 use allways_machine::Executable;
 use allways_run::{Quiet, Verdict};
 
@@ -102,7 +102,7 @@ fn figures(report: &search::ProveReport, has_depth: bool) -> (u64, u64, u32, u32
     let s = &report.statistics;
     match has_depth {
         true => (s.n_configurations, s.n_ends, 0, 0, 0),
-        false => (s.n_configurations, s.n_ends, s.largest_inbox, s.n_machines, s.n_cells),
+        false => (s.n_configurations, s.n_ends, s.largest_inbox, s.n_machines, s.n_local_states),
     }
 }
 

@@ -13,7 +13,7 @@ use allways_testkit::differential::{
     Comparison, Only, Over, Statistics, compare_seed, network_of, program_of,
 };
 use allways_testkit::generate::generate_any;
-use allways_testkit::generate::rival::N_KINDS;
+use allways_testkit::generate::races::N_KINDS;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
 use allways_testkit::random::Random;
@@ -123,13 +123,13 @@ fn oracle_and_search_agree_on_what_is_read_of_values() {
 /// Every way in which the order of what all are told can be seen, four times.
 #[test]
 fn oracle_and_search_agree_on_who_is_told_first() {
-    compare_proofs(0..108, 60, |_| Over { only: Some(Only::Tellers), ..Over::default() });
+    compare_proofs(0..108, 60, |_| Over { only: Some(Only::Broadcasts), ..Over::default() });
 }
 
 /// Every condition under which steps may go first, four times, and over networks.
 #[test]
 fn oracle_and_search_agree_on_who_comes_first() {
-    compare_proofs(0..4 * N_KINDS, 90, |_| Over { only: Some(Only::Rivals), ..Over::default() });
+    compare_proofs(0..4 * N_KINDS, 90, |_| Over { only: Some(Only::Races), ..Over::default() });
     for (model, faults) in [
         (NetworkModel::Bag, false),
         (NetworkModel::Fifo, false),
@@ -137,7 +137,7 @@ fn oracle_and_search_agree_on_who_comes_first() {
         (NetworkModel::Bag, true),
         (NetworkModel::Inbox, true),
     ] {
-        compare_proofs(0..N_KINDS, 15, |_| Over { model, faults, only: Some(Only::Rivals) });
+        compare_proofs(0..N_KINDS, 15, |_| Over { model, faults, only: Some(Only::Races) });
     }
 }
 

@@ -1,10 +1,10 @@
 //! Random programs compile, are what their seed says, and use what the language has.
 
 use allways_testkit::Loaded;
+use allways_testkit::generate::broadcasts::broadcasts;
 use allways_testkit::generate::generate_any;
 use allways_testkit::generate::ledger::ledger;
-use allways_testkit::generate::round::round;
-use allways_testkit::generate::teller::teller;
+use allways_testkit::generate::liveness_cycles::liveness_cycles;
 
 #[test]
 fn programs_compile() {
@@ -15,7 +15,11 @@ fn programs_compile() {
             problems.push(format!("seed {seed} ({}): {messages}\n{text}", profile.name));
         }
     }
-    for (name, program) in [("ledger", ledger as fn(u64) -> String), ("teller", teller), ("round", round)] {
+    for (name, program) in [
+        ("ledger", ledger as fn(u64) -> String),
+        ("broadcasts", broadcasts),
+        ("liveness-cycles", liveness_cycles),
+    ] {
         for seed in 0..1_000 {
             let text = program(seed);
             if let Err(messages) = Loaded::new("random.p", &text) {

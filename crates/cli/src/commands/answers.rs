@@ -2,10 +2,10 @@
 
 use allways_driver::Compilation;
 use allways_driver::engine::{Answer, Question};
-use allways_explore::search::symbolic::{Count, SymbolicFigures};
 use allways_explore::search::{
     Covered, Growth, GrowthKind, ProveStatistics, SeenViolation, StoreKind, WideChoice,
 };
+use allways_explore::symbolic::{Count, SymbolicFigures};
 use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, json, prove as prove_report};
 use allways_run::{StopReason, Verdict};
@@ -155,7 +155,7 @@ fn search_statistics(statistics: &ProveStatistics) -> prove_report::Statistics {
             unread_payloads: saved.n_unread,
             collection_order: saved.n_unordered,
             symmetry: saved.n_renamed,
-            persistent_sets: saved.n_put_off + saved.n_folded,
+            persistent_sets: saved.n_put_off + saved.n_merged,
             timer_stutter: saved.n_stuttering,
         },
     }

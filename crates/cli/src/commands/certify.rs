@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use allways_explore::search::almost_sync::certify::{self, Refusal};
+use allways_explore::almost_sync::certify::{self, Refusal};
 use allways_machine::Executable;
 use allways_run::Limits;
 

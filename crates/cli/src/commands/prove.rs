@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use allways_driver::engine::{self, Answer, Budget, Effort, Question, Settings};
 use allways_driver::{Compilation, select};
-use allways_explore::search::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
-use allways_explore::search::symbolic::SymbolicOptions;
+use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
 use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, VariableBounds};
+use allways_explore::symbolic::SymbolicOptions;
 use allways_explore::{CheckOptions, Fairness};
 use allways_machine::Simplify;
 use allways_report::verdict::{self, Scope};

@@ -83,13 +83,15 @@ fn in_vain(args: &ProveArgs, name: &str) -> Option<&'static str> {
         || !args.max_value.is_empty();
     let is_breadth = args.order == OrderArg::Breadth;
     match name {
-        "symmetry" | "persistent-sets" | "chains" | "broadcasts" if has_network => {
+        "symmetry" | "persistent-sets" | "path-compression" | "broadcasts" if has_network => {
             Some("it is for P's own network, without faults")
         }
-        "persistent-sets" | "chains" | "broadcasts" | "hand-overs" | "late-faults" if has_bounds => {
+        "persistent-sets" | "path-compression" | "broadcasts" | "confluent-sends" | "lazy-faults"
+            if has_bounds =>
+        {
             Some("it is for searches without bounds")
         }
-        "chains" | "broadcasts" | "hand-overs" | "late-faults" if !is_breadth => {
+        "path-compression" | "broadcasts" | "confluent-sends" | "lazy-faults" if !is_breadth => {
             Some("it is for `--order breadth`")
         }
         "persistent-sets" if args.order == OrderArg::Deepening => {
@@ -98,14 +100,14 @@ fn in_vain(args: &ProveArgs, name: &str) -> Option<&'static str> {
         "broadcasts" if args.fairness == ProveFairnessArg::Weak => {
             Some("it is for `--fairness random` and `--fairness none`")
         }
-        "hand-overs" if !matches!(network.model, NetworkModel::Bag | NetworkModel::Fifo) => {
+        "confluent-sends" if !matches!(network.model, NetworkModel::Bag | NetworkModel::Fifo) => {
             Some("it is for `--network bag` and `--network fifo`")
         }
-        "hand-overs" if has_faults && !reductions(args).late_faults => {
-            Some("with faults it needs `late-faults`, too")
+        "confluent-sends" if has_faults && !reductions(args).lazy_faults => {
+            Some("with faults it needs `lazy-faults`, too")
         }
-        "late-faults" if !has_faults => Some("it is for networks with faults"),
-        "late-faults" if network.model == NetworkModel::Inbox && network.crash.is_empty() => {
+        "lazy-faults" if !has_faults => Some("it is for networks with faults"),
+        "lazy-faults" if network.model == NetworkModel::Inbox && network.crash.is_empty() => {
             Some("over `--network inbox` it is for `--crash`")
         }
         "unread-payloads" | "collection-order" if network.model == NetworkModel::Bag => {

@@ -126,31 +126,37 @@ fn reductions_in_vain() {
     fs::write(dir.join("a.p"), MAIN).unwrap();
     for (options, words) in [
         (
-            "--reductions chains",
-            "does nothing without persistent-sets: give `--reductions persistent-sets,chains`",
+            "--reductions path-compression",
+            "does nothing without persistent-sets: give `--reductions persistent-sets,path-compression`",
         ),
         (
             "--reductions symmetry,broadcasts",
             "without collection-order: give `--reductions collection-order,broadcasts`",
         ),
         (
-            "--reductions chains,persistent-sets --no-reduction persistent-sets",
-            "chains does nothing without persistent-sets: leave out `--no-reduction persistent-sets`",
+            "--reductions path-compression,persistent-sets --no-reduction persistent-sets",
+            "path-compression does nothing without persistent-sets: leave out `--no-reduction persistent-sets`",
         ),
         (
             "--reductions persistent-sets --max-inbox 3",
             "persistent-sets does nothing here: it is for searches without bounds",
         ),
-        ("--reductions all,chains --order depth", "chains does nothing here: it is for `--order breadth`"),
+        (
+            "--reductions all,path-compression --order depth",
+            "path-compression does nothing here: it is for `--order breadth`",
+        ),
         ("--reductions persistent-sets --order deepening", "`--order breadth` and `--order depth`"),
         ("--reductions all,broadcasts --fairness weak", "`--fairness random` and `--fairness none`"),
         ("--reductions symmetry --network fifo", "symmetry does nothing here: it is for P's own network"),
         ("--reductions symmetry --crash Main", "symmetry does nothing here: it is for P's own network"),
-        ("--reductions hand-overs", "`--network bag` and `--network fifo`"),
-        ("--reductions hand-overs --network bag --crash Main", "with faults it needs `late-faults`, too"),
-        ("--reductions late-faults --network bag", "it is for networks with faults"),
-        ("--reductions late-faults --network bag --crash Main --max-depth 9", "searches without bounds"),
-        ("--reductions late-faults --crash Main --order depth", "it is for `--order breadth`"),
+        ("--reductions confluent-sends", "`--network bag` and `--network fifo`"),
+        (
+            "--reductions confluent-sends --network bag --crash Main",
+            "with faults it needs `lazy-faults`, too",
+        ),
+        ("--reductions lazy-faults --network bag", "it is for networks with faults"),
+        ("--reductions lazy-faults --network bag --crash Main --max-depth 9", "searches without bounds"),
+        ("--reductions lazy-faults --crash Main --order depth", "it is for `--order breadth`"),
         ("--reductions unread-payloads --network bag", "it is not for `--network bag`"),
         ("--reductions symmetry --engine asi", "it is for `--engine explicit`"),
         ("--no-reduction none", "name a reduction, or `all`"),
@@ -160,14 +166,14 @@ fn reductions_in_vain() {
     }
     for options in [
         "--reductions all --max-inbox 3",
-        "--reductions persistent-sets,chains",
+        "--reductions persistent-sets,path-compression",
         "--reductions persistent-sets --order depth",
         "--reductions symmetry --network inbox",
-        "--reductions hand-overs --network fifo",
-        "--reductions hand-overs,late-faults --network fifo --crash Main",
-        "--reductions late-faults --crash Main",
+        "--reductions confluent-sends --network fifo",
+        "--reductions confluent-sends,lazy-faults --network fifo --crash Main",
+        "--reductions lazy-faults --crash Main",
         "--reductions collection-order,broadcasts --max-choices 2",
-        "--reductions chains --no-reduction chains",
+        "--reductions path-compression --no-reduction path-compression",
         "--no-reduction all",
     ] {
         let args: Vec<&str> = ["prove"].into_iter().chain(options.split(' ')).collect();
@@ -181,7 +187,7 @@ fn reductions_in_vain() {
     assert_eq!(output.status.code(), Some(0));
     assert_says(
         &String::from_utf8_lossy(&output.stderr),
-        &["`--no-reduction persistent-sets` turns off chains too, which needs it"],
+        &["`--no-reduction persistent-sets` turns off path-compression too, which needs it"],
     );
 }
 

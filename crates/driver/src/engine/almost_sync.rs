@@ -1,6 +1,6 @@
 //! Almost-synchronous search as an engine.
 
-use allways_explore::search::almost_sync::{self, AlmostSyncOptions};
+use allways_explore::almost_sync::{self, AlmostSyncOptions};
 use allways_explore::{Cancel, InternalError};
 use allways_run::{Limits, Observer};
 

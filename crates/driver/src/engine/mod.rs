@@ -14,10 +14,10 @@ mod testing;
 
 use std::sync::Arc;
 
+use allways_explore::almost_sync::{AlmostSyncOptions, Flood};
 use allways_explore::coverage::UnusedHandler;
-use allways_explore::search::almost_sync::{AlmostSyncOptions, Flood};
-use allways_explore::search::symbolic::{SymbolicFigures, SymbolicOptions};
 use allways_explore::search::{self, ProveOptions, ProveStatistics, SearchBounds};
+use allways_explore::symbolic::{SymbolicFigures, SymbolicOptions};
 use allways_explore::{Cancel, CheckOptions, Coverage, Fairness, InternalError, Statistics};
 use allways_machine::Executable;
 use allways_p::hir::Temperature;

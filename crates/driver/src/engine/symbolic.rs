@@ -1,7 +1,7 @@
 //! Symbolic exploration as an engine.
 
 use allways_explore::search::ProveOptions;
-use allways_explore::search::symbolic::{self, SymbolicOptions};
+use allways_explore::symbolic::{self, SymbolicOptions};
 use allways_explore::{Cancel, InternalError};
 use allways_run::Observer;
 

@@ -10,8 +10,9 @@ use allways_machine::{DataPoint, Kernel, Oracle, Outcome, Snapshot};
 use allways_run::{Choice, InstanceId, Violation};
 use rustc_hash::FxHashMap;
 
+use super::components::components;
+use super::heat::{Heat, StepHeat, standing};
 use super::key::write_key;
-use crate::watch::{Heat, StepHeat, standing};
 
 /// How much an exploration may do.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +85,15 @@ pub(crate) enum End {
 }
 
 impl Graph {
+    /// See [`components`].
+    pub fn components(&self, within: impl Fn(u32) -> bool, keeps: impl Fn(usize) -> bool) -> Vec<Vec<u32>> {
+        let edges = |node: u32| {
+            let edges = &self.nodes[node as usize].edges;
+            edges.start as usize..edges.end as usize
+        };
+        components(self.nodes.len(), edges, |edge| self.edges[edge].to, within, keeps)
+    }
+
     /// Explores from where the kernel stands, and leaves it there. `stop` sees every edge once, with its target.
     pub fn explore(
         kernel: &mut Kernel,

@@ -7,9 +7,8 @@
 use allways_machine::Kernel;
 
 use super::Search;
-use super::component::components;
 use super::graph::{Allowance, End, Graph};
-use crate::watch::{Heat, StepHeat, standing};
+use super::heat::{Heat, StepHeat, standing};
 
 /// Asks of a monitor whether it can still be cold, from where the kernel stands.
 pub(crate) fn search(
@@ -34,9 +33,8 @@ pub(crate) fn search(
         End::Bound | End::Cancelled | End::Unknown => return Search::Open,
         End::Broken { path, violation } => return Search::Broken { path, violation },
     }
-    let all: Vec<u32> = (0..graph.nodes.len() as u32).collect();
     let mut component_of = vec![0; graph.nodes.len()];
-    let found = components(&graph, &all, &|_| true);
+    let found = graph.components(|_| true, |_| true);
     for (number, component) in found.iter().enumerate() {
         for &node in component {
             component_of[node as usize] = number;

@@ -9,9 +9,8 @@ use allways_machine::Kernel;
 use allways_run::{Choice, InstanceId};
 
 use super::Search;
-use super::component::components;
 use super::graph::{Allowance, End, Graph};
-use crate::watch::{Heat, StepHeat};
+use super::heat::{Heat, StepHeat};
 
 /// Looks for a fair cycle in what can be reached from where the kernel stands, for any monitor.
 pub(crate) fn search(
@@ -48,7 +47,9 @@ pub(crate) fn fair_cycle(graph: &Graph, monitor: usize) -> Option<(u32, Vec<u32>
     let mut work = vec![whole];
     let mut is_member = vec![false; graph.nodes.len()];
     while let Some(part) = work.pop() {
-        for component in components(graph, &part, &|edge| is_kept[edge as usize]) {
+        let mut is_within = vec![false; graph.nodes.len()];
+        part.iter().for_each(|&node| is_within[node as usize] = true);
+        for component in graph.components(|node| is_within[node as usize], |edge| is_kept[edge]) {
             for &node in &component {
                 is_member[node as usize] = true;
             }

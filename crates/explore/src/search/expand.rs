@@ -1,30 +1,30 @@
-//! The successors of a configuration vector: arithmetic on numbers of cells.
+//! The successors of a configuration vector: arithmetic on numbers of local states.
 
-use super::cells::{CellId, Cut, LOOK_AFTER, Owner};
-use super::memo::{
+use super::local::memo::{
     ActEntry, ActKind, Brought, Crash, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out,
     Reaction,
 };
+use super::local::states::{Cut, LOOK_AFTER, LocalStateId, Owner};
 
 /// Which step of a configuration: who, and by which outcomes of the receiver and of itself. Of a network, `own` is which of
 /// its messages arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Move {
+pub(crate) struct Move {
     pub slot: u32,
     pub delivered: u32,
     pub own: u32,
 }
 
 /// In `Move::delivered`: the machine crashes.
-pub(super) const CRASH: u32 = u32::MAX;
+pub(crate) const CRASH: u32 = u32::MAX;
 
 /// What a step makes of a configuration.
 #[derive(Clone, Copy)]
-pub(super) struct Successor<'a> {
+pub(crate) struct Successor<'a> {
     /// What it adds to the fingerprint.
     pub delta: u64,
-    /// Slots and their new cells; a slot comes once.
-    pub changes: &'a [(u32, CellId)],
+    /// Slots and their new local states; a slot comes once.
+    pub changes: &'a [(u32, LocalStateId)],
     pub by: Move,
     /// Monitors that were hot, that were cold, in the step, if only in passing.
     pub hot: u64,
@@ -32,8 +32,8 @@ pub(super) struct Successor<'a> {
 }
 
 /// Takes what an expansion finds.
-pub(super) trait Sink {
-    fn successor(&mut self, from: &[CellId], successor: Successor<'_>);
+pub(crate) trait Sink {
+    fn successor(&mut self, from: &[LocalStateId], successor: Successor<'_>);
     /// The step breaks a property.
     fn broken(&mut self, by: Move);
     fn cut(&mut self, cut: Cut);
@@ -41,7 +41,7 @@ pub(super) trait Sink {
 
 /// How a configuration stands.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     pub n_enabled: u32,
     pub n_machines: u32,
     /// Some machine waits in `receive`.
@@ -50,7 +50,7 @@ pub(super) struct Standing {
     pub n_stuttering: u32,
 }
 
-pub(super) struct Expander<'a> {
+pub(crate) struct Expander<'a> {
     pub memo: Memo<'a>,
     n_monitors: usize,
     max_machines: usize,
@@ -61,13 +61,13 @@ pub(super) struct Expander<'a> {
     missed: u64,
     /// By slot, as far as it was asked for.
     is_machine: Vec<bool>,
-    changes: Vec<(u32, CellId)>,
+    changes: Vec<(u32, LocalStateId)>,
 }
 
 impl<'a> Expander<'a> {
     pub fn new(memo: Memo<'a>, max_machines: Option<u32>) -> Self {
-        let n_monitors = memo.cells().n_monitors();
-        let has_crashes = memo.cells().exe.network.has_crashes();
+        let n_monitors = memo.locals().n_monitors();
+        let has_crashes = memo.locals().exe.network.has_crashes();
         let max_machines = max_machines.map_or(usize::MAX, |n| n as usize);
         Expander {
             memo,
@@ -87,22 +87,22 @@ impl<'a> Expander<'a> {
 
     /// Tells the sink all steps, machines in order of slots.
     #[inline]
-    pub fn expand<S: Sink>(&mut self, vector: &[CellId], sink: &mut S) -> Standing {
+    pub fn expand<S: Sink>(&mut self, vector: &[LocalStateId], sink: &mut S) -> Standing {
         let mut standing = Standing::default();
         self.missed = 0;
-        for (slot, &cell) in vector.iter().enumerate().skip(self.n_monitors) {
-            self.step(vector, slot as u32, cell, sink, &mut standing);
+        for (slot, &local) in vector.iter().enumerate().skip(self.n_monitors) {
+            self.step(vector, slot as u32, local, sink, &mut standing);
         }
         if self.has_crashes && standing.n_enabled > 0 {
-            for (slot, &cell) in vector.iter().enumerate().skip(self.n_monitors) {
-                self.crash(vector, slot as u32, cell, sink);
+            for (slot, &local) in vector.iter().enumerate().skip(self.n_monitors) {
+                self.crash(vector, slot as u32, local, sink);
             }
         }
         standing
     }
 
     /// Tells the sink the steps of one machine, which can step.
-    pub fn expand_one<S: Sink>(&mut self, vector: &[CellId], slot: u32, sink: &mut S) -> Standing {
+    pub fn expand_one<S: Sink>(&mut self, vector: &[LocalStateId], slot: u32, sink: &mut S) -> Standing {
         let mut standing = Standing::default();
         self.step(vector, slot, vector[slot as usize], sink, &mut standing);
         standing.n_machines = self.n_machines(vector) as u32;
@@ -110,7 +110,7 @@ impl<'a> Expander<'a> {
     }
 
     /// The same for some machines, which can step; bits are slots.
-    pub fn expand_some<S: Sink>(&mut self, vector: &[CellId], movers: u64, sink: &mut S) -> Standing {
+    pub fn expand_some<S: Sink>(&mut self, vector: &[LocalStateId], movers: u64, sink: &mut S) -> Standing {
         let mut standing = Standing::default();
         self.missed = 0;
         let mut left = movers;
@@ -119,16 +119,21 @@ impl<'a> Expander<'a> {
             left &= left - 1;
             self.step(vector, slot, vector[slot as usize], sink, &mut standing);
         }
-        standing.n_machines = vector[self.n_monitors..].iter().filter(|&&cell| cell != 0).count() as u32;
+        standing.n_machines = vector[self.n_monitors..].iter().filter(|&&local| local != 0).count() as u32;
         standing
     }
 
     /// The same for all, with the machines in this order.
-    pub fn expand_in_order<S: Sink>(&mut self, vector: &[CellId], slots: &[u32], sink: &mut S) -> Standing {
+    pub fn expand_in_order<S: Sink>(
+        &mut self,
+        vector: &[LocalStateId],
+        slots: &[u32],
+        sink: &mut S,
+    ) -> Standing {
         let mut standing = Standing::default();
         for &slot in slots {
-            if let Some(&cell) = vector.get(slot as usize) {
-                self.step(vector, slot, cell, sink, &mut standing);
+            if let Some(&local) = vector.get(slot as usize) {
+                self.step(vector, slot, local, sink, &mut standing);
             }
         }
         if self.has_crashes && standing.n_enabled > 0 {
@@ -140,11 +145,11 @@ impl<'a> Expander<'a> {
     }
 
     /// Tells the sink of the crash of a machine, if it can crash.
-    fn crash<S: Sink>(&mut self, vector: &[CellId], slot: u32, cell: CellId, sink: &mut S) {
-        if cell == 0 {
+    fn crash<S: Sink>(&mut self, vector: &[LocalStateId], slot: u32, local: LocalStateId, sink: &mut S) {
+        if local == 0 {
             return;
         }
-        let act = self.memo.act(cell);
+        let act = self.memo.act(local);
         if act.crash == Crash::Step {
             let out = self.memo.outs[(act.first + act.n) as usize];
             let changes = &[(slot, out.next)];
@@ -153,31 +158,31 @@ impl<'a> Expander<'a> {
         }
     }
 
-    fn n_machines(&mut self, vector: &[CellId]) -> usize {
+    fn n_machines(&mut self, vector: &[LocalStateId]) -> usize {
         if self.is_machine.len() < vector.len() {
-            let cells = self.memo.cells();
-            let slots = 0..cells.n_slots().max(vector.len()) as u32;
+            let locals = self.memo.locals();
+            let slots = 0..locals.n_slots().max(vector.len()) as u32;
             self.is_machine =
-                slots.map(|slot| cells.owners.get(slot as usize).is_some_and(Owner::is_machine)).collect();
+                slots.map(|slot| locals.owners.get(slot as usize).is_some_and(Owner::is_machine)).collect();
         }
-        vector.iter().zip(&self.is_machine).filter(|&(&cell, &is_machine)| is_machine && cell != 0).count()
+        vector.iter().zip(&self.is_machine).filter(|&(&local, &is_machine)| is_machine && local != 0).count()
     }
 
     /// The slots of the machines that can step, and of networks that have something to bring.
-    pub fn enabled_slots(&mut self, vector: &[CellId]) -> Vec<u32> {
-        let machines = vector.iter().enumerate().skip(self.n_monitors).filter(|(_, cell)| **cell != 0);
+    pub fn enabled_slots(&mut self, vector: &[LocalStateId]) -> Vec<u32> {
+        let machines = vector.iter().enumerate().skip(self.n_monitors).filter(|(_, local)| **local != 0);
         let is_enabled = |kind| !matches!(kind, ActKind::Unasked | ActKind::Rest | ActKind::Blocked);
         machines
-            .filter(|(_, cell)| is_enabled(self.memo.act(**cell).kind))
+            .filter(|(_, local)| is_enabled(self.memo.act(**local).kind))
             .map(|(slot, _)| slot as u32)
             .collect()
     }
 
     /// How a configuration stands, without its successors.
-    pub fn standing(&mut self, vector: &[CellId]) -> Standing {
+    pub fn standing(&mut self, vector: &[LocalStateId]) -> Standing {
         let mut standing = Standing::default();
-        for &cell in vector.iter().skip(self.n_monitors).filter(|&&cell| cell != 0) {
-            match self.memo.act(cell).kind {
+        for &local in vector.iter().skip(self.n_monitors).filter(|&&local| local != 0) {
+            match self.memo.act(local).kind {
                 ActKind::Unasked | ActKind::Rest => {}
                 ActKind::Blocked => standing.is_blocked = true,
                 ActKind::Alone
@@ -196,17 +201,17 @@ impl<'a> Expander<'a> {
     #[inline]
     pub fn step<S: Sink>(
         &mut self,
-        vector: &[CellId],
+        vector: &[LocalStateId],
         slot: u32,
-        cell: CellId,
+        local: LocalStateId,
         sink: &mut S,
         standing: &mut Standing,
     ) {
-        if cell == 0 {
+        if local == 0 {
             return;
         }
         standing.n_machines += 1;
-        let act = self.memo.act(cell);
+        let act = self.memo.act(local);
         // Who may have crashed need not step.
         let n_needed = u32::from(act.crash != Crash::Late);
         match act.kind {
@@ -223,12 +228,12 @@ impl<'a> Expander<'a> {
                 let receiver = match vector[target as usize] {
                     // Nobody sends to a machine that does not exist: the network is empty.
                     0 => self.memo.empty_network(target),
-                    cell => cell,
+                    local => local,
                 };
                 let Reaction { only, first, n } = self.memo.reaction(receiver, message);
                 standing.n_enabled += n_needed;
                 if act.next != 0 && only.extra == 0 {
-                    if self.skips_stutter && only.next == receiver && act.next == cell {
+                    if self.skips_stutter && only.next == receiver && act.next == local {
                         standing.n_stuttering += 1;
                         return;
                     }
@@ -257,7 +262,7 @@ impl<'a> Expander<'a> {
                         let delta = reaction.delta.wrapping_add(out.delta);
                         let by = Move { slot, delivered, own };
                         if out.extra == 0 {
-                            if self.skips_stutter && reaction.next == receiver && out.next == cell {
+                            if self.skips_stutter && reaction.next == receiver && out.next == local {
                                 standing.n_stuttering += 1;
                                 continue;
                             }
@@ -296,7 +301,7 @@ impl<'a> Expander<'a> {
                     let out = self.memo.outs[(act.first + own) as usize];
                     let by = Move { slot, delivered: 0, own };
                     if out.extra == 0 {
-                        if self.skips_stutter && out.next == cell {
+                        if self.skips_stutter && out.next == local {
                             standing.n_stuttering += 1;
                             continue;
                         }
@@ -313,10 +318,12 @@ impl<'a> Expander<'a> {
     }
 
     /// With late faults, where nobody has to step: whether somebody who need not have crashed waits in `receive`.
-    pub fn is_stuck(&mut self, vector: &[CellId]) -> bool {
+    pub fn is_stuck(&mut self, vector: &[LocalStateId]) -> bool {
         let (mut blocked, mut crashed) = (Vec::new(), Vec::new());
-        for (slot, &cell) in vector.iter().enumerate().skip(self.n_monitors).filter(|(_, cell)| **cell != 0) {
-            let act = self.memo.act(cell);
+        for (slot, &local) in
+            vector.iter().enumerate().skip(self.n_monitors).filter(|(_, local)| **local != 0)
+        {
+            let act = self.memo.act(local);
             match act.kind {
                 ActKind::Blocked => blocked.push(slot as u32),
                 ActKind::Network => {
@@ -368,7 +375,7 @@ impl<'a> Expander<'a> {
 
     #[cold]
     fn is_told_to_stop(&mut self) -> bool {
-        let reason = self.memo.cells().stop_reason();
+        let reason = self.memo.locals().stop_reason();
         let must_stop = reason.is_some();
         if let Some(reason) = reason {
             self.memo.unknown.get_or_insert(reason);
@@ -380,7 +387,7 @@ impl<'a> Expander<'a> {
     #[inline]
     fn arrive<S: Sink>(
         &mut self,
-        vector: &[CellId],
+        vector: &[LocalStateId],
         slot: u32,
         act: ActEntry,
         own: u32,
@@ -412,7 +419,7 @@ impl<'a> Expander<'a> {
     }
 
     /// The rest of a step that is observed, that makes a machine, or that ends otherwise.
-    fn finish<S: Sink>(&mut self, vector: &[CellId], out: Out, delta: u64, by: Move, sink: &mut S) {
+    fn finish<S: Sink>(&mut self, vector: &[LocalStateId], out: Out, delta: u64, by: Move, sink: &mut S) {
         let mut delta = delta;
         let (mut hot, mut cold) = (0, 0);
         for place in self.memo.extras[out.extra as usize].observed() {
@@ -447,8 +454,8 @@ impl<'a> Expander<'a> {
             End::Stands => {}
         }
         let birth = extra.birth;
-        if let Some((slot, cell, hash)) = extra.created {
-            self.changes.push((slot, cell));
+        if let Some((slot, local, hash)) = extra.created {
+            self.changes.push((slot, local));
             delta = delta.wrapping_add(hash);
         }
         // Of an empty network there is nothing to know.
@@ -470,22 +477,22 @@ impl<'a> Expander<'a> {
 }
 
 /// The fingerprint of a vector, from nothing.
-pub(super) fn fingerprint(cells: &super::cells::Cells, vector: &[CellId]) -> u64 {
-    vector.iter().filter(|&&cell| cell != 0).fold(0, |sum, &cell| sum.wrapping_add(cells.hash(cell)))
+pub(crate) fn fingerprint(locals: &super::local::states::LocalStates, vector: &[LocalStateId]) -> u64 {
+    vector.iter().filter(|&&local| local != 0).fold(0, |sum, &local| sum.wrapping_add(locals.hash(local)))
 }
 
 /// Writes the successor of `from` to the end of `out`, which has room for `stride` slots a vector.
 #[inline]
-pub(super) fn write_successor(
-    from: &[CellId],
-    changes: &[(u32, CellId)],
+pub(crate) fn write_successor(
+    from: &[LocalStateId],
+    changes: &[(u32, LocalStateId)],
     stride: usize,
-    out: &mut Vec<CellId>,
+    out: &mut Vec<LocalStateId>,
 ) {
     let start = out.len();
     out.extend_from_slice(from);
     out.resize(start + stride, 0);
-    for &(slot, cell) in changes {
-        out[start + slot as usize] = cell;
+    for &(slot, local) in changes {
+        out[start + slot as usize] = local;
     }
 }

@@ -1,6 +1,6 @@
 //! What grew when a search came to no end: for people who wonder why.
 //!
-//! A program whose variables, inboxes or machines grow for ever has no end of configurations. Cells and messages are numbered in the
+//! A program whose variables, inboxes or machines grow for ever has no end of configurations. LocalStates and messages are numbered in the
 //! order in which the search met them, so all of this is read from them afterwards; the search only notes how many there were
 //! at each layer. What is measured sets *records*: a value, length or number that is larger than all in layers before. Whatever
 //! has set many, and never waited longer for one than it waits now, is still growing. Nobody can tell from this whether it ever
@@ -12,10 +12,10 @@ use allways_base::Idx;
 use allways_machine::{Store, Value};
 use rustc_hash::FxHashMap;
 
-use super::cells::{Cell, Cells, Owner};
-use super::size::{Size, Sizes};
+use super::local::size::{Size, Sizes};
+use super::local::states::{LocalState, LocalStates, Owner};
 
-/// Cells and messages that are looked at, at most.
+/// LocalStates and messages that are looked at, at most.
 const LOOKS: usize = 200_000;
 /// Fewer records are nothing special.
 const MIN_RECORDS: u32 = 5;
@@ -52,26 +52,26 @@ pub enum GrowthKind {
     Payload,
 }
 
-/// How many cells and messages there were at each layer, or at each of as many moments.
+/// How many local states and messages there were at each layer, or at each of as many moments.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Clock {
-    cells: Vec<usize>,
+pub(crate) struct Clock {
+    locals: Vec<usize>,
     messages: Vec<usize>,
 }
 
 impl Clock {
-    pub fn tick(&mut self, cells: &Cells<'_>) {
-        self.cells.push(cells.cells.len());
-        self.messages.push(cells.messages.len());
+    pub fn tick(&mut self, locals: &LocalStates<'_>) {
+        self.locals.push(locals.states.len());
+        self.messages.push(locals.messages.len());
     }
 
     fn n_layers(&self) -> usize {
-        self.cells.len()
+        self.locals.len()
     }
 
-    /// The layer of a cell.
-    fn of_cell(&self, number: usize) -> usize {
-        self.cells.partition_point(|&n| n <= number)
+    /// The layer of a local state.
+    fn of_local(&self, number: usize) -> usize {
+        self.locals.partition_point(|&n| n <= number)
     }
 
     /// The layer of a message.
@@ -127,15 +127,15 @@ struct Table<'a> {
 }
 
 /// What still grew, the fastest first.
-pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
+pub(crate) fn growth(locals: &LocalStates<'_>, clock: &Clock) -> Vec<Growth> {
     let mut table = Table { clock, records: FxHashMap::default(), sizes: Sizes::default() };
     let mut made: FxHashMap<u32, u64> = FxHashMap::default();
-    let mut seen_slots = vec![false; cells.owners.len()];
-    let stride = cells.cells.len() / LOOKS + 1;
-    for (number, cell) in cells.cells.iter().enumerate().skip(1) {
-        let machine = cell.local.machine;
-        if let Owner::Machine(instance) = cell.owner {
-            let slot = cells.known_slot(instance.index());
+    let mut seen_slots = vec![false; locals.owners.len()];
+    let stride = locals.states.len() / LOOKS + 1;
+    for (number, id) in locals.states.iter().enumerate().skip(1) {
+        let machine = id.local.machine;
+        if let Owner::Machine(instance) = id.owner {
+            let slot = locals.known_slot(instance.index());
             if let Some(is_seen) = slot.and_then(|slot| seen_slots.get_mut(slot))
                 && !*is_seen
             {
@@ -147,12 +147,12 @@ pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
             }
         }
         if number % stride == 0 {
-            table.note_cell(cells, number, cell);
+            table.note_local(locals, number, id);
         }
     }
-    let stride = cells.messages.len() / LOOKS + 1;
-    for (number, message) in cells.messages.iter().enumerate().step_by(stride) {
-        let size = table.sizes.of(cells.kernel.store(), message.payload);
+    let stride = locals.messages.len() / LOOKS + 1;
+    for (number, message) in locals.messages.iter().enumerate().step_by(stride) {
+        let size = table.sizes.of(locals.kernel.store(), message.payload);
         let measured = Measured { kind: GrowthKind::Payload, owner: message.event, place: Place::Whole };
         table.note(measured, size.number, number);
     }
@@ -173,7 +173,7 @@ pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
     }
     let mut all: Vec<Growth> = Vec::new();
     for (measured, records) in growing {
-        let growth = told(cells, measured, records);
+        let growth = told(locals, measured, records);
         // What is on its way is measured by machine, and told by its kind.
         let same = |other: &Growth| {
             (other.kind, &other.owner, &other.name) == (growth.kind, &growth.owner, &growth.name)
@@ -189,10 +189,10 @@ pub(super) fn growth(cells: &Cells<'_>, clock: &Clock) -> Vec<Growth> {
 
 impl Table<'_> {
     /// Inbox and variables of a machine or monitor; what is on its way in a network.
-    fn note_cell(&mut self, cells: &Cells<'_>, number: usize, cell: &Cell) {
-        let local = &cell.local;
-        if let Some(flight) = &cell.flight {
-            if let Owner::Network(target) = cell.owner {
+    fn note_local(&mut self, locals: &LocalStates<'_>, number: usize, state: &LocalState) {
+        let local = &state.local;
+        if let Some(flight) = &state.flight {
+            if let Owner::Network(target) = state.owner {
                 let kind = GrowthKind::Network;
                 let measured = Measured { kind, owner: target.as_u32(), place: Place::Whole };
                 self.note(measured, flight.n_messages() as u64, number);
@@ -210,13 +210,13 @@ impl Table<'_> {
         for (event, n) in waiting {
             self.note(Measured { kind: GrowthKind::Inbox, owner, place: Place::Event(event) }, n, number);
         }
-        let store = cells.kernel.store();
+        let store = locals.kernel.store();
         let n_fields = local.frames.first().map_or(local.registers.len(), |frame| frame.base as usize);
         for (field, &value) in local.registers.iter().take(n_fields).enumerate() {
             self.note_value(store, owner, Place::Field(field as u32), value, number);
         }
         for frame in &local.frames {
-            let n_locals = cells.exe.funs[frame.fun as usize].locals.len();
+            let n_locals = locals.exe.funs[frame.fun as usize].locals.len();
             let registers = local.registers.iter().skip(frame.base as usize);
             for (register, &value) in registers.take(n_locals).enumerate() {
                 let place = Place::Local { fun: frame.fun, at: register as u32 };
@@ -230,7 +230,7 @@ impl Table<'_> {
         if size > records.most {
             let layer = match measured.kind {
                 GrowthKind::Payload => self.clock.of_message(at),
-                _ => self.clock.of_cell(at),
+                _ => self.clock.of_local(at),
             };
             if records.n == 0 {
                 records.first = layer;
@@ -253,8 +253,8 @@ impl Table<'_> {
     }
 }
 
-fn told(cells: &Cells<'_>, measured: Measured, records: Records) -> Growth {
-    let exe = &cells.exe;
+fn told(locals: &LocalStates<'_>, measured: Measured, records: Records) -> Growth {
+    let exe = &locals.exe;
     let Measured { kind, owner, place } = measured;
     let symbol = |symbol| exe.symbols.text(symbol).to_owned();
     let is_variable = matches!(place, Place::Field(_) | Place::Local { .. });
@@ -262,7 +262,7 @@ fn told(cells: &Cells<'_>, measured: Measured, records: Records) -> Growth {
     let (owner, name) = match (kind, place) {
         (GrowthKind::Payload, _) => (exe.event_name(owner).to_owned(), None),
         (GrowthKind::Network, _) => {
-            let machine = cells.machine_of(owner as usize);
+            let machine = locals.machine_of(owner as usize);
             (machine.map_or_else(String::new, |machine| exe.machine_name(machine).to_owned()), None)
         }
         (_, place) => {

@@ -3,10 +3,10 @@
 use allways_machine::Executable;
 use allways_run::{Limits, NetworkModel};
 
-use super::reduce::hand_over::HandOvers;
-use super::reduce::late_fault;
+use super::reduce::confluent_sends::ConfluentSends;
+use super::reduce::lazy_faults;
 use super::variables::VariableBounds;
-use crate::options::Fairness;
+use crate::liveness::Fairness;
 
 /// In which order configurations are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -65,15 +65,15 @@ pub struct Reductions {
     pub persistent_sets: bool,
     /// A machine that steps first, alone, goes on as long as it may, and configurations between are not stored. With
     /// persistent sets, for breadth-first searches.
-    pub chains: bool,
+    pub path_compression: bool,
     /// Steps that change nothing are not looked at.
     pub timer_stutter: bool,
     /// Over networks that delay messages sends go first, alone, then arrivals of what is ignored for good. For breadth-first
     /// searches without bounds; where there are faults, these have to be late.
-    pub hand_overs: bool,
+    pub confluent_sends: bool,
     /// What a fault does is decided when it shows: a message may be lost for as long as it is on its way, and who has crashed
     /// just does not step. For breadth-first searches without bounds.
-    pub late_faults: bool,
+    pub lazy_faults: bool,
 }
 
 impl Reductions {
@@ -84,10 +84,10 @@ impl Reductions {
         broadcasts: false,
         symmetry: false,
         persistent_sets: false,
-        chains: false,
+        path_compression: false,
         timer_stutter: false,
-        hand_overs: false,
-        late_faults: false,
+        confluent_sends: false,
+        lazy_faults: false,
     };
     pub const ALL: Reductions = Reductions {
         dead_variables: true,
@@ -96,10 +96,10 @@ impl Reductions {
         broadcasts: true,
         symmetry: true,
         persistent_sets: true,
-        chains: true,
+        path_compression: true,
         timer_stutter: true,
-        hand_overs: true,
-        late_faults: true,
+        confluent_sends: true,
+        lazy_faults: true,
     };
     /// What they are called.
     pub const NAMES: [&'static str; 10] = [
@@ -109,11 +109,22 @@ impl Reductions {
         "broadcasts",
         "symmetry",
         "persistent-sets",
-        "chains",
+        "path-compression",
         "timer-stutter",
-        "hand-overs",
-        "late-faults",
+        "confluent-sends",
+        "lazy-faults",
     ];
+
+    /// The name that stands for a name as given: itself, or what replaced it since an earlier version.
+    pub fn known_as(name: &str) -> Option<&'static str> {
+        let name = match name {
+            "chains" => "path-compression",
+            "hand-overs" => "confluent-sends",
+            "late-faults" => "lazy-faults",
+            name => name,
+        };
+        Reductions::NAMES.into_iter().find(|known| *known == name)
+    }
 
     /// The reduction of a name.
     pub fn by_name(&mut self, name: &str) -> Option<&mut bool> {
@@ -124,10 +135,10 @@ impl Reductions {
             "broadcasts" => Some(&mut self.broadcasts),
             "symmetry" => Some(&mut self.symmetry),
             "persistent-sets" => Some(&mut self.persistent_sets),
-            "chains" => Some(&mut self.chains),
+            "path-compression" => Some(&mut self.path_compression),
             "timer-stutter" => Some(&mut self.timer_stutter),
-            "hand-overs" => Some(&mut self.hand_overs),
-            "late-faults" => Some(&mut self.late_faults),
+            "confluent-sends" => Some(&mut self.confluent_sends),
+            "lazy-faults" => Some(&mut self.lazy_faults),
             _ => None,
         }
     }
@@ -142,9 +153,9 @@ impl Reductions {
             reductions.symmetry = false;
             reductions.persistent_sets = false;
         }
-        reductions.late_faults &= late_fault::are_there(exe);
-        let is_sure = reductions.late_faults || !exe.network.has_faults();
-        reductions.hand_overs &= is_sure && HandOvers::are_sound(exe);
+        reductions.lazy_faults &= lazy_faults::are_there(exe);
+        let is_sure = reductions.lazy_faults || !exe.network.has_faults();
+        reductions.confluent_sends &= is_sure && ConfluentSends::are_sound(exe);
         if exe.network.model == NetworkModel::Bag {
             // Which message arrives is named by its place in the order of bytes, and these would change them.
             reductions.unread_payloads = false;
@@ -156,7 +167,7 @@ impl Reductions {
     /// The one without which a reduction does nothing.
     pub fn base_of(name: &str) -> Option<&'static str> {
         match name {
-            "chains" => Some("persistent-sets"),
+            "path-compression" => Some("persistent-sets"),
             "broadcasts" => Some("collection-order"),
             _ => None,
         }

@@ -3,23 +3,23 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use allways_machine::{Executable, Simplify};
-use allways_run::{Bound, Counterexample, Guarantee, LastCall, Observer, Verdict};
+use allways_run::{Bound, Cancel, Counterexample, Guarantee, LastCall, Observer, Verdict};
 
-use super::breadth::{self, Context, Cuts, Explored, SearchEnd};
-use super::cells::{Cells, Cut};
-use super::depth;
-use super::graph;
+use super::counterexample::{self, Allowance, Found};
 use super::growth;
+use super::liveness::graph;
+use super::local::states::{Cut, LocalStates};
 use super::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
+use super::order::breadth::{self, Context, Cuts, Explored, SearchEnd};
+use super::order::depth;
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
 use super::report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation};
-use super::stop::Told;
+use super::stop::StickyCancel;
 use super::survey::{Notes, Survey};
-use super::witness::{self, Allowance, Found};
 use crate::coverage::Coverage;
-use crate::options::{Cancel, Fairness};
-use crate::report::InternalError;
+use crate::error::InternalError;
+use crate::liveness::Fairness;
 
 /// Looks at every configuration of a test, within bounds.
 ///
@@ -35,7 +35,7 @@ pub fn prove(
 }
 
 /// The same, with notes of what is reached.
-pub(super) fn search(
+pub(crate) fn search(
     exe: &Arc<Executable>,
     options: &ProveOptions,
     observer: &dyn Observer,
@@ -57,7 +57,7 @@ pub(super) fn search(
     let options = &sound;
     let has_network = !exe.network.is_default();
     let keep_answers = options.fairness == Some(Fairness::Weak);
-    // Only the breadth-first search finds its witness by walking; others go by the answers of cells.
+    // Only the breadth-first search finds its witness by walking; others go by the answers of local states.
     let reductions = options.reductions;
     let has_graph = options.fairness.is_some() && graph::has_liveness(exe);
     let simplify = Simplify {
@@ -75,21 +75,21 @@ pub(super) fn search(
     };
     // Limits apply a little later to the search for a run that shows a violation which was seen.
     let last_call = LastCall(cancel);
-    let told = Told::new(cancel);
+    let told = StickyCancel::new(cancel);
     // What a first look leaves out, the search may have room for.
-    let told_first = Told::new(cancel);
-    let new_cells = |is_shared, simplify, cancel| {
+    let told_first = StickyCancel::new(cancel);
+    let new_locals = |is_shared, simplify, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
-        let mut cells = Cells::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
-        cells.max_choices = options.max_choices;
-        Mutex::new(cells)
+        let mut locals = LocalStates::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
+        locals.max_choices = options.max_choices;
+        Mutex::new(locals)
     };
-    let probed = new_cells(false, simplify, &told_first);
+    let probed = new_locals(false, simplify, &told_first);
     let is_reduced = reductions.persistent_sets && options.bounds == SearchBounds::default();
     let reach = if is_reduced && options.order != Order::Deepening { Reach::new(exe) } else { None };
     let look = Context {
         options,
-        cells: &probed,
+        locals: &probed,
         is_symmetric: false,
         reach: reach.as_ref(),
         notes: None,
@@ -106,16 +106,16 @@ pub(super) fn search(
         let reductions = Reductions { broadcasts: false, ..reductions };
         return search(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
     }
-    let cells = new_cells(options.n_threads > 1, simplify, &told);
-    super::lock(&cells).has_late_faults = reductions.late_faults;
+    let locals = new_locals(options.n_threads > 1, simplify, &told);
+    super::lock(&locals).has_lazy_faults = reductions.lazy_faults;
     // Those with faults where they happen, if they are asked for.
     let whole;
-    let cx = Context { cells: &cells, cancel: &told, is_symmetric, reach, notes: notes.as_ref(), ..look };
+    let cx = Context { locals: &locals, cancel: &told, is_symmetric, reach, notes: notes.as_ref(), ..look };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
             let explored = breadth::search(cx);
             let has_broadcasts = simplify.broadcasts;
-            if super::lock(&cells).has_company() {
+            if super::lock(&locals).has_company() {
                 let reductions = Reductions { broadcasts: false, ..reductions };
                 let options = ProveOptions { reductions, ..options.clone() };
                 return search(exe, &options, observer, cancel, notes.map(|_| Notes::default()));
@@ -125,13 +125,13 @@ pub(super) fn search(
                 // A way that tells all in another order is no way of the program.
                 let simplify = Simplify { broadcasts: false, ..simplify };
                 // It needs the memory that the search had.
-                *super::lock(&cells) = unlocked(new_cells(false, simplify, &told));
-                let cells = new_cells(false, simplify, &last_call);
+                *super::lock(&locals) = unlocked(new_locals(false, simplify, &told));
+                let locals = new_locals(false, simplify, &last_call);
                 // What stopped the search need not stop this, unless it still holds.
-                let cx = Context { cells: &cells, cancel, ..cx };
+                let cx = Context { locals: &locals, cancel, ..cx };
                 let depth = if has_broadcasts || cx.folds() { u64::MAX } else { depth };
                 let (explored, counterexample, remarks) = witness(cx, exe, explored, depth)?;
-                let mut report = report(exe, options, &cells, explored, counterexample);
+                let mut report = report(exe, options, &locals, explored, counterexample);
                 report.remarks = remarks;
                 return Ok((report, Survey::default()));
             }
@@ -153,9 +153,9 @@ pub(super) fn search(
         && let Some(fairness) = options.fairness
         && graph::has_liveness(exe)
     {
-        let answer = if cx.has_late_faults() {
-            whole = new_cells(false, simplify, &told);
-            graph::check(cx, Context { cells: &whole, ..cx }, exe, fairness)?
+        let answer = if cx.has_lazy_faults() {
+            whole = new_locals(false, simplify, &told);
+            graph::check(cx, Context { locals: &whole, ..cx }, exe, fairness)?
         } else {
             graph::check(cx, cx, exe, fairness)?
         };
@@ -169,19 +169,19 @@ pub(super) fn search(
             (graph::Answer::Violated(found), None) => counterexample = Some(*found),
         }
     }
-    let mut report = report(exe, options, &cells, explored, counterexample);
+    let mut report = report(exe, options, &locals, explored, counterexample);
     if is_finite && report.statistics.covered != Covered::UpToUnknown {
         report.statistics.covered = Covered::Finite;
     }
-    let survey = notes.as_ref().map_or_else(Survey::default, |notes| notes.survey(&super::lock(&cells)));
+    let survey = notes.as_ref().map_or_else(Survey::default, |notes| notes.survey(&super::lock(&locals)));
     Ok((report, survey))
 }
 
 /// The reductions that a search uses.
 fn reductions_of(exe: &Executable, options: &ProveOptions) -> Reductions {
     let is_whole = options.order == Order::Breadth && options.bounds == SearchBounds::default();
-    let late_faults = options.reductions.late_faults && is_whole;
-    Reductions { late_faults, ..options.reductions }.over(exe)
+    let lazy_faults = options.reductions.lazy_faults && is_whole;
+    Reductions { lazy_faults, ..options.reductions }.over(exe)
 }
 
 fn unlocked<T>(mutex: Mutex<T>) -> T {
@@ -203,11 +203,11 @@ fn witness(
 ) -> Result<(Explored, Option<Counterexample>, Remarks), InternalError> {
     let allowance = Allowance { depth, most: None, transitions: allowed_transitions(&explored) };
     // Where steps were put off, the shortest way may be behind many more configurations: so many, and no more.
-    let found = match (cx.reach, witness::shortest(cx, allowance)?) {
+    let found = match (cx.reach, counterexample::shortest(cx, allowance)?) {
         (Some(_), Found::Way { steps, tally, depth, is_shortest }) => {
             let most = if is_shortest { 4 * tally.n_configurations + 100_000 } else { 0 };
             let allowance = Allowance { depth, most: Some(most), ..allowance };
-            match witness::shortest(Context { reach: None, ..cx }, allowance)? {
+            match counterexample::shortest(Context { reach: None, ..cx }, allowance)? {
                 found @ Found::Way { .. } => found,
                 Found::Stopped(_) | Found::TooMany | Found::Nothing => {
                     Found::Way { steps, tally, depth, is_shortest: false }
@@ -221,7 +221,7 @@ fn witness(
             // Its figures do not depend on threads.
             explored.tally = tally;
             explored.depth = depth;
-            let found = witness::counterexample(exe, cx.options.limits, &steps)?;
+            let found = counterexample::counterexample(exe, cx.options.limits, &steps)?;
             let remarks = Remarks { may_be_shorter: !is_shortest, ..Remarks::default() };
             Ok((explored, Some(found), remarks))
         }
@@ -245,23 +245,23 @@ fn depth_first(
     exe: &Arc<Executable>,
 ) -> Result<(Explored, Option<Counterexample>), InternalError> {
     let counterexample = match &found.way {
-        Some(steps) => Some(witness::counterexample(exe, cx.options.limits, steps)?),
+        Some(steps) => Some(counterexample::counterexample(exe, cx.options.limits, steps)?),
         None => None,
     };
     Ok((found.explored, counterexample))
 }
 
 /// The report of what was explored.
-pub(super) fn report(
+pub(crate) fn report(
     exe: &Executable,
     options: &ProveOptions,
-    cells: &Mutex<Cells>,
+    locals: &Mutex<LocalStates>,
     explored: Explored,
     counterexample: Option<Counterexample>,
 ) -> ProveReport {
-    let mut cells = super::lock(cells);
+    let mut locals = super::lock(locals);
     let mut tally = explored.tally;
-    cells.cuts().for_each(|cut| tally.cuts.add(cut));
+    locals.cuts().for_each(|cut| tally.cuts.add(cut));
     // Depth-first searches have exact keys always.
     let store = if options.order == Order::Breadth { options.store } else { StoreKind::Exact };
     let omission = match store {
@@ -274,30 +274,30 @@ pub(super) fn report(
         SearchEnd::Exhausted | SearchEnd::Broken { .. } => None,
     };
     let is_complete = stopped.is_none() && counterexample.is_none() && explored.unknown.is_none();
-    let coverage = cells.coverage();
+    let coverage = locals.coverage();
     let dead_handlers = (is_complete && tally.cuts.is_empty()).then(|| coverage.unused_handlers(exe));
     let statistics = ProveStatistics {
         n_configurations: tally.n_configurations,
         n_transitions: tally.n_transitions,
         depth: explored.depth,
         n_ends: tally.n_ends,
-        largest_inbox: cells.largest_inbox() as u32,
+        largest_inbox: locals.largest_inbox() as u32,
         n_machines: tally.n_machines,
-        n_cells: cells.n_cells() as u64,
-        n_messages: cells.n_messages() as u64,
+        n_local_states: locals.n_local_states() as u64,
+        n_messages: locals.n_messages() as u64,
         n_lookups: explored.n_lookups,
         n_misses: explored.n_misses,
         store,
         bytes_per_configuration: explored.store_bytes as f64 / tally.n_configurations.max(1) as f64,
         peak_bytes: explored.peak_bytes,
         saved: Saved {
-            n_dead: cells.n_simplified()[0],
-            n_unread: cells.n_simplified()[1],
-            n_unordered: cells.n_simplified()[2],
+            n_dead: locals.n_simplified()[0],
+            n_unread: locals.n_simplified()[1],
+            n_unordered: locals.n_simplified()[2],
             n_renamed: tally.n_renamed,
             n_persistent: tally.n_persistent,
             n_put_off: tally.n_put_off,
-            n_folded: tally.n_folded,
+            n_merged: tally.n_merged,
             n_stuttering: tally.n_stuttering,
         },
         omission,
@@ -315,8 +315,8 @@ pub(super) fn report(
         (None, None, None) => Verdict::Holds(guarantee(options, tally.cuts, omission)),
     };
     let is_cut_short = matches!(verdict, Verdict::Unknown(_)) && stopped.is_some();
-    let growth = if is_cut_short { growth::growth(&cells, &explored.clock) } else { Vec::new() };
-    let wide_choice = if is_cut_short { cells.wide_choice() } else { None };
+    let growth = if is_cut_short { growth::growth(&locals, &explored.clock) } else { Vec::new() };
+    let wide_choice = if is_cut_short { locals.wide_choice() } else { None };
     let remarks = Remarks { growth, wide_choice, ..Remarks::default() };
     ProveReport { verdict, statistics, coverage, dead_handlers, stopped, remarks }
 }

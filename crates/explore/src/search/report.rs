@@ -53,7 +53,7 @@ pub struct ProveStatistics {
     pub n_configurations: u64,
     /// Steps looked at, one for each different outcome; likewise.
     pub n_transitions: u64,
-    /// Steps to the configuration farthest from the beginning; a step together with the hand-overs and drops that it was
+    /// Steps to the configuration farthest from the beginning; a step together with the confluent sends and drops that it was
     /// folded with is one.
     pub depth: u64,
     /// Configurations in which nobody can step.
@@ -63,7 +63,7 @@ pub struct ProveStatistics {
     /// Machines in the fullest configuration.
     pub n_machines: u32,
     /// Different places in which a machine or monitor stands.
-    pub n_cells: u64,
+    pub n_local_states: u64,
     pub n_messages: u64,
     /// Questions to the memo, and those that the kernel had to answer.
     pub n_lookups: u64,
@@ -71,7 +71,7 @@ pub struct ProveStatistics {
     pub store: StoreKind,
     /// Of the store of configurations, for each of them.
     pub bytes_per_configuration: f64,
-    /// Of everything: store, frontier, memo, cells.
+    /// Of everything: store, frontier, memo, local states.
     pub peak_bytes: u64,
     pub saved: Saved,
     /// The chance that a fingerprint stood for two configurations.
@@ -107,11 +107,11 @@ pub struct Saved {
     pub n_unordered: u64,
     /// Steps to a configuration for which another stands.
     pub n_renamed: u64,
-    /// Configurations at which some machines stepped alone, or a hand-over went first, and machines whose steps were put off there.
+    /// Configurations at which some machines stepped alone, or a confluent send went first, and machines whose steps were put off there.
     pub n_persistent: u64,
     pub n_put_off: u64,
-    /// Steps that were made together with the one before them: those of chains, hand-overs and drops.
-    pub n_folded: u64,
+    /// Steps that were made together with the one before them: those of chains, confluent sends and drops.
+    pub n_merged: u64,
     /// Steps that changed nothing.
     pub n_stuttering: u64,
 }

@@ -3,18 +3,16 @@
 
 use std::sync::OnceLock;
 
-use allways_run::StopReason;
+use allways_run::{Cancel, StopReason};
 
-use crate::options::Cancel;
-
-pub(super) struct Told<'a> {
+pub(crate) struct StickyCancel<'a> {
     cancel: &'a dyn Cancel,
     first: OnceLock<StopReason>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> StickyCancel<'a> {
     pub fn new(cancel: &'a dyn Cancel) -> Self {
-        Told { cancel, first: OnceLock::new() }
+        StickyCancel { cancel, first: OnceLock::new() }
     }
 
     /// What was told, if anybody asked when there was something to tell.
@@ -23,7 +21,7 @@ impl<'a> Told<'a> {
     }
 }
 
-impl Cancel for Told<'_> {
+impl Cancel for StickyCancel<'_> {
     fn reason(&self) -> Option<StopReason> {
         match self.cancel.reason() {
             // A user who interrupts is answered, whatever came before.
@@ -56,7 +54,7 @@ mod tests {
             3 => Some(StopReason::Interrupted),
             _ => None,
         };
-        let told = Told::new(&cancel);
+        let told = StickyCancel::new(&cancel);
         assert_eq!((told.reason(), told.told()), (None, None));
         assert_eq!(told.reason(), Some(memory.clone()));
         assert_eq!(told.reason(), Some(memory.clone()));

@@ -5,15 +5,14 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use allways_machine::{Executable, Local, Store};
-use allways_run::{InstanceId, Observer};
+use allways_run::{Cancel, InstanceId, Observer};
 
-use super::cells::{CellId, Cells, Owner};
+use super::local::states::{LocalStateId, LocalStates, Owner};
 use super::lock;
 use super::options::ProveOptions;
 use super::prove::search;
 use super::report::ProveReport;
-use crate::options::Cancel;
-use crate::report::InternalError;
+use crate::error::InternalError;
 
 /// See the module. Values are those of the store.
 #[derive(Default)]
@@ -29,22 +28,22 @@ pub type End = (Vec<(InstanceId, Local)>, Vec<Local>);
 
 /// Taken while the search goes on, by all threads.
 #[derive(Default)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
-    cells: HashSet<CellId>,
-    monitors: HashSet<Box<[CellId]>>,
-    ends: HashSet<Box<[CellId]>>,
+    locals: HashSet<LocalStateId>,
+    monitors: HashSet<Box<[LocalStateId]>>,
+    ends: HashSet<Box<[LocalStateId]>>,
 }
 
 impl Notes {
     /// A configuration that was looked at.
-    pub fn see(&self, vector: &[CellId], n_monitors: usize, is_end: bool) {
+    pub fn see(&self, vector: &[LocalStateId], n_monitors: usize, is_end: bool) {
         let mut inner = lock(&self.inner);
-        inner.cells.extend(vector[n_monitors..].iter().filter(|cell| **cell != 0));
+        inner.locals.extend(vector[n_monitors..].iter().filter(|id| **id != 0));
         if !inner.monitors.contains(&vector[..n_monitors]) {
             inner.monitors.insert(vector[..n_monitors].into());
         }
@@ -53,27 +52,27 @@ impl Notes {
         }
     }
 
-    pub fn survey(&self, cells: &Cells<'_>) -> Survey {
+    pub fn survey(&self, locals: &LocalStates<'_>) -> Survey {
         let inner = lock(&self.inner);
-        let local = |cell: CellId| match cells.cells[cell as usize].owner {
-            Owner::Machine(instance) => Some((instance, cells.cells[cell as usize].local.clone())),
+        let local = |id: LocalStateId| match locals.states[id as usize].owner {
+            Owner::Machine(instance) => Some((instance, locals.states[id as usize].local.clone())),
             Owner::Monitor(_) | Owner::Network(_) => None,
         };
-        let locals = |vector: &[CellId]| {
-            vector.iter().filter(|cell| **cell != 0).filter_map(|&cell| local(cell)).collect()
+        let machines = |vector: &[LocalStateId]| {
+            vector.iter().filter(|id| **id != 0).filter_map(|&id| local(id)).collect()
         };
-        let monitors = |vector: &[CellId]| {
-            vector.iter().map(|&cell| cells.cells[cell as usize].local.clone()).collect::<Vec<Local>>()
+        let monitors = |vector: &[LocalStateId]| {
+            vector.iter().map(|&id| locals.states[id as usize].local.clone()).collect::<Vec<Local>>()
         };
         Survey {
-            locals: inner.cells.iter().filter_map(|&cell| local(cell)).collect(),
+            locals: inner.locals.iter().filter_map(|&id| local(id)).collect(),
             monitors: inner.monitors.iter().map(|vector| monitors(vector)).collect(),
             ends: inner
                 .ends
                 .iter()
-                .map(|vector| (locals(vector), monitors(&vector[..cells.n_monitors()])))
+                .map(|vector| (machines(vector), monitors(&vector[..locals.n_monitors()])))
                 .collect(),
-            store: cells.kernel.store().clone(),
+            store: locals.kernel.store().clone(),
         }
     }
 }

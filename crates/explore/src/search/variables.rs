@@ -9,7 +9,7 @@
 use allways_base::Symbol;
 use allways_machine::{Executable, Local, Pending, Status, Store, Value};
 
-use super::size::Sizes;
+use super::local::size::Sizes;
 
 /// Bounds that there can be at once.
 pub const MAX_VARIABLES: usize = 8;
@@ -83,7 +83,7 @@ impl VariableBounds {
     }
 
     /// Whether a machine is beyond a bound. One that is about to fail grows no more, and people want to know.
-    pub(super) fn are_exceeded(
+    pub(crate) fn are_exceeded(
         &self,
         exe: &Executable,
         sizes: &mut Sizes,

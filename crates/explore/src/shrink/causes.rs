@@ -53,7 +53,7 @@ fn mover(choice: Choice) -> Option<Party> {
 }
 
 /// The steps of a run that led to its last one.
-pub(super) fn causes(kernel: &mut Kernel, steps: &[Step]) -> Vec<Step> {
+pub(crate) fn causes(kernel: &mut Kernel, steps: &[Step]) -> Vec<Step> {
     let is_delayed = kernel.executable().network.is_delayed();
     kernel.reset();
     let mut changed: Vec<Vec<Party>> = Vec::with_capacity(steps.len());

@@ -9,13 +9,13 @@
 //! One statement stands on one line, and a block ends on a line of its own: the shrinker works on lines.
 
 mod body;
+pub mod broadcasts;
 pub mod chatter;
 pub mod circle;
 pub mod ledger;
+pub mod liveness_cycles;
 pub mod profile;
-pub mod rival;
-pub mod round;
-pub mod teller;
+pub mod races;
 
 use std::fmt::Write as _;
 

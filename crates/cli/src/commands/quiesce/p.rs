@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use allways_driver::quiesce::{self, Aside};
 use allways_driver::{Compilation, select, suite};
-use allways_explore::search::quiesce::{Divergence, QuiesceOptions, Quiescence, stimuli};
+use allways_explore::quiesce::{Divergence, QuiesceOptions, Quiescence, stimuli};
 use allways_machine::Executable;
 use allways_report::{check as check_report, graph, json, junit, quiesce as quiesce_report};
 use allways_run::{Limits, NetworkOptions, StopReason};

@@ -31,10 +31,10 @@ use std::sync::Mutex;
 use allways_machine::Executable;
 use allways_machine::topology::{Target, Topology};
 
-use super::super::cells::{CellId, Cells};
-use super::super::lock;
-use super::super::memo::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN, Memo};
 use super::symmetry::Symmetry;
+use crate::search::local::memo::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN, Memo};
+use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::lock;
 
 /// Machines and interfaces are bits of a word; of larger configurations and programs nothing is left out.
 const MAX: usize = 64;
@@ -42,7 +42,7 @@ const MAX: usize = 64;
 const MAX_WAY: usize = 64;
 
 /// Who may do what to whom, by interface. Who makes others may do what they may.
-pub(in super::super) struct Reach {
+pub(crate) struct Reach {
     /// Interfaces it may send to.
     sends: Vec<u64>,
     /// Monitors may hear of it.
@@ -129,7 +129,7 @@ impl Reach {
     }
 }
 
-/// What a cell says about its machine.
+/// What a local state says about its machine.
 #[derive(Clone, Copy, Default)]
 struct Fact {
     is_known: bool,
@@ -155,7 +155,7 @@ struct Scene {
 
 /// Steps that are enough for now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in super::super) struct Chosen {
+pub(crate) struct Chosen {
     /// Slots.
     pub movers: u64,
     /// Machines whose steps come later.
@@ -173,8 +173,8 @@ impl Chosen {
 #[derive(Default)]
 struct Stop {
     /// As the step left it.
-    raw: Vec<CellId>,
-    vector: Vec<CellId>,
+    raw: Vec<LocalStateId>,
+    vector: Vec<LocalStateId>,
     chosen: Option<Chosen>,
 }
 
@@ -235,8 +235,8 @@ impl KnownSenders {
 }
 
 /// Finds persistent sets.
-pub(in super::super) struct PersistentSets<'a> {
-    cells: &'a Mutex<Cells<'a>>,
+pub(crate) struct PersistentSets<'a> {
+    locals: &'a Mutex<LocalStates<'a>>,
     reach: &'a Reach,
     n_monitors: usize,
     facts: Vec<Fact>,
@@ -246,7 +246,7 @@ pub(in super::super) struct PersistentSets<'a> {
     senders: [u64; MAX],
     /// Slots in an order that depends on paths alone.
     order: Vec<u32>,
-    way: Vec<CellId>,
+    way: Vec<LocalStateId>,
     /// The way that was followed last, as far as it is remembered, and how much of it was told since.
     stops: Vec<Stop>,
     n_stops: usize,
@@ -255,10 +255,10 @@ pub(in super::super) struct PersistentSets<'a> {
 }
 
 impl<'a> PersistentSets<'a> {
-    pub fn new(cells: &'a Mutex<Cells<'a>>, reach: &'a Reach) -> Self {
-        let n_monitors = lock(cells).n_monitors();
+    pub fn new(locals: &'a Mutex<LocalStates<'a>>, reach: &'a Reach) -> Self {
+        let n_monitors = lock(locals).n_monitors();
         PersistentSets {
-            cells,
+            locals,
             reach,
             n_monitors,
             facts: Vec::new(),
@@ -283,7 +283,7 @@ impl<'a> PersistentSets<'a> {
     pub fn find(
         &mut self,
         memo: &mut Memo<'_>,
-        vector: &[CellId],
+        vector: &[LocalStateId],
         symmetry: Option<&mut Symmetry<'_>>,
     ) -> Option<Chosen> {
         self.n_stops = 0;
@@ -301,7 +301,7 @@ impl<'a> PersistentSets<'a> {
     fn ends(
         &mut self,
         memo: &mut Memo<'_>,
-        way: &mut Vec<CellId>,
+        way: &mut Vec<LocalStateId>,
         chosen: Chosen,
         mut symmetry: Option<&mut Symmetry<'_>>,
     ) -> bool {
@@ -340,7 +340,7 @@ impl<'a> PersistentSets<'a> {
 
     /// What is known of a configuration if it is the next on the way that was followed last: the one that stands for it, and
     /// who is chosen there.
-    pub fn recall(&mut self, raw: &[CellId]) -> Option<(&[CellId], Option<Chosen>)> {
+    pub fn recall(&mut self, raw: &[LocalStateId]) -> Option<(&[LocalStateId], Option<Chosen>)> {
         let stop = self.stops[..self.n_stops].get(self.n_told)?;
         if stop.raw != raw {
             return None;
@@ -350,7 +350,7 @@ impl<'a> PersistentSets<'a> {
     }
 
     /// The machine whose steps are enough, if one machine is. Whether others are put off for ever by that is not asked.
-    pub fn alone(&mut self, memo: &mut Memo<'_>, vector: &[CellId]) -> Option<u32> {
+    pub fn alone(&mut self, memo: &mut Memo<'_>, vector: &[LocalStateId]) -> Option<u32> {
         let enabled = self.enabled(memo, vector)?;
         if enabled.is_power_of_two() {
             return Some(enabled.trailing_zeros());
@@ -359,19 +359,19 @@ impl<'a> PersistentSets<'a> {
     }
 
     /// Who can step, with all that is asked about them at hand. `None` where nobody is put off.
-    fn enabled(&mut self, memo: &mut Memo<'_>, vector: &[CellId]) -> Option<u64> {
+    fn enabled(&mut self, memo: &mut Memo<'_>, vector: &[LocalStateId]) -> Option<u64> {
         if vector.len() > MAX {
             return None;
         }
         let mut enabled = 0u64;
         self.interfaces.clear();
-        for (slot, &cell) in vector.iter().enumerate() {
+        for (slot, &local) in vector.iter().enumerate() {
             self.interfaces.push(0);
-            if slot < self.n_monitors || cell == 0 {
+            if slot < self.n_monitors || local == 0 {
                 continue;
             }
-            let act = memo.act(cell);
-            let fact = self.fact(cell);
+            let act = memo.act(local);
+            let fact = self.fact(local);
             if act.is_halted {
                 continue;
             }
@@ -391,7 +391,7 @@ impl<'a> PersistentSets<'a> {
     }
 
     /// The least of the sets that are enough, if that is not all who can step.
-    fn least(&mut self, memo: &mut Memo<'_>, vector: &[CellId]) -> Option<Chosen> {
+    fn least(&mut self, memo: &mut Memo<'_>, vector: &[LocalStateId]) -> Option<Chosen> {
         let n = vector.len();
         let enabled = self.enabled(memo, vector)?;
         if enabled.count_ones() < 2 {
@@ -399,9 +399,9 @@ impl<'a> PersistentSets<'a> {
         }
         let heard = self.find_senders(enabled);
         if self.order.len() < n - self.n_monitors {
-            let cells = lock(self.cells);
-            self.order = (self.n_monitors as u32..cells.n_slots() as u32).collect();
-            self.order.sort_by_cached_key(|&slot| cells.rank(slot));
+            let locals = lock(self.locals);
+            self.order = (self.n_monitors as u32..locals.n_slots() as u32).collect();
+            self.order.sort_by_cached_key(|&slot| locals.rank(slot));
         }
         let mut best: Option<Chosen> = None;
         // Sets with one of these are all who can step.
@@ -432,7 +432,7 @@ impl<'a> PersistentSets<'a> {
     fn close(
         &self,
         memo: &mut Memo<'_>,
-        vector: &[CellId],
+        vector: &[LocalStateId],
         seed: u32,
         enabled: u64,
         heard: u64,
@@ -518,10 +518,10 @@ impl<'a> PersistentSets<'a> {
     }
 
     /// Where the first of the chosen machines leads, by the first outcome that changes anything.
-    fn follow(&self, memo: &mut Memo<'_>, vector: &mut Vec<CellId>, movers: u64) -> bool {
+    fn follow(&self, memo: &mut Memo<'_>, vector: &mut Vec<LocalStateId>, movers: u64) -> bool {
         for &slot in self.order.iter().filter(|&&slot| slot < u64::BITS && movers >> slot & 1 == 1) {
-            let cell = vector[slot as usize];
-            let act = memo.act(cell);
+            let local = vector[slot as usize];
+            let act = memo.act(local);
             let (target, (first, n)) = match act.kind {
                 ActKind::Deliver => {
                     let (target, message) = act.delivery;
@@ -544,7 +544,7 @@ impl<'a> PersistentSets<'a> {
                     let out = memo.outs[(act.first + own) as usize];
                     let extra = memo.extras[out.extra as usize];
                     let is_same = target.is_none_or(|target| reaction.next == vector[target as usize]);
-                    if extra.end != End::Stands || is_same && out.next == cell && extra.created.is_none() {
+                    if extra.end != End::Stands || is_same && out.next == local && extra.created.is_none() {
                         continue;
                     }
                     for place in extra.observed() {
@@ -559,11 +559,11 @@ impl<'a> PersistentSets<'a> {
                         vector[target as usize] = reaction.next;
                     }
                     vector[slot as usize] = out.next;
-                    if let Some((slot, cell, _)) = extra.created {
+                    if let Some((slot, local, _)) = extra.created {
                         if vector.len() <= slot as usize {
                             vector.resize(slot as usize + 1, 0);
                         }
-                        vector[slot as usize] = cell;
+                        vector[slot as usize] = local;
                     }
                     return true;
                 }
@@ -573,21 +573,21 @@ impl<'a> PersistentSets<'a> {
     }
 
     #[inline]
-    fn fact(&mut self, cell: CellId) -> Fact {
-        match self.facts.get(cell as usize) {
+    fn fact(&mut self, local: LocalStateId) -> Fact {
+        match self.facts.get(local as usize) {
             Some(fact) if fact.is_known => *fact,
-            _ => self.ask_fact(cell),
+            _ => self.ask_fact(local),
         }
     }
 
     #[cold]
-    fn ask_fact(&mut self, cell: CellId) -> Fact {
-        if cell == 0 {
+    fn ask_fact(&mut self, local: LocalStateId) -> Fact {
+        if local == 0 {
             return Fact::default();
         }
-        let mut cells = lock(self.cells);
+        let mut locals = lock(self.locals);
         let mut mentions = Vec::new();
-        let (_, owner, interface) = cells.form(cell, &mut mentions);
+        let (_, owner, interface) = locals.form(local, &mut mentions);
         let mut knows = 0;
         if self.reach.names_itself[interface as usize] {
             mentions.push((owner, 0));
@@ -596,10 +596,10 @@ impl<'a> PersistentSets<'a> {
             knows |= 1u64.checked_shl(slot).unwrap_or(0);
         }
         let fact = Fact { is_known: true, interface: interface as u8, knows };
-        if self.facts.len() <= cell as usize {
-            self.facts.resize(cells.n_cells() + 1, Fact::default());
+        if self.facts.len() <= local as usize {
+            self.facts.resize(locals.n_local_states() + 1, Fact::default());
         }
-        self.facts[cell as usize] = fact;
+        self.facts[local as usize] = fact;
         fact
     }
 

@@ -7,11 +7,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::breadth::Context;
-use super::super::cells::CellId;
-use super::super::tree::ExactKeys;
-use super::super::witness::{Collect, Layer, Ordered};
 use super::symmetry::Symmetry;
+use crate::search::counterexample::{Collect, Layer, Ordered};
+use crate::search::local::states::LocalStateId;
+use crate::search::order::breadth::Context;
+use crate::search::store::tree::ExactKeys;
 
 /// Configurations that are looked at; with those of the last step, which may have millions, at most twice as many.
 const LIMIT: usize = 10_000;
@@ -24,10 +24,10 @@ const LIMIT_OF_BYTES: usize = 64 << 20;
 const MANY_ALIKE: usize = 5;
 
 /// Whether at least every eighth step of the first configurations can be put off.
-pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
+pub(crate) fn sets_are_worth_it(cx: Context<'_>) -> bool {
     let Some(mut sets) = cx.persistent_sets() else { return false };
     let (mut n_steps, mut n_put_off) = (0, 0);
-    let expand = |ordered: &mut Ordered<'_>, vector: &[CellId], sink: &mut Collect| {
+    let expand = |ordered: &mut Ordered<'_>, vector: &[LocalStateId], sink: &mut Collect| {
         let chosen = sets.find(&mut ordered.expander.memo, vector, None);
         let standing = ordered.expand_chosen(vector, chosen, sink);
         let here = chosen.map_or(0, |chosen| chosen.n_put_off);
@@ -40,12 +40,12 @@ pub(in super::super) fn sets_are_worth_it(cx: Context<'_>) -> bool {
 
 /// Whether at least three in ten of the first configurations are renamings of others. Machines that are all told the same in a
 /// loop become alike only after that; so if there are many, it is taken to be.
-pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>, has_broadcasts: bool) -> bool {
+pub(crate) fn symmetry_is_worth_it(cx: Context<'_>, has_broadcasts: bool) -> bool {
     let mut n_alike = 0;
-    let mut symmetry = Symmetry::new(cx.cells);
+    let mut symmetry = Symmetry::new(cx.locals);
     let mut remaining = FxHashSet::default();
     let mut sets = cx.persistent_sets();
-    let expand = |ordered: &mut Ordered<'_>, vector: &[CellId], sink: &mut Collect| {
+    let expand = |ordered: &mut Ordered<'_>, vector: &[LocalStateId], sink: &mut Collect| {
         let chosen = sets.as_mut().and_then(|sets| sets.find(&mut ordered.expander.memo, vector, None));
         ordered.expand_chosen(vector, chosen, sink);
     };
@@ -63,10 +63,10 @@ pub(in super::super) fn symmetry_is_worth_it(cx: Context<'_>, has_broadcasts: bo
 fn look<'a>(
     cx: Context<'a>,
     limit: usize,
-    mut expand: impl FnMut(&mut Ordered<'a>, &[CellId], &mut Collect),
-    mut discover: impl FnMut(&mut ExactKeys, &[CellId]) -> Option<()>,
+    mut expand: impl FnMut(&mut Ordered<'a>, &[LocalStateId], &mut Collect),
+    mut discover: impl FnMut(&mut ExactKeys, &[LocalStateId]) -> Option<()>,
 ) -> Option<usize> {
-    let beginning = super::super::lock(cx.cells).begin();
+    let beginning = crate::search::lock(cx.locals).begin();
     let mut ordered = Ordered::new(cx);
     let mut keys = ExactKeys::new()?;
     let mut seen = FxHashSet::default();
@@ -78,7 +78,7 @@ fn look<'a>(
     let share = cx.options.limits.memory_bytes.map_or(usize::MAX, |bytes| bytes as usize / 8);
     let limit_of_bytes = LIMIT_OF_BYTES.min(share);
     while layer.len() > 0 && seen.len() < limit {
-        if super::super::lock(cx.cells).n_bytes() > limit_of_bytes {
+        if crate::search::lock(cx.locals).n_bytes() > limit_of_bytes {
             break;
         }
         let mut next = Layer::default();

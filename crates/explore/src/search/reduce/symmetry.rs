@@ -7,16 +7,16 @@
 //! names, so a renaming keeps their order.
 //!
 //! Needs: a program that makes no text of machines, other than for messages, since texts have an order and sets in them
-//! are sorted (`allways_machine::usage` says so); cells that tell which machines they mention. Establishes: a
+//! are sorted (`allways_machine::usage` says so); local states that tell which machines they mention. Establishes: a
 //! configuration is replaced by one that is a renaming of it, as far as possible the same for all renamings of it.
 //! Preserves: verdicts, faults, lengths of runs, and local states, monitor states and ends up to renaming; liveness under
 //! weak fairness is decided without it.
 //!
 //! How: machines that stay are known by name. A machine that moves gets a key of what it is and of how others mention it, from
-//! tables by cell, and siblings are sorted: first by where a machine that stays mentions them, then by key. So the cells of a
+//! tables by local state, and siblings are sorted: first by where a machine that stays mentions them, then by key. So the local states of a
 //! machine that keeps its peers in a row have them in one order only, however many orders there are, and steps
 //! through the row move nobody. Siblings with equal keys that no other such machine mentions are interchangeable. The rest is
-//! tried out, if there are few ways; else they stay in order, which is a renaming too, if not always the same. Cells are renamed by
+//! tried out, if there are few ways; else they stay in order, which is a renaming too, if not always the same. LocalStates are renamed by
 //! a table of bounded size, by the kernel's code when it has no entry. Keys come from content, so nothing depends on threads.
 
 use std::rc::Rc;
@@ -25,9 +25,9 @@ use std::sync::Mutex;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use super::super::cells::{CellId, Cells};
-use super::super::hash::mix;
-use super::super::lock;
+use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::lock;
+use crate::search::store::hash::mix;
 
 /// More orders of interchangeable-looking siblings are not tried.
 const MAX_ORDERS: usize = 24;
@@ -40,9 +40,9 @@ const FIRST_BITS: u32 = 8;
 const MAX_BITS: u32 = 17;
 /// Those that do not, before all are forgotten.
 const MAX_LONG: usize = 1 << 16;
-pub(in super::super) const NOBODY: u32 = u32::MAX;
+pub(crate) const NO_SLOT: u32 = u32::MAX;
 
-/// What a cell looks like with names left out.
+/// What a local state looks like with names left out.
 #[derive(Clone, Copy)]
 struct Form {
     skeleton: u64,
@@ -88,7 +88,7 @@ struct Shape {
     siblings: Vec<u32>,
     /// Where the groups are in `siblings`.
     groups: Vec<(usize, usize)>,
-    /// By slot: the outermost machine that moves it; `NOBODY` when none does.
+    /// By slot: the outermost machine that moves it; `NO_SLOT` when none does.
     mover: Vec<u32>,
     /// Who moves, with others or by itself.
     moving: Vec<u32>,
@@ -100,24 +100,24 @@ struct Shape {
 
 impl Shape {
     fn moves(&self, slot: u32) -> bool {
-        self.mover.get(slot as usize).is_some_and(|&mover| mover != NOBODY)
+        self.mover.get(slot as usize).is_some_and(|&mover| mover != NO_SLOT)
     }
 }
 
-/// A cell that was renamed: which, by which names, to what.
+/// A local state that was renamed: which, by which names, to what.
 #[derive(Clone, Copy, Default)]
 struct Renamed {
     names: u64,
-    cell: CellId,
-    to: CellId,
+    local: LocalStateId,
+    to: LocalStateId,
 }
 
 /// The same with more names, which are in `Symmetry::arena`.
 struct LongRenamed {
     hash: u64,
-    cell: CellId,
+    local: LocalStateId,
     first: u32,
-    to: CellId,
+    to: LocalStateId,
 }
 
 /// What sibling comes first: by who stays, by key, by place.
@@ -127,8 +127,8 @@ struct Key {
     key: u64,
 }
 
-pub(in super::super) struct Symmetry<'a> {
-    cells: &'a Mutex<Cells<'a>>,
+pub(crate) struct Symmetry<'a> {
+    locals: &'a Mutex<LocalStates<'a>>,
     n_monitors: usize,
     forms: Vec<Form>,
     mentions: Vec<Mention>,
@@ -158,10 +158,10 @@ pub(in super::super) struct Symmetry<'a> {
     to: Vec<u32>,
     moved: u64,
     names: Vec<u32>,
-    out: Vec<CellId>,
-    best: Vec<CellId>,
+    out: Vec<LocalStateId>,
+    best: Vec<LocalStateId>,
     best_to: Vec<u32>,
-    scratch: Vec<CellId>,
+    scratch: Vec<LocalStateId>,
     /// The last configuration was replaced by another.
     pub has_renamed: bool,
     has_moved: bool,
@@ -175,8 +175,8 @@ fn bit(slot: u32) -> u64 {
 const BEYOND: u64 = 1 << 63;
 
 impl<'a> Symmetry<'a> {
-    pub fn new(cells: &'a Mutex<Cells<'a>>) -> Self {
-        let n_monitors = lock(cells).n_monitors();
+    pub fn new(locals: &'a Mutex<LocalStates<'a>>) -> Self {
+        let n_monitors = lock(locals).n_monitors();
         let nobody = Shape {
             id: 0,
             order: Vec::new(),
@@ -188,7 +188,7 @@ impl<'a> Symmetry<'a> {
             is_flat: true,
         };
         Symmetry {
-            cells,
+            locals,
             n_monitors,
             forms: Vec::new(),
             mentions: Vec::new(),
@@ -196,7 +196,7 @@ impl<'a> Symmetry<'a> {
             families: Vec::new(),
             children: FxHashMap::default(),
             shapes: FxHashMap::default(),
-            kinds: vec![NOBODY],
+            kinds: vec![NO_SLOT],
             shape: Rc::new(nobody),
             renamed: vec![Renamed::default(); 1 << FIRST_BITS],
             n_replaced: 0,
@@ -234,7 +234,7 @@ impl<'a> Symmetry<'a> {
     }
 
     /// What a configuration is replaced by.
-    pub fn canonical(&mut self, vector: &[CellId]) -> &[CellId] {
+    pub fn canonical(&mut self, vector: &[LocalStateId]) -> &[LocalStateId] {
         self.look_at(vector);
         self.has_moved = false;
         self.has_renamed = false;
@@ -260,7 +260,7 @@ impl<'a> Symmetry<'a> {
     }
 
     /// Takes the order of those with equal keys that has the least fingerprint.
-    fn try_orders(&mut self, vector: &[CellId], shape: &Shape, first: u64) {
+    fn try_orders(&mut self, vector: &[LocalStateId], shape: &Shape, first: u64) {
         let mut least = first;
         std::mem::swap(&mut self.best, &mut self.out);
         std::mem::swap(&mut self.best_to, &mut self.to);
@@ -317,18 +317,18 @@ impl<'a> Symmetry<'a> {
     /// fingerprint.
     pub fn successor(
         &mut self,
-        from: &[CellId],
-        changes: &[(u32, CellId)],
-        differences: &mut Vec<(u32, CellId)>,
+        from: &[LocalStateId],
+        changes: &[(u32, LocalStateId)],
+        differences: &mut Vec<(u32, LocalStateId)>,
     ) -> u64 {
         let mut vector = std::mem::take(&mut self.scratch);
         vector.clear();
         vector.extend_from_slice(from);
-        for &(slot, cell) in changes {
+        for &(slot, local) in changes {
             if vector.len() <= slot as usize {
                 vector.resize(slot as usize + 1, 0);
             }
-            vector[slot as usize] = cell;
+            vector[slot as usize] = local;
         }
         self.canonical(&vector);
         differences.clear();
@@ -356,21 +356,21 @@ impl<'a> Symmetry<'a> {
     }
 
     /// What the last configuration was replaced by.
-    pub fn last(&self) -> &[CellId] {
+    pub fn last(&self) -> &[LocalStateId] {
         &self.out
     }
 
     /// A configuration with the machines renamed as `to` says; `to` is completed for machines that have no name yet, which
     /// go by their creators.
-    pub fn renamed(&mut self, vector: &[CellId], to: &mut Vec<u32>) -> Vec<CellId> {
+    pub fn renamed(&mut self, vector: &[LocalStateId], to: &mut Vec<u32>) -> Vec<LocalStateId> {
         self.look_at(vector);
         let shape = self.shape.clone();
-        to.resize(self.families.len(), NOBODY);
+        to.resize(self.families.len(), NO_SLOT);
         for &slot in &shape.order {
             let family = self.families[slot as usize];
-            if to[slot as usize] == NOBODY {
+            if to[slot as usize] == NO_SLOT {
                 to[slot as usize] = match family.parent {
-                    NOBODY => slot,
+                    NO_SLOT => slot,
                     parent => {
                         let origin = (to[parent as usize], family.place);
                         let known = self.children.get(&origin).copied();
@@ -381,23 +381,23 @@ impl<'a> Symmetry<'a> {
         }
         self.to.clear();
         let names = to.iter().enumerate();
-        self.to.extend(names.map(|(slot, &name)| if name == NOBODY { slot as u32 } else { name }));
+        self.to.extend(names.map(|(slot, &name)| if name == NO_SLOT { slot as u32 } else { name }));
         self.to.extend(self.to.len() as u32..self.families.len() as u32);
         self.find_moved();
         self.apply(vector);
         self.out.clone()
     }
 
-    fn hash(&self, cell: CellId) -> u64 {
-        if cell == 0 { 0 } else { self.forms[cell as usize].hash }
+    fn hash(&self, local: LocalStateId) -> u64 {
+        if local == 0 { 0 } else { self.forms[local as usize].hash }
     }
 
-    /// Learns of new cells, and finds the shape.
-    fn look_at(&mut self, vector: &[CellId]) {
+    /// Learns of new local states, and finds the shape.
+    fn look_at(&mut self, vector: &[LocalStateId]) {
         let n_machines = vector.len() - self.n_monitors;
         let mut is_same = self.kinds.len() == n_machines;
-        for (slot, &cell) in vector.iter().enumerate() {
-            let kind = if cell == 0 { 0 } else { self.know(cell).kind };
+        for (slot, &local) in vector.iter().enumerate() {
+            let kind = if local == 0 { 0 } else { self.know(local).kind };
             if let Some(at) = slot.checked_sub(self.n_monitors) {
                 is_same &= self.kinds.get(at) == Some(&kind);
             }
@@ -408,19 +408,19 @@ impl<'a> Symmetry<'a> {
     }
 
     #[inline]
-    fn know(&mut self, cell: CellId) -> &Form {
-        if self.forms.get(cell as usize).is_none_or(|form| form.kind == 0) {
-            self.learn(cell);
+    fn know(&mut self, local: LocalStateId) -> &Form {
+        if self.forms.get(local as usize).is_none_or(|form| form.kind == 0) {
+            self.learn(local);
         }
-        &self.forms[cell as usize]
+        &self.forms[local as usize]
     }
 
     #[cold]
-    fn learn(&mut self, cell: CellId) {
-        let mut cells = lock(self.cells);
+    fn learn(&mut self, local: LocalStateId) {
+        let mut locals = lock(self.locals);
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        let (skeleton, owner, interface) = cells.form(cell, &mut found);
+        let (skeleton, owner, interface) = locals.form(local, &mut found);
         let first = self.mentions.len() as u32;
         let mut names = bit(owner);
         for &(slot, place) in &found {
@@ -444,20 +444,20 @@ impl<'a> Symmetry<'a> {
             first: 0,
             n: 0,
         };
-        if self.forms.len() <= cell as usize {
-            self.forms.resize(cells.n_cells() + 1, unasked);
+        if self.forms.len() <= local as usize {
+            self.forms.resize(locals.n_local_states() + 1, unasked);
         }
-        let hash = cells.hash(cell);
+        let hash = locals.hash(local);
         let kind = interface + 1;
-        self.forms[cell as usize] = Form { skeleton, hash, names, owner, kind, first, n, ..unasked };
-        self.meet(&mut cells);
+        self.forms[local as usize] = Form { skeleton, hash, names, owner, kind, first, n, ..unasked };
+        self.meet(&mut locals);
     }
 
     #[cold]
-    fn find_shape(&mut self, vector: &[CellId]) {
-        let kind = |cell: CellId| if cell == 0 { 0 } else { self.forms[cell as usize].kind };
+    fn find_shape(&mut self, vector: &[LocalStateId]) {
+        let kind = |local: LocalStateId| if local == 0 { 0 } else { self.forms[local as usize].kind };
         let machines = &vector[self.n_monitors..];
-        self.kinds = machines.iter().map(|&cell| kind(cell)).collect();
+        self.kinds = machines.iter().map(|&local| kind(local)).collect();
         if let Some(shape) = self.shapes.get(&*self.kinds) {
             self.shape = shape.clone();
             return;
@@ -475,7 +475,7 @@ impl<'a> Symmetry<'a> {
             (first..first + self.kinds.len() as u32).filter(|&slot| present(slot)).collect();
         let depth = |mut slot: u32| {
             let mut depth = 0;
-            while self.families[slot as usize].parent != NOBODY {
+            while self.families[slot as usize].parent != NO_SLOT {
                 slot = self.families[slot as usize].parent;
                 depth += 1;
             }
@@ -486,7 +486,7 @@ impl<'a> Symmetry<'a> {
         let mut by_origin: FxHashMap<(u32, u32), Vec<u32>> = FxHashMap::default();
         for &slot in &order {
             let parent = self.families[slot as usize].parent;
-            if parent != NOBODY {
+            if parent != NO_SLOT {
                 let kind = self.kinds[(slot - first) as usize];
                 by_origin.entry((parent, kind)).or_default().push(slot);
             }
@@ -502,41 +502,41 @@ impl<'a> Symmetry<'a> {
             siblings.extend(set);
         }
         let n_slots = self.families.len().max(first as usize + self.kinds.len());
-        let mut mover = vec![NOBODY; n_slots];
+        let mut mover = vec![NO_SLOT; n_slots];
         let mut is_flat = true;
         for &slot in &order {
             let parent = self.families[slot as usize].parent;
             mover[slot as usize] = match parent {
-                NOBODY => NOBODY,
-                _ if mover[parent as usize] != NOBODY => {
+                NO_SLOT => NO_SLOT,
+                _ if mover[parent as usize] != NO_SLOT => {
                     is_flat = false;
                     mover[parent as usize]
                 }
                 _ if siblings.contains(&slot) => slot,
-                _ => NOBODY,
+                _ => NO_SLOT,
             };
         }
         let (moving, mut staying): (Vec<u32>, Vec<u32>) =
-            order.iter().partition(|&&slot| mover[slot as usize] != NOBODY);
+            order.iter().partition(|&&slot| mover[slot as usize] != NO_SLOT);
         staying.sort_by_key(|&slot| self.families[slot as usize].rank);
         staying.extend(0..first);
         let id = self.shapes.len() as u32 + 1;
         Shape { id, order, siblings, groups, mover, moving, staying, is_flat }
     }
 
-    /// What a cell is for a shape, by the names that stay.
+    /// What a local state is for a shape, by the names that stay.
     #[inline]
-    fn form(&mut self, cell: CellId, shape: &Shape) -> Form {
-        let form = self.forms[cell as usize];
-        if form.shape == shape.id { form } else { self.find_form(cell, shape) }
+    fn form(&mut self, local: LocalStateId, shape: &Shape) -> Form {
+        let form = self.forms[local as usize];
+        if form.shape == shape.id { form } else { self.find_form(local, shape) }
     }
 
     #[cold]
-    fn find_form(&mut self, cell: CellId, shape: &Shape) -> Form {
-        let mut form = self.forms[cell as usize];
+    fn find_form(&mut self, local: LocalStateId, shape: &Shape) -> Form {
+        let mut form = self.forms[local as usize];
         let parent = self.families[form.owner as usize].parent;
         form.shape = shape.id;
-        form.is_linked = parent != NOBODY && shape.moves(parent);
+        form.is_linked = parent != NO_SLOT && shape.moves(parent);
         form.base = mix(form.skeleton);
         for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
             if mention.slot == form.owner {
@@ -548,13 +548,13 @@ impl<'a> Symmetry<'a> {
                 form.base = form.base.wrapping_add(mix(name ^ mention.place ^ 2));
             }
         }
-        self.forms[cell as usize] = form;
+        self.forms[local as usize] = form;
         form
     }
 
     /// Keys of all machines that move: what they are, and how they and others mention each other. Whether any of them mentions
     /// another.
-    fn find_keys(&mut self, vector: &[CellId], shape: &Shape) -> bool {
+    fn find_keys(&mut self, vector: &[LocalStateId], shape: &Shape) -> bool {
         let n = self.families.len();
         if self.keys.len() < n {
             self.keys.resize(n, Key::default());
@@ -569,11 +569,11 @@ impl<'a> Symmetry<'a> {
             self.sums[slot as usize] = form.base;
         }
         for (number, &owner) in shape.staying.iter().enumerate() {
-            let cell = vector[owner as usize];
-            if cell == 0 {
+            let local = vector[owner as usize];
+            if local == 0 {
                 continue;
             }
-            let form = self.form(cell, shape);
+            let form = self.form(local, shape);
             if !form.is_linked {
                 continue;
             }
@@ -597,7 +597,7 @@ impl<'a> Symmetry<'a> {
     }
 
     /// Lets the keys of those who move learn of each other.
-    fn refine(&mut self, vector: &[CellId], shape: &Shape) {
+    fn refine(&mut self, vector: &[LocalStateId], shape: &Shape) {
         for &slot in &shape.moving {
             self.is_related[slot as usize] = false;
         }
@@ -628,7 +628,7 @@ impl<'a> Symmetry<'a> {
                     }
                 }
                 let parent = self.families[me].parent;
-                if parent != NOBODY && shape.moves(parent) {
+                if parent != NO_SLOT && shape.moves(parent) {
                     let parent = parent as usize;
                     let (up, down) = (mix(self.keys[me].key ^ 3), mix(self.keys[parent].key ^ 4));
                     self.sums[parent] = self.sums[parent].wrapping_add(up);
@@ -694,7 +694,7 @@ impl<'a> Symmetry<'a> {
         }
         for &slot in &shape.order {
             let family = self.families[slot as usize];
-            if family.parent == NOBODY {
+            if family.parent == NO_SLOT {
                 continue;
             }
             let origin = (self.to[family.parent as usize], self.place_of[slot as usize]);
@@ -713,79 +713,79 @@ impl<'a> Symmetry<'a> {
 
     #[cold]
     fn new_slot(&mut self, (parent, place): (u32, u32)) -> u32 {
-        let mut cells = lock(self.cells);
-        let slot = cells.child_slot(parent, place);
-        self.meet(&mut cells);
+        let mut locals = lock(self.locals);
+        let slot = locals.child_slot(parent, place);
+        self.meet(&mut locals);
         let n = self.to.len() as u32;
         self.to.extend(n..self.families.len() as u32);
         slot
     }
 
     /// Takes note of slots that are new.
-    fn meet(&mut self, cells: &mut Cells<'_>) {
-        for slot in self.families.len() as u32..cells.n_slots() as u32 {
-            let rank = cells.rank(slot);
-            let (parent, place) = cells.origin(slot).unwrap_or((NOBODY, 0));
+    fn meet(&mut self, locals: &mut LocalStates<'_>) {
+        for slot in self.families.len() as u32..locals.n_slots() as u32 {
+            let rank = locals.rank(slot);
+            let (parent, place) = locals.origin(slot).unwrap_or((NO_SLOT, 0));
             self.families.push(Family { parent, place, rank });
             self.children.insert((parent, place), slot);
         }
     }
 
     /// Renames everything as `to` says, into `out`; the fingerprint.
-    fn apply(&mut self, vector: &[CellId]) -> u64 {
+    fn apply(&mut self, vector: &[LocalStateId]) -> u64 {
         self.out.clear();
         self.out.resize(vector.len(), 0);
         let mut fingerprint = 0u64;
-        for (slot, &cell) in vector.iter().enumerate().filter(|(_, cell)| **cell != 0) {
+        for (slot, &local) in vector.iter().enumerate().filter(|(_, local)| **local != 0) {
             let to = self.to[slot] as usize;
-            let cell = self.rename(cell);
+            let local = self.rename(local);
             if self.out.len() <= to {
                 self.out.resize(to + 1, 0);
             }
-            self.out[to] = cell;
-            fingerprint = fingerprint.wrapping_add(self.hash(cell));
+            self.out[to] = local;
+            fingerprint = fingerprint.wrapping_add(self.hash(local));
         }
         fingerprint
     }
 
     #[inline]
-    fn rename(&mut self, cell: CellId) -> CellId {
-        let form = self.forms[cell as usize];
+    fn rename(&mut self, local: LocalStateId) -> LocalStateId {
+        let form = self.forms[local as usize];
         if form.names & self.moved == 0 {
-            return cell;
+            return local;
         }
-        // Who stays now but may move at another time has its name noted, too: which bits there are depends on the cell alone.
+        // Who stays now but may move at another time has its name noted, too: which bits there are depends on the local state alone.
         if form.names & BEYOND != 0 || form.names.count_ones() > MAX_NAMES {
-            return self.rename_long(cell, form);
+            return self.rename_long(local, form);
         }
         let (mut names, mut left) = (0u64, form.names);
         while left != 0 {
             let to = self.to[left.trailing_zeros() as usize];
             if to >= 63 {
-                return self.rename_long(cell, form);
+                return self.rename_long(local, form);
             }
             names = names << 6 | u64::from(to);
             left &= left - 1;
         }
-        let known = self.renamed[self.place_of_renamed(cell, names)];
-        if known.cell == cell && known.names == names {
+        let known = self.renamed[self.place_of_renamed(local, names)];
+        if known.local == local && known.names == names {
             return known.to;
         }
-        let to = self.ask_rename(cell, form.owner);
-        self.remember(Renamed { names, cell, to });
+        let to = self.ask_rename(local, form.owner);
+        self.remember(Renamed { names, local, to });
         to
     }
 
     #[inline]
-    fn place_of_renamed(&self, cell: CellId, names: u64) -> usize {
-        mix(names ^ u64::from(cell) << 32) as usize & (self.renamed.len() - 1)
+    fn place_of_renamed(&self, local: LocalStateId, names: u64) -> usize {
+        mix(names ^ u64::from(local) << 32) as usize & (self.renamed.len() - 1)
     }
 
     /// Takes note of a renaming, in a larger table if the old one is too small, unless that is as large as it gets.
     #[cold]
     fn remember(&mut self, renamed: Renamed) {
-        let at = self.place_of_renamed(renamed.cell, renamed.names);
-        self.n_replaced += usize::from(self.renamed[at].cell != 0);
+        let at = self.place_of_renamed(renamed.local, renamed.names);
+        self.n_replaced += usize::from(self.renamed[at].local != 0);
         self.renamed[at] = renamed;
         let n = self.renamed.len();
         if self.n_replaced <= n / 2 || n >= 1 << MAX_BITS {
@@ -793,20 +793,20 @@ impl<'a> Symmetry<'a> {
         }
         self.n_replaced = 0;
         let old = std::mem::replace(&mut self.renamed, vec![Renamed::default(); 2 * n]);
-        for renamed in old.into_iter().filter(|renamed| renamed.cell != 0) {
-            let at = self.place_of_renamed(renamed.cell, renamed.names);
+        for renamed in old.into_iter().filter(|renamed| renamed.local != 0) {
+            let at = self.place_of_renamed(renamed.local, renamed.names);
             self.renamed[at] = renamed;
         }
     }
 
-    /// Renames a cell with many names.
-    fn rename_long(&mut self, cell: CellId, form: Form) -> CellId {
+    /// Renames a local state with many names.
+    fn rename_long(&mut self, local: LocalStateId, form: Form) -> LocalStateId {
         let mentions = &self.mentions[form.first as usize..(form.first + form.n) as usize];
         let owner = self.to[form.owner as usize];
         if owner == form.owner
             && mentions.iter().all(|mention| self.to[mention.slot as usize] == mention.slot)
         {
-            return cell;
+            return local;
         }
         self.names.clear();
         self.names.push(owner);
@@ -814,31 +814,31 @@ impl<'a> Symmetry<'a> {
         let hash = self
             .names
             .iter()
-            .fold(u64::from(cell), |hash, &name| mix(hash << 8 ^ hash >> 40 ^ u64::from(name)));
+            .fold(u64::from(local), |hash, &name| mix(hash << 8 ^ hash >> 40 ^ u64::from(name)));
         let n = self.names.len();
         let known = self.long_renamed.find(hash, |renamed| {
             renamed.hash == hash
-                && renamed.cell == cell
+                && renamed.local == local
                 && self.arena[renamed.first as usize..renamed.first as usize + n] == self.names[..]
         });
         if let Some(renamed) = known {
             return renamed.to;
         }
-        let to = self.ask_rename(cell, form.owner);
+        let to = self.ask_rename(local, form.owner);
         if self.long_renamed.len() >= MAX_LONG {
             self.long_renamed.clear();
             self.arena.clear();
         }
         let first = self.arena.len() as u32;
         self.arena.extend_from_slice(&self.names);
-        let renamed = LongRenamed { hash, cell, first, to };
+        let renamed = LongRenamed { hash, local, first, to };
         self.long_renamed.insert_unique(hash, renamed, |renamed| renamed.hash);
         to
     }
 
     #[cold]
-    fn ask_rename(&mut self, cell: CellId, owner: u32) -> CellId {
-        let to = lock(self.cells).rename(cell, self.to[owner as usize], &self.to);
+    fn ask_rename(&mut self, local: LocalStateId, owner: u32) -> LocalStateId {
+        let to = lock(self.locals).rename(local, self.to[owner as usize], &self.to);
         self.know(to);
         to
     }

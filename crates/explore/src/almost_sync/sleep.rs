@@ -1,0 +1,130 @@
+//! Sleep sets: steps that need not be made, since what comes of them was reached the other way round.
+//!
+//! If two machines are stepped in a state, and their steps are *independent* (in whichever order they are made, the same comes of
+//! them), then after the second the first need not be stepped: it is *asleep* there, and stays asleep as long as steps
+//! are made that are independent of it. Steps are independent if they touch nobody together and neither touches the machine of the
+//! other; or if they deliver to the same machine, which ends in the same place, by one way, in whichever order it gets the
+//! two messages.
+//!
+//! What is kept: every run from a state that cannot be reordered, by exchanging neighbours that are independent, so that it begins
+//! with a sleeper, is followed. Where all that a run does leaves the destination set alone, it is followed by the delegate:
+//! neither the delegate's step nor a block move is in the run, so there it begins with a sleeper only if it does so here. Steps in vain do
+//! no harm. Only runs need be followed in which no step can be left out, that is, one that leaves its machine and all monitors where they are and delivers
+//! to a machine that stays where it is, or does not move any more; a run of that kind stays so when it is reordered, and at the delegate.
+//!
+//! A state has one set, kept with it. When it is met again with a smaller one, what was asleep without reason is woken: the
+//! state is looked at again, with what both have in common. Sets only shrink, so that comes to an end. If a state needs a delegate and
+//! nobody awake can be it, a sleeper is woken before anybody is blocked.
+//!
+//! Sleep sets save moves, hardly ever states. Sets are bits; in a program with more machines than bits, everybody is woken.
+
+use std::collections::VecDeque;
+
+/// Slots from there on have no bit.
+const N_BITS: usize = 63;
+/// In a set: the state waits to be looked at again. In who is stepped: they are blocked in turn.
+const MARK: u64 = 1 << N_BITS;
+
+#[derive(Default)]
+pub(crate) struct Sleep {
+    is_on: bool,
+    /// By state: slots of machines that are asleep.
+    asleep: Vec<u64>,
+    /// By state that was looked at: slots of machines that are stepped there.
+    stepped: Vec<u64>,
+    again: VecDeque<u32>,
+}
+
+impl Sleep {
+    pub fn new(is_on: bool) -> Self {
+        Sleep { is_on, ..Sleep::default() }
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        (self.asleep.capacity() + self.stepped.capacity()) * 8 + self.again.capacity() * 4
+    }
+
+    /// A state is met, with this set. Those below `next` were looked at.
+    pub fn meets(&mut self, state: u32, set: u64, next: u32) {
+        if !self.is_on {
+            return;
+        }
+        if state as usize == self.asleep.len() {
+            self.asleep.push(set);
+            return;
+        }
+        let known = &mut self.asleep[state as usize];
+        if *known & !set & !MARK == 0 {
+            return;
+        }
+        let was_marked = *known & MARK != 0;
+        *known &= set | MARK;
+        if state < next && !was_marked {
+            *known |= MARK;
+            self.again.push_back(state);
+        }
+    }
+
+    /// Who is asleep in a state.
+    pub fn of(&self, state: u32) -> u64 {
+        self.asleep.get(state as usize).map_or(0, |set| set & !MARK)
+    }
+
+    pub fn wake(&mut self, state: u32, slots: u64) {
+        if self.is_on {
+            self.asleep[state as usize] &= !slots;
+        }
+    }
+
+    /// A state was looked at, in order of numbers: who is stepped, and whether these are blocked in turn.
+    pub fn looked_at(&mut self, slots: u64, is_blocking: bool) {
+        if self.is_on {
+            self.stepped.push(slots | if is_blocking { MARK } else { 0 });
+        }
+    }
+
+    /// Who is stepped in a state that was looked at, and whether these are blocked in turn.
+    pub fn stepped(&self, state: u32) -> (u64, bool) {
+        let slots = self.stepped[state as usize];
+        (slots & !MARK, slots & MARK != 0)
+    }
+
+    /// A state that must be looked at again.
+    pub fn next(&mut self) -> Option<u32> {
+        let state = self.again.pop_front()?;
+        self.asleep[state as usize] &= !MARK;
+        Some(state)
+    }
+
+    /// There are so many slots. If these are too many, everybody is woken for good.
+    pub fn has_slots(&mut self, n_slots: usize) {
+        if !self.is_on || n_slots <= N_BITS {
+            return;
+        }
+        self.is_on = false;
+        for (state, set) in self.asleep.iter_mut().enumerate() {
+            if state < self.stepped.len() && *set & !MARK != 0 && *set & MARK == 0 {
+                self.again.push_back(state as u32);
+            }
+            *set = 0;
+        }
+    }
+}
+
+/// The bit of a slot; none beyond the last.
+pub(crate) fn bit(slot: u32) -> u64 {
+    if (slot as usize) < N_BITS { 1 << slot } else { 0 }
+}
+
+/// The slots of a set, in order.
+pub(crate) fn slots(set: u64) -> impl Iterator<Item = u32> {
+    std::iter::successors((set != 0).then_some(set), |&set| {
+        let rest = set & (set - 1);
+        (rest != 0).then_some(rest)
+    })
+    .map(u64::trailing_zeros)
+}

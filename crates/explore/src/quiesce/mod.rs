@@ -1,0 +1,472 @@
+//! Whether every run ends, given finitely many stimuli (docs/semantics.md, section 7; Emmi and Lal, 2012).
+//!
+//! A program *diverges* when messages beget messages for ever. A witness is a lasso: a stem, and a lap that can be repeated
+//! for ever, which the kernel has made twice (`certify`). Where the graph of configurations is finite, a lasso is a cycle,
+//! and without one every run ends. Buffers that only grow make the graph infinite; a configuration that is like an earlier one of its
+//! run but for longer buffers is then a candidate for a lap (`growth`).
+//!
+//! Reading order: `graph` (configurations and cycles), `fair` (fair cycles), `growth` (candidates), `omega` (acceleration), `certify` (why
+//! a lap repeats), `explain` (what happens in it).
+
+mod certify;
+mod explain;
+mod fair;
+mod graph;
+mod growth;
+mod omega;
+
+use std::sync::{Arc, Mutex};
+
+use allways_machine::network::machine_named;
+use allways_machine::{Executable, Outcome, Simplify, Tracer, UnknownName, replay};
+use allways_run::{Cancel, Limits, NetworkModel, Observer, Schedule, StopReason, Trace, ViolationKind};
+
+use crate::error::InternalError;
+use crate::search::counterexample::{StepName, differs};
+use crate::search::expand::Move;
+use crate::search::local::states::{Act, Ending, LocalStates};
+use crate::search::lock;
+use crate::search::options::{ProveOptions, Reductions, SearchBounds};
+use crate::search::order::breadth::Context;
+use crate::search::reduce::persistent::Reach;
+use crate::search::stop::StickyCancel;
+use certify::{Certificate, Runner};
+pub use explain::{Part, PileUp, Sends, Turn};
+use graph::{Direct, Graph, GraphLasso, Pause};
+use growth::Skeletons;
+use omega::Omega;
+
+/// What can be asked.
+#[derive(Clone, Debug)]
+pub struct QuiesceOptions {
+    /// Only loops count in which everything that can always move does.
+    pub is_fair: bool,
+    /// By machine definition: its own steps are the environment's, and a loop that needs them does not count.
+    pub is_stimulus: Vec<bool>,
+    /// Configurations that may be the same for all that happens later are one.
+    pub simplifies: bool,
+    /// The search gives up beyond so many.
+    pub max_configurations: Option<usize>,
+    pub limits: Limits,
+}
+
+impl Default for QuiesceOptions {
+    fn default() -> Self {
+        QuiesceOptions {
+            is_fair: false,
+            is_stimulus: Vec::new(),
+            simplifies: true,
+            max_configurations: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Machine definitions of these names.
+///
+/// # Errors
+/// When a name is not that of a machine.
+pub fn stimuli(exe: &Executable, names: &[String]) -> Result<Vec<bool>, UnknownName> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut is_stimulus = vec![false; exe.machines.len()];
+    for name in names {
+        is_stimulus[machine_named(exe, name)?] = true;
+    }
+    Ok(is_stimulus)
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Quiescence {
+    /// Every run ends, or every infinite one needs what does not count. With the number of steps of the longest run, if
+    /// there is one.
+    Quiesces {
+        longest: Option<u64>,
+    },
+    Diverges(Box<Divergence>),
+    Unknown(StopReason),
+}
+
+/// A lasso that was replayed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Divergence {
+    /// The stem, then one lap.
+    pub schedule: Schedule,
+    /// Where in `schedule` the lap begins.
+    pub loop_start: usize,
+    pub trace: Trace,
+    pub turn: Turn,
+}
+
+impl Divergence {
+    /// Whether a fair scheduler can go on like that.
+    pub fn is_fair(&self) -> bool {
+        self.turn.starved.is_empty()
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct QuiesceReport {
+    pub quiescence: Quiescence,
+    pub n_configurations: u64,
+    pub n_transitions: u64,
+    pub depth: u64,
+    /// Some runs end with a violation of this kind.
+    pub violation: Option<ViolationKind>,
+}
+
+/// Configurations before the first look for cycles; twice as many before each further one.
+const FIRST_LOOK: usize = 512;
+
+/// Configurations that are explored without persistent sets first.
+const UNREDUCED: usize = 200_000;
+/// How often loops that accelerate are made before a lap, one after the other until it can be made.
+const PUMPED: [usize; 6] = [0, 1, 2, 4, 8, 16];
+/// Cycles that are tried.
+const MAX_LASSOS: usize = 64;
+/// Steps of a stem that is tried.
+const MAX_STEM: usize = 100_000;
+
+/// Looks for an infinite run.
+///
+/// # Errors
+/// When the kernel does not agree with what was found: a fault of this crate.
+pub fn quiesce(
+    exe: &Arc<Executable>,
+    options: &QuiesceOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<QuiesceReport, InternalError> {
+    if let Some(reason) = crate::search::observed_text(exe) {
+        return Ok(unknown(reason));
+    }
+    let told = StickyCancel::new(cancel);
+    let reductions = Reductions {
+        dead_variables: options.simplifies,
+        unread_payloads: options.simplifies,
+        collection_order: options.simplifies,
+        ..Reductions::NONE
+    };
+    let reductions = reductions.over(exe);
+    let simplify = Simplify {
+        dead_variables: reductions.dead_variables,
+        unread_payloads: reductions.unread_payloads,
+        order: reductions.collection_order,
+        counters: reductions.dead_variables,
+        choose_counts: true,
+        broadcasts: false,
+    };
+    let prove_options = ProveOptions { reductions, limits: options.limits, ..ProveOptions::default() };
+    let bounds = SearchBounds::default();
+    let locals =
+        Mutex::new(LocalStates::new(exe, options.limits, bounds, options.is_fair, simplify, false, &told));
+    let cx = Context {
+        options: &prove_options,
+        locals: &locals,
+        is_symmetric: false,
+        reach: None,
+        notes: None,
+        observer,
+        cancel: &told,
+    };
+    let search = Search { exe, options, simplify };
+    let mut direct = (exe.network.model == NetworkModel::Bag)
+        .then(|| Direct { is_self_sender: vec![false; exe.machines.len()], found: None });
+    let is_plain = !options.is_fair && options.is_stimulus.is_empty();
+    let most = options.max_configurations.unwrap_or(usize::MAX);
+    // An infinite run exists if and only if there is one among those that persistent sets leave (see `termination`). Lengths are not
+    // the same, so they come second.
+    let reach = if is_plain && exe.network.is_default() { Reach::new(exe) } else { None };
+    let mut is_reduced = false;
+    let (graph, quiescence) = loop {
+        let cx = Context { reach: reach.as_ref().filter(|_| is_reduced), ..cx };
+        let mut graph = match Graph::new(cx, options.is_stimulus.clone(), direct.clone()) {
+            Ok(graph) => graph,
+            Err(reason) => return Ok(unknown(reason)),
+        };
+        if direct.is_some() && !is_plain {
+            graph.omega = Some(Omega::new());
+        }
+        let may_reduce = reach.is_some() && !is_reduced;
+        let enough = if may_reduce { most.min(UNREDUCED) } else { most };
+        match (search.run(&mut graph, enough)?, &mut direct) {
+            (Ended::Answer(quiescence), _) => break (graph, quiescence),
+            (Ended::SelfSender(machine), Some(direct)) => direct.is_self_sender[machine as usize] = true,
+            (Ended::Enough, _) if may_reduce && enough < most => is_reduced = true,
+            (Ended::Enough | Ended::SelfSender(_), _) => {
+                let what = format!("more than {most} configurations");
+                break (graph, Quiescence::Unknown(StopReason::Unsupported { what }));
+            }
+        }
+    };
+    let quiescence = match quiescence {
+        Quiescence::Quiesces { .. } if is_reduced => Quiescence::Quiesces { longest: None },
+        other => other,
+    };
+    let mut report = QuiesceReport {
+        quiescence,
+        n_configurations: graph.len() as u64 + 1,
+        n_transitions: graph.targets.len() as u64 + 1,
+        depth: graph.depth(),
+        violation: None,
+    };
+    let broken: Vec<ViolationKind> = search.violations(&graph);
+    report.violation = broken.first().copied();
+    if let Quiescence::Quiesces { .. } = report.quiescence {
+        // A step that was left out because of a limit says nothing; neither does what is not supported.
+        let unsupported = graph.ordered.expander.memo.unknown.clone();
+        let endless = broken.iter().find(|kind| is_limit(**kind)).map(|kind| StopReason::Unsupported {
+            what: format!("a handler that does not finish ({})", kind.as_str()),
+        });
+        if let Some(reason) = told.told().or(unsupported).or(endless) {
+            report.quiescence = Quiescence::Unknown(reason);
+        }
+    }
+    Ok(report)
+}
+
+/// The handler would go on, but not within the limits.
+fn is_limit(kind: ViolationKind) -> bool {
+    matches!(kind, ViolationKind::EndlessHandler | ViolationKind::RecursionLimit | ViolationKind::ValueSize)
+}
+
+fn unknown(reason: StopReason) -> QuiesceReport {
+    let quiescence = Quiescence::Unknown(reason);
+    QuiesceReport { quiescence, n_configurations: 0, n_transitions: 0, depth: 0, violation: None }
+}
+
+/// How an exploration ended.
+enum Ended {
+    Answer(Quiescence),
+    /// A machine of this definition sends to itself, which was not known: it has to begin again.
+    SelfSender(u32),
+    /// There are more configurations than it was to look at.
+    Enough,
+}
+
+/// How often a candidate was replayed: each costs a run from the beginning, and most of them may fail.
+#[derive(Default)]
+struct Trials {
+    n: usize,
+}
+
+impl Trials {
+    fn may_try(&mut self, n_nodes: usize) -> bool {
+        self.n += 1;
+        self.n <= 64 + n_nodes / 64
+    }
+}
+
+struct Search<'a> {
+    exe: &'a Arc<Executable>,
+    options: &'a QuiesceOptions,
+    simplify: Simplify,
+}
+
+impl Search<'_> {
+    /// Explores, and looks for cycles in between, until there is an answer or so many configurations.
+    fn run(&self, graph: &mut Graph<'_>, most: usize) -> Result<Ended, InternalError> {
+        let mut enough = FIRST_LOOK.min(most);
+        let mut skeletons = Skeletons::default();
+        let mut trials = Trials::default();
+        loop {
+            let mut found = Ok(None);
+            let pause = graph.explore(enough, |graph, node| {
+                if graph.new_self_sender().is_some() {
+                    return true;
+                }
+                let candidates = match &graph.omega {
+                    Some(omega) => omega.pump(node).into_iter().collect(),
+                    None => skeletons.candidates(graph, node),
+                };
+                graph.extra_bytes = skeletons.n_bytes();
+                found = self.growing_lap(graph, &candidates, node, &mut trials);
+                !matches!(found, Ok(None))
+            });
+            if let Some(found) = found? {
+                return Ok(Ended::Answer(Quiescence::Diverges(Box::new(found))));
+            }
+            if pause == Pause::Exhausted {
+                graph.prune();
+            }
+            let lassos = self.cycles(graph);
+            for lasso in &lassos {
+                if let Some(found) = self.divergence(graph, lasso)?
+                    && (!self.options.is_fair || found.is_fair())
+                {
+                    return Ok(Ended::Answer(Quiescence::Diverges(Box::new(found))));
+                }
+            }
+            if let Some(machine) = graph.new_self_sender() {
+                return Ok(Ended::SelfSender(machine));
+            }
+            return Ok(match pause {
+                Pause::Enough if enough >= most => Ended::Enough,
+                Pause::Enough => {
+                    enough = enough.saturating_mul(2).min(most);
+                    continue;
+                }
+                Pause::Exhausted if !lassos.is_empty() => {
+                    let what =
+                        "messages without bound: no loop could be shown, nor that there is none".to_owned();
+                    Ended::Answer(Quiescence::Unknown(StopReason::Unsupported { what }))
+                }
+                Pause::Exhausted => Ended::Answer(Quiescence::Quiesces { longest: graph.longest_run() }),
+                Pause::Stopped(reason) => Ended::Answer(Quiescence::Unknown(reason)),
+            });
+        }
+    }
+
+    /// A lap from one of these to the node that makes buffers longer for ever.
+    fn growing_lap(
+        &self,
+        graph: &mut Graph<'_>,
+        candidates: &[u32],
+        node: u32,
+        trials: &mut Trials,
+    ) -> Result<Option<Divergence>, InternalError> {
+        for &start in candidates {
+            let Some(lap) = graph.tree_path(start, node) else { continue };
+            let counts = |&(from, place): &(u32, u32)| graph.counts(graph.steps(from).start + place as usize);
+            if !lap.iter().all(counts) || !trials.may_try(graph.len()) {
+                continue;
+            }
+            let found = self.divergence(graph, &GraphLasso { start, lap })?;
+            if found.as_ref().is_some_and(|found| !self.options.is_fair || found.is_fair()) {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Cycles that count, those that can be reached soonest in front; one where each is as good as any other.
+    fn cycles(&self, graph: &mut Graph<'_>) -> Vec<GraphLasso> {
+        let is_accelerated = graph.omega.as_ref().is_some_and(Omega::is_used);
+        let n = if is_accelerated { MAX_LASSOS } else { 1 };
+        let components = graph.cyclic_components();
+        if self.options.is_fair {
+            // With the others the search ends.
+            let compels: &[bool] = if is_accelerated { &[true, false] } else { &[true] };
+            let mut lassos = Vec::new();
+            for &compels_omega in compels {
+                let found = components.iter().filter_map(|it| fair::fair_lasso(graph, it, compels_omega));
+                lassos.extend(found.take(n));
+            }
+            return lassos;
+        }
+        let mut lassos = Vec::new();
+        for component in components {
+            let inside: rustc_hash::FxHashSet<u32> = component.iter().copied().collect();
+            let keeps = |step: usize| graph.counts(step) && inside.contains(&graph.targets[step]);
+            let mut here: Vec<GraphLasso> = component
+                .iter()
+                .take(MAX_LASSOS)
+                .filter_map(|&start| Some(GraphLasso { start, lap: graph.cycle(start, &keeps)? }))
+                .collect();
+            here.sort_by_key(|lasso| (lasso.lap.len(), lasso.start));
+            lassos.extend(here);
+            if lassos.len() >= n {
+                break;
+            }
+        }
+        lassos.truncate(n);
+        lassos
+    }
+
+    /// The lasso as a schedule, which the kernel has made, with two laps.
+    fn divergence(
+        &self,
+        graph: &mut Graph<'_>,
+        lasso: &GraphLasso,
+    ) -> Result<Option<Divergence>, InternalError> {
+        let limits = self.options.limits;
+        if graph.omega.as_ref().is_none_or(|omega| !omega.is_used()) {
+            let stem = graph.stem(lasso.start);
+            let lap = graph.names(&lasso.lap);
+            let runner = Runner::new(self.exe, limits, self.simplify, &stem)?;
+            let found = self.replayed(runner, &lap)?;
+            let end = lasso
+                .lap
+                .last()
+                .map(|&(node, place)| graph.targets[graph.steps(node).start + place as usize]);
+            if found.is_none() && end == Some(lasso.start) {
+                return Err(differs("a cycle that repeats", &Outcome::Running));
+            }
+            return Ok(found);
+        }
+        if !graph.is_sustained(&lasso.lap) {
+            return Ok(None);
+        }
+        let lap = graph.named(&lasso.lap);
+        for n_times in PUMPED {
+            let stem = graph.pumped_stem(lasso.start, n_times);
+            if stem.len() > MAX_STEM {
+                break;
+            }
+            if let Some(mut runner) = Runner::guess(self.exe, limits, self.simplify, &stem)
+                && let Some(lap) = runner.possible(&lap)
+                && let Some(found) = self.replayed(runner, &lap)?
+            {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn replayed(
+        &self,
+        mut runner: Runner<'_>,
+        lap: &[StepName],
+    ) -> Result<Option<Divergence>, InternalError> {
+        let limits = self.options.limits;
+        let loop_start = runner.kernel.schedule().len();
+        let Some(certificate) = runner.certify(lap)? else { return Ok(None) };
+        let schedule = runner.kernel.schedule().clone();
+        let second = std::mem::take(&mut runner.last_lap);
+        let turn = explain::turn(&mut runner.kernel, &second, &certificate, &self.options.is_stimulus);
+        let mut tracer = Tracer::default();
+        let replayed = replay(self.exe, limits, &schedule, &mut tracer)
+            .map_err(|error| InternalError::Replay { index: 0, error })?;
+        if !replayed.is_running() {
+            return Err(differs("a lasso", replayed.outcome()));
+        }
+        if let Certificate::Repeats = certificate
+            && schedule.len() == loop_start
+        {
+            return Err(differs("a lap", replayed.outcome()));
+        }
+        let trace = tracer.finish(&replayed);
+        Ok(Some(Divergence { schedule, loop_start, trace, turn }))
+    }
+
+    /// The kinds of violations that runs end with, the first found in front.
+    fn violations(&self, graph: &Graph<'_>) -> Vec<ViolationKind> {
+        let mut kinds = Vec::new();
+        for &(node, by) in &graph.broken {
+            if let Some(kind) = kind_of(&mut lock(graph.cx.locals), graph.nodes.get(node as usize), by)
+                && !kinds.contains(&kind)
+            {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+}
+
+/// What a step breaks, if it is the machine that fails and not a monitor.
+fn kind_of(locals: &mut LocalStates<'_>, vector: &[u32], by: Move) -> Option<ViolationKind> {
+    use allways_machine::{Pending, Status};
+    let local = vector[by.slot as usize];
+    match &*locals.known_act(local) {
+        Act::Fault => match locals.local(local).status {
+            Status::Pending(Pending::Fault(fault)) => Some(fault.kind),
+            _ => None,
+        },
+        Act::Step { outcomes, .. } => match outcomes.get(by.own as usize)?.end {
+            Ending::Fault(kind, _) => Some(kind),
+            Ending::Stands(_) | Ending::Cut(_) | Ending::Unknown(_) => Some(ViolationKind::Assertion),
+        },
+        Act::Rest { .. } | Act::Network(_) | Act::Unknown(_) => None,
+    }
+}

@@ -1,0 +1,665 @@
+//! From "a way of so many steps breaks a property" to that way: in a fixed order, by one thread, exact.
+//!
+//! The search is breadth first again, machines in order of their paths and outcomes in order of their answers, so the
+//! way is a shortest one and the same whatever the threads did before. It tells apart what the search proper does, so it needs no
+//! more room; except that steps which the search put off may lead to a shorter way. So where it did that, a way is looked for
+//! as the search went, and then a shortest one, unless that takes many more configurations.
+//!
+//! It keeps exact keys, and where everybody came from, so it may still run out of memory. A violation that was seen must not be lost for
+//! that: from the last layer that is complete, `fixed_memory` goes on depth first, in memory that is fixed beforehand.
+//!
+//! The way found goes by configurations that stand for others: what is never looked at is left out of them, and
+//! machines may have changed places. So it is *walked*: the kernel makes whole steps from the beginning, and at each the
+//! machine and the answers are those that lead to the next configuration of the way, renamed as the ones before were.
+//! What comes out is choices, which the kernel replays.
+
+mod fixed_memory;
+
+use std::sync::Arc;
+
+use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
+use allways_p::hir::Temperature;
+use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, Schedule, StopReason, Violation};
+
+use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor, write_successor};
+use super::local::states::{Act, Cut, Given, LocalStateId, LocalStates, Owner, Walked};
+use super::order::breadth::{Context, Tally};
+use super::reduce::persistent::Chosen;
+use super::reduce::symmetry::{NO_SLOT, Symmetry};
+use super::store::table::Table;
+use super::store::tree::ExactKeys;
+use crate::error::InternalError;
+
+/// A step by name: who moves, and the answers to the data choices met.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct StepName {
+    pub choice: Choice,
+    pub answers: Vec<u32>,
+}
+
+impl StepName {
+    /// The first step, which starts monitors and main machine.
+    pub fn first(answers: Vec<u32>) -> Self {
+        StepName { choice: Choice::Machine(InstanceId::MAIN), answers }
+    }
+}
+
+/// What the search for a way says.
+pub(crate) enum Found {
+    Way {
+        steps: Vec<StepName>,
+        tally: Tally,
+        depth: u64,
+        /// Of the ways that were asked for.
+        is_shortest: bool,
+    },
+    Stopped(StopReason),
+    /// There are more configurations than were allowed.
+    TooMany,
+    /// It should have been there.
+    Nothing,
+}
+
+/// What the search for a way may do.
+#[derive(Clone, Copy)]
+pub(crate) struct Allowance {
+    /// The way has no more steps.
+    pub depth: u64,
+    /// Where a way is known already: configurations that a shorter one may cost.
+    pub most: Option<u64>,
+    /// Transitions after which the limit of time counts. That there is a way is known, so it may take longer than the search
+    /// was allowed to, but not for ever.
+    pub transitions: u64,
+}
+
+impl Allowance {
+    /// Why to stop now, after so many transitions.
+    fn stop_reason(self, cx: Context<'_>, n_transitions: u64) -> Option<StopReason> {
+        let may_go_on = self.most.is_none() && n_transitions < self.transitions;
+        match cx.stop_reason() {
+            Some(StopReason::Time(_)) if may_go_on => cx.cancel.last_reason(),
+            reason => reason,
+        }
+    }
+}
+
+/// Transitions after which clock and memory are looked at: a single configuration may have very many.
+const LOOK_AFTER: u64 = 1 << 16;
+
+/// Where a configuration was found.
+#[derive(Clone, Copy)]
+struct Origin {
+    parent: u32,
+    by: Move,
+}
+
+/// A layer, all of it, and how to come there.
+struct Reached {
+    beginnings: Vec<(Vec<u32>, Vec<LocalStateId>)>,
+    origins: Vec<Origin>,
+    layer: Layer,
+    /// The number of the first in the layer.
+    first: u32,
+    /// Steps to it.
+    depth: u64,
+}
+
+impl Reached {
+    /// The steps to a configuration of the layer, and some more, of which the last one `breaks` a property.
+    fn way(
+        &self,
+        cx: Context<'_>,
+        at: usize,
+        more: &[Move],
+        breaks: bool,
+    ) -> Result<Vec<StepName>, InternalError> {
+        way(cx, &self.beginnings, &self.origins, self.first + at as u32, more, breaks)
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.origins.capacity() * size_of::<Origin>() + self.layer.n_bytes()
+    }
+}
+
+/// Tells how far the search for a way has come.
+fn tell(cx: Context<'_>, tally: &Tally, depth: u64) {
+    cx.observer.progress(&Progress {
+        phase: Some("counterexample"),
+        n_steps: tally.n_transitions,
+        n_configurations: Some(tally.n_configurations),
+        depth,
+        ..Progress::default()
+    });
+}
+
+/// Finds a shortest way to a violation among those that the search looks at; that there is one is known.
+pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, InternalError> {
+    let Allowance { depth, most, .. } = allowance;
+    let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
+    let beginning = super::lock(cx.locals).begin();
+    tally.n_transitions += beginning.n_transitions;
+    if let Some(answers) = beginning.violations.into_iter().next() {
+        let steps = vec![StepName::first(answers)];
+        return Ok(Found::Way { steps, tally, depth: 1, is_shortest: true });
+    }
+    let no_memory = || StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
+    let (Some(mut keys), Some(mut table)) = (ExactKeys::new(), Table::new(12)) else {
+        return Ok(Found::Stopped(no_memory()));
+    };
+    let mut ordered = Ordered::new(cx);
+    let mut symmetry = cx.symmetry();
+    let mut sets = cx.persistent_sets();
+    let mut reached = Reached {
+        beginnings: beginning.vectors,
+        origins: Vec::new(),
+        layer: Layer::default(),
+        first: 0,
+        depth: 1,
+    };
+    for (number, (_, vector)) in reached.beginnings.iter().enumerate() {
+        reached.origins.push(Origin { parent: u32::MAX, by: Move { own: number as u32, ..Move::default() } });
+        reached.layer.push(vector);
+        let Some(key) = keys.key(vector) else { return Ok(Found::Stopped(no_memory())) };
+        let _ = table.insert(key);
+    }
+    tally.n_configurations += reached.origins.len() as u64;
+    let mut broken: Option<(usize, Move)> = None;
+    let mut look_at = LOOK_AFTER;
+    let stopped = 'layers: loop {
+        if reached.layer.len() == 0 || reached.depth > depth {
+            return Ok(Found::Nothing);
+        }
+        let mut next = Layer::default();
+        for at in 0..reached.layer.len() {
+            if at % 256 == 0 || tally.n_transitions >= look_at {
+                look_at = tally.n_transitions + LOOK_AFTER;
+                let others = super::lock(cx.locals).n_bytes() + ordered.expander.memo.n_bytes();
+                let bytes = table.n_bytes() + keys.n_bytes() + reached.n_bytes() + next.n_bytes() + others;
+                let reason = allowance.stop_reason(cx, tally.n_transitions);
+                if let Some(reason) = reason.or_else(|| cx.is_over(bytes as u64)) {
+                    break 'layers reason;
+                }
+                if most.is_some_and(|most| tally.n_configurations > most) {
+                    return Ok(Found::TooMany);
+                }
+                tell(cx, &tally, reached.depth);
+            }
+            let vector = reached.layer.get(at).to_vec();
+            let mut sink = Collect::default();
+            let chosen = sets
+                .as_mut()
+                .and_then(|sets| sets.find(&mut ordered.expander.memo, &vector, symmetry.as_mut()));
+            tally.n_persistent += u64::from(chosen.is_some());
+            tally.n_put_off += chosen.map_or(0, |chosen| chosen.n_put_off);
+            let standing = ordered.expand_chosen(&vector, chosen, &mut sink);
+            tally.n_transitions += sink.moves.len() as u64 + u64::from(sink.broken.is_some());
+            tally.n_machines = tally.n_machines.max(standing.n_machines);
+            if standing.n_enabled == 0 {
+                tally.n_ends += 1;
+                if is_bad_end(&super::lock(cx.locals), &vector, standing) {
+                    let steps = reached.way(cx, at, &[], false)?;
+                    return Ok(Found::Way { steps, tally, depth: reached.depth, is_shortest: true });
+                }
+            }
+            if broken.is_none() && reached.depth < depth {
+                broken = sink.broken.map(|by| (at, by));
+            }
+            if broken.is_some() || reached.depth == depth {
+                // Only an end in this layer can be shorter; there is no next one.
+                continue;
+            }
+            for (i, by) in sink.moves.iter().enumerate() {
+                // One step may have millions of outcomes.
+                if i as u64 % LOOK_AFTER == LOOK_AFTER - 1
+                    && let Some(reason) = allowance.stop_reason(cx, tally.n_transitions)
+                {
+                    break 'layers reason;
+                }
+                let successor = match &mut symmetry {
+                    Some(symmetry) => {
+                        symmetry.canonical(sink.vectors.get(i));
+                        tally.n_renamed += u64::from(symmetry.has_renamed);
+                        symmetry.last()
+                    }
+                    None => sink.vectors.get(i),
+                };
+                if reached.origins.len() > table.room() && table.grow().is_none() {
+                    break 'layers no_memory();
+                }
+                let Some(key) = keys.key(successor) else { break 'layers no_memory() };
+                let Some(is_new) = table.insert_growing(key) else { break 'layers no_memory() };
+                if is_new {
+                    reached.origins.push(Origin { parent: reached.first + at as u32, by: *by });
+                    next.push(successor);
+                    tally.n_configurations += 1;
+                }
+            }
+        }
+        if let Some((at, by)) = broken {
+            let steps = reached.way(cx, at, &[by], true)?;
+            return Ok(Found::Way { steps, tally, depth: reached.depth + 1, is_shortest: true });
+        }
+        reached.first += reached.layer.len() as u32;
+        reached.layer = next;
+        reached.depth += 1;
+    };
+    if let Some((at, by)) = broken {
+        let steps = reached.way(cx, at, &[by], true)?;
+        return Ok(Found::Way { steps, tally, depth: reached.depth + 1, is_shortest: false });
+    }
+    if most.is_some() || !matches!(stopped, StopReason::Memory { .. }) {
+        return Ok(Found::Stopped(stopped));
+    }
+    drop((table, keys, ordered, symmetry, sets));
+    reached.origins.truncate(reached.first as usize + reached.layer.len());
+    reached.origins.shrink_to_fit();
+    fixed_memory::search(cx, &reached, allowance, tally)
+}
+
+/// Nobody can step, and that breaks a property.
+pub(crate) fn is_bad_end(locals: &LocalStates, vector: &[LocalStateId], standing: Standing) -> bool {
+    standing.is_blocked
+        || vector[..locals.n_monitors()].iter().any(|&local| locals.temperature(local) == Temperature::Hot)
+}
+
+/// The steps to a configuration, and some more.
+fn way(
+    cx: Context<'_>,
+    beginnings: &[(Vec<u32>, Vec<LocalStateId>)],
+    origins: &[Origin],
+    number: u32,
+    more: &[Move],
+    breaks: bool,
+) -> Result<Vec<StepName>, InternalError> {
+    let mut moves: Vec<Move> = more.iter().rev().copied().collect();
+    let mut at = origins[number as usize];
+    while at.parent != u32::MAX {
+        moves.push(at.by);
+        at = origins[at.parent as usize];
+    }
+    moves.reverse();
+    let (answers, start) = &beginnings[at.by.own as usize];
+    steps_of(cx, answers, start, &moves, breaks)
+}
+
+/// The steps of moves from a configuration after the first step, to which these answers lead. The last move `breaks` a
+/// property, or no machine can step after it.
+pub(crate) fn steps_of(
+    cx: Context<'_>,
+    answers: &[u32],
+    first: &[LocalStateId],
+    moves: &[Move],
+    breaks: bool,
+) -> Result<Vec<StepName>, InternalError> {
+    if !super::lock(cx.locals).exe.network.is_default() {
+        // No machine changes places there, and answers mean the same.
+        let mut steps = vec![StepName::first(answers.to_vec())];
+        steps.extend(names(cx, first, moves));
+        return Ok(steps);
+    }
+    walk(cx, first, moves, breaks)
+}
+
+/// Makes the moves of a way from its first configuration on, on the kernel. The last move `breaks` a property, or
+/// nobody can step after it.
+pub(crate) fn walk(
+    cx: Context<'_>,
+    first: &[LocalStateId],
+    moves: &[Move],
+    breaks: bool,
+) -> Result<Vec<StepName>, InternalError> {
+    let (mut walker, begun) = Walker::begin(cx, first)?;
+    let mut steps = vec![begun];
+    for (number, &by) in moves.iter().enumerate() {
+        let is_last = breaks && number + 1 == moves.len();
+        steps.push(walker.step(by, is_last)?);
+    }
+    match walker.here.outcome {
+        Outcome::Violated(_) => Ok(steps),
+        other => Err(lost(Some(&other))),
+    }
+}
+
+fn lost(outcome: Option<&Outcome>) -> InternalError {
+    differs("a step of the way", outcome.unwrap_or(&Outcome::Running))
+}
+
+/// Goes on the kernel where moves go between configurations that stand for others.
+pub(crate) struct Walker<'a> {
+    cx: Context<'a>,
+    expander: Expander<'a>,
+    symmetry: Symmetry<'a>,
+    here: Walked,
+    /// The configuration of the way, and which machine of the run each of its machines is.
+    vector: Vec<LocalStateId>,
+    names: Naming,
+}
+
+impl<'a> Walker<'a> {
+    /// At a configuration after the first step, which is told.
+    pub fn begin(cx: Context<'a>, first: &[LocalStateId]) -> Result<(Self, StepName), InternalError> {
+        let start = super::lock(cx.locals).walk();
+        let begun = super::lock(cx.locals).walk_on(&start, InstanceId::MAIN, |_, vector| vector == first);
+        let here = begun.ok_or_else(|| lost(None))?;
+        let name = StepName::first(here.answers.clone());
+        let walker = Walker {
+            cx,
+            expander: cx.expander(),
+            symmetry: Symmetry::new(cx.locals),
+            here,
+            vector: first.to_vec(),
+            names: Naming::default(),
+        };
+        Ok((walker, name))
+    }
+
+    /// Makes a move, which `breaks` a property or leads to the next configuration.
+    pub fn step(&mut self, by: Move, breaks: bool) -> Result<StepName, InternalError> {
+        let cx = self.cx;
+        let machine = match super::lock(cx.locals).owner(self.names.of(by.slot)) {
+            Owner::Machine(machine) => machine,
+            Owner::Monitor(_) | Owner::Network(_) => return Err(lost(None)),
+        };
+        let next = if breaks {
+            let is_broken = |outcome: &Outcome, _: &[LocalStateId]| matches!(outcome, Outcome::Violated(_));
+            super::lock(cx.locals).walk_on(&self.here.walk, machine, is_broken)
+        } else {
+            let mut sink = Follow { by, next: None };
+            self.expander.expand(&self.vector, &mut sink);
+            let successor = sink.next.ok_or_else(|| lost(None))?;
+            let expected = self.symmetry.renamed(&successor, &mut self.names.0);
+            let is_there = |_: &Outcome, vector: &[LocalStateId]| same(vector, &expected);
+            let next = super::lock(cx.locals).walk_on(&self.here.walk, machine, is_there);
+            if cx.is_symmetric {
+                self.vector = self.symmetry.canonical(&successor).to_vec();
+                self.names = self.names.after(&successor, self.symmetry.permutation());
+            } else {
+                self.vector = successor;
+            }
+            next
+        };
+        self.here = next.ok_or_else(|| lost(None))?;
+        Ok(StepName { choice: Choice::Machine(machine), answers: self.here.answers.clone() })
+    }
+}
+
+/// Whether two vectors differ in free slots at the end at most.
+pub(crate) fn same(a: &[LocalStateId], b: &[LocalStateId]) -> bool {
+    let n = a.len().min(b.len());
+    a[..n] == b[..n] && a[n..].iter().chain(&b[n..]).all(|&local| local == 0)
+}
+
+/// By slot of the way: the slot of the run, if the machine exists; else `NO_SLOT`.
+#[derive(Default)]
+struct Naming(Vec<u32>);
+
+impl Naming {
+    fn of(&self, slot: u32) -> u32 {
+        self.0.get(slot as usize).copied().filter(|&name| name != NO_SLOT).unwrap_or(slot)
+    }
+
+    /// When the machines of a configuration have changed places as `to` says.
+    fn after(&self, vector: &[LocalStateId], to: &[u32]) -> Naming {
+        let mut names = vec![NO_SLOT; to.len().max(self.0.len())];
+        for slot in vector.iter().enumerate().filter(|(_, local)| **local != 0).map(|(slot, _)| slot as u32) {
+            let there = to.get(slot as usize).copied().unwrap_or(slot);
+            names[there as usize] = self.of(slot);
+        }
+        Naming(names)
+    }
+}
+
+/// The names of moves that follow each other from a vector.
+pub(crate) fn names(cx: Context<'_>, start: &[LocalStateId], moves: &[Move]) -> Vec<StepName> {
+    let mut vector = start.to_vec();
+    let mut steps = Vec::new();
+    let mut expander = cx.expander();
+    for &by in moves {
+        steps.push(name(&mut super::lock(cx.locals), &vector, by));
+        let mut sink = Follow { by, next: None };
+        expander.expand(&vector, &mut sink);
+        if let Some(next) = sink.next {
+            vector = next;
+        }
+    }
+    steps
+}
+
+/// What a move of a vector is called.
+pub(crate) fn name(locals: &mut LocalStates, vector: &[LocalStateId], by: Move) -> StepName {
+    let choice = choice(locals, vector, by);
+    let answers = moves_answers(locals, vector, by).iter().map(|answer| answer.answer).collect();
+    StepName { choice, answers }
+}
+
+/// Who moves.
+pub(crate) fn choice(locals: &mut LocalStates, vector: &[LocalStateId], by: Move) -> Choice {
+    match (locals.owner(by.slot), &*locals.known_act(vector[by.slot as usize])) {
+        (Owner::Machine(machine), _) if by.delivered == CRASH => Choice::Crash(machine),
+        (Owner::Machine(machine), _) => Choice::Machine(machine),
+        (Owner::Network(_), Act::Network(arrivals)) => arrivals[by.own as usize].choice,
+        // These never move.
+        (Owner::Network(_) | Owner::Monitor(_), _) => Choice::Machine(InstanceId::MAIN),
+    }
+}
+
+/// The data choices of a move: what becomes of a message comes first, what its receiver chooses last.
+pub(crate) fn moves_answers(
+    locals: &mut LocalStates,
+    vector: &[LocalStateId],
+    by: Move,
+) -> Vec<super::local::states::Answer> {
+    let mut answers = Vec::new();
+    if by.delivered == CRASH {
+        return answers;
+    }
+    match &*locals.known_act(vector[by.slot as usize]) {
+        Act::Step { deliver, outcomes, .. } => {
+            let own = outcomes[by.own as usize].answers();
+            match *deliver {
+                None => answers.extend(own),
+                Some((target, message)) => {
+                    let has_fate = locals.has_fate(target, message);
+                    let receiver = match vector[target as usize] {
+                        0 => locals.empty_network(target),
+                        local => local,
+                    };
+                    let reactions = locals.known_delivery(receiver, message);
+                    let (fate, rest) =
+                        reactions[by.delivered as usize].answers.split_at(usize::from(has_fate));
+                    answers.extend_from_slice(fate);
+                    answers.extend(own);
+                    answers.extend_from_slice(rest);
+                }
+            }
+        }
+        Act::Network(arrivals) => {
+            let (target, message) = arrivals[by.own as usize].delivery;
+            let reactions = locals.known_delivery(vector[target as usize], message);
+            answers.extend_from_slice(&reactions[by.delivered as usize].answers);
+        }
+        Act::Rest { .. } | Act::Fault | Act::Unknown(_) => {}
+    }
+    answers
+}
+
+/// Goes one way.
+struct Follow {
+    by: Move,
+    next: Option<Vec<LocalStateId>>,
+}
+
+impl Sink for Follow {
+    fn successor(&mut self, from: &[LocalStateId], successor: Successor<'_>) {
+        if successor.by == self.by {
+            self.next = Some(apply(from, successor.changes));
+        }
+    }
+
+    fn broken(&mut self, _: Move) {}
+
+    fn cut(&mut self, _: Cut) {}
+}
+
+fn stride_of(from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> usize {
+    changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0).max(from.len())
+}
+
+fn apply(from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> Vec<LocalStateId> {
+    let stride = stride_of(from, changes);
+    let mut vector = Vec::with_capacity(stride);
+    write_successor(from, changes, stride, &mut vector);
+    vector
+}
+
+/// Vectors of any length, one after the other.
+#[derive(Default)]
+pub(crate) struct Layer {
+    vectors: Vec<LocalStateId>,
+    ends: Vec<usize>,
+}
+
+impl Layer {
+    pub fn push(&mut self, vector: &[LocalStateId]) {
+        self.vectors.extend_from_slice(vector);
+        self.ends.push(self.vectors.len());
+    }
+
+    /// The successor of a vector by some changes.
+    pub fn push_successor(&mut self, from: &[LocalStateId], changes: &[(u32, LocalStateId)]) {
+        write_successor(from, changes, stride_of(from, changes), &mut self.vectors);
+        self.ends.push(self.vectors.len());
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn get(&self, at: usize) -> &[LocalStateId] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.vectors[start..self.ends[at]]
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.vectors.capacity() * 4 + self.ends.capacity() * 8
+    }
+}
+
+/// Keeps all successors, in order.
+#[derive(Default)]
+pub(crate) struct Collect {
+    pub moves: Vec<Move>,
+    pub vectors: Layer,
+    /// Monitors that were hot, that were cold, in each step.
+    pub heat: Vec<(u64, u64)>,
+    /// The first step that breaks a property.
+    pub broken: Option<Move>,
+    pub cuts: super::order::breadth::Cuts,
+}
+
+impl Sink for Collect {
+    fn successor(&mut self, from: &[LocalStateId], successor: Successor<'_>) {
+        self.moves.push(successor.by);
+        self.heat.push((successor.hot, successor.cold));
+        self.vectors.push_successor(from, successor.changes);
+    }
+
+    fn broken(&mut self, by: Move) {
+        self.broken.get_or_insert(by);
+    }
+
+    fn cut(&mut self, cut: Cut) {
+        self.cuts.add(cut);
+    }
+}
+
+/// Expands with the machines in order of their paths.
+pub(crate) struct Ordered<'a> {
+    pub expander: Expander<'a>,
+    slots: Vec<u32>,
+}
+
+impl<'a> Ordered<'a> {
+    pub fn new(cx: Context<'a>) -> Self {
+        Ordered { expander: cx.expander(), slots: Vec::new() }
+    }
+
+    pub fn expand<S: Sink>(&mut self, vector: &[LocalStateId], sink: &mut S) -> Standing {
+        if self.slots.len() + self.expander.n_monitors() < vector.len() {
+            self.slots = self.expander.memo.locals().slots_by_path();
+        }
+        self.expander.expand_in_order(vector, &self.slots, sink)
+    }
+
+    /// The same for those machines only that are enough, if that was found.
+    pub fn expand_chosen<S: Sink>(
+        &mut self,
+        vector: &[LocalStateId],
+        chosen: Option<Chosen>,
+        sink: &mut S,
+    ) -> Standing {
+        let Some(chosen) = chosen else { return self.expand(vector, sink) };
+        if self.slots.len() + self.expander.n_monitors() < vector.len() {
+            self.slots = self.expander.memo.locals().slots_by_path();
+        }
+        let is_mover = |slot: &u32| *slot < u64::BITS && chosen.movers >> slot & 1 == 1;
+        let slots: Vec<u32> = self.slots.iter().copied().filter(is_mover).collect();
+        self.expander.expand_in_order(vector, &slots, sink)
+    }
+}
+
+/// Runs the steps on a kernel; where it stands then.
+pub(crate) fn run(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    steps: &[StepName],
+) -> Result<Kernel<'static>, InternalError> {
+    let mut kernel = Kernel::new(exe.clone(), limits);
+    for step in steps {
+        if !kernel.is_running() {
+            return Err(differs("a longer run", kernel.outcome()));
+        }
+        let mut answers = Given { answers: &step.answers, at: 0 };
+        if kernel.take(step.choice, &mut answers, &mut Silent).is_err() {
+            return Err(differs("a step", kernel.outcome()));
+        }
+    }
+    Ok(kernel)
+}
+
+pub(crate) fn differs(expected: &str, found: &Outcome) -> InternalError {
+    InternalError::OtherOutcome { index: 0, expected: expected.to_owned(), found: format!("{found:?}") }
+}
+
+/// The counterexample of steps that end in a violation of the kernel. It is replayed.
+pub(crate) fn counterexample(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    steps: &[StepName],
+) -> Result<Counterexample, InternalError> {
+    let kernel = run(exe, limits, steps)?;
+    let schedule = kernel.schedule().clone();
+    let Outcome::Violated(expected) = kernel.outcome().clone() else {
+        return Err(differs("a violation", kernel.outcome()));
+    };
+    finish(exe, limits, schedule, Some(*expected))
+}
+
+fn finish(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    schedule: Schedule,
+    expected: Option<Violation>,
+) -> Result<Counterexample, InternalError> {
+    let mut tracer = Tracer::default();
+    let replayed = replay(exe, limits, &schedule, &mut tracer)
+        .map_err(|error| InternalError::Replay { index: 0, error })?;
+    let outcome = replayed.outcome().clone();
+    let trace = tracer.finish(&replayed);
+    match (outcome, expected) {
+        (Outcome::Violated(violation), Some(expected)) if *violation == expected => {
+            Ok(Counterexample { violation: *violation, schedule, loop_start: None, trace })
+        }
+        (other, _) => Err(differs("the violation again", &other)),
+    }
+}

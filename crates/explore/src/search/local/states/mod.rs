@@ -1,0 +1,787 @@
+//! LocalStates: everything about one machine or monitor, interned. What they do is in `steps`.
+//!
+//! A local state knows whose it is, so its number says both who and how. It is compared as words (see
+//! `allways_machine::content`) after what is never looked at was left out (`allways_machine::simplify`). Its hash is of
+//! its content, so it does not depend on who was interned first.
+//!
+//! *Slots* are the places of a configuration vector: one for each monitor, then one for each instance, in the order in
+//! which the search meets them. Zero in a slot means that the machine does not exist. Over a network that delays
+//! messages, what is on its way has slots too, see `network`.
+
+mod steps;
+
+pub(crate) use steps::{LOOK_AFTER, Walked};
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use allways_base::{Idx, Span};
+use allways_machine::configuration::After;
+use allways_machine::content::{ContentHashes, words};
+use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
+use allways_machine::{
+    Answers, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome, Pending,
+    Simplify, Snapshot, Status, Value, must_wait,
+};
+use allways_p::hir::Temperature;
+use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason, ViolationKind};
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::memo::Log;
+use super::network::{Arrival, NetworkOp};
+use super::recorder::{LocalRecorder, temperatures};
+use super::size::Sizes;
+use crate::coverage::{Coverage, Sink};
+use crate::search::options::SearchBounds;
+use crate::search::report::WideChoice;
+use crate::search::store::hash::{hash_bytes, hash_bytes_from, hash_words};
+
+pub(crate) type LocalStateId = u32;
+
+/// Answers to one choice that are worth a word to who finds a search too large.
+const MANY_ANSWERS: u32 = 10;
+
+pub(crate) struct LocalState {
+    pub local: Local,
+    /// Of a network.
+    pub flight: Option<Box<InFlight>>,
+    pub owner: Owner,
+    /// Of its content.
+    pub hash: u64,
+    /// Of its words.
+    pub key: u64,
+    /// Where its words end; they begin where those of the one before end.
+    pub end: usize,
+    pub cut: Option<Cut>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    Monitor(u32),
+    Machine(InstanceId),
+    /// What is on its way to a machine; all that is on its way, if that of the main machine is the only one.
+    Network(InstanceId),
+}
+
+impl Owner {
+    pub fn is_machine(&self) -> bool {
+        matches!(self, Owner::Machine(_))
+    }
+}
+
+/// A bound that the search met.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Cut {
+    Depth,
+    Inbox,
+    Occurrences,
+    Machines,
+    Choices,
+    Variables,
+}
+
+/// What a machine can do by itself.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    /// It waits, or has halted.
+    Rest {
+        blocked: bool,
+    },
+    /// A step, with its outcomes in lexicographic order of data choices.
+    Step {
+        /// The delivery that comes first: to the slot, of the message; or to a network, by the operation.
+        deliver: Option<(u32, u32)>,
+        creates: bool,
+        outcomes: Vec<LocalOutcome>,
+    },
+    /// A network brings something.
+    Network(Vec<Arrival>),
+    Fault,
+    Unknown(StopReason),
+}
+
+/// One outcome of a machine's own part of a step.
+///
+/// A step that makes a machine has the outcomes of both, each with each: there may be millions, so they share what they have.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct LocalOutcome {
+    pub end: Ending,
+    answers: Arc<[Answer]>,
+    /// Of the machine that was made.
+    birth_answers: Option<Arc<[Answer]>>,
+    /// What monitors hear: slot and message, in order.
+    pub observed: Arc<[(u32, u32)]>,
+    /// The machine that was made: slot and local state.
+    pub created: Option<(u32, LocalStateId)>,
+    /// What the creation means to the network: slot and operation.
+    pub birth: Option<(u32, u32)>,
+}
+
+impl LocalOutcome {
+    /// Its data choices, in order.
+    pub fn answers(&self) -> impl Iterator<Item = Answer> + '_ {
+        self.answers.iter().chain(self.birth_answers.iter().flat_map(|answers| answers.iter())).copied()
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Ending {
+    Stands(LocalStateId),
+    Cut(Cut),
+    /// By kind and place: a step that can fail in two ways has two outcomes.
+    Fault(ViolationKind, Option<Span>),
+    Unknown(StopReason),
+}
+
+/// One outcome of a delivery.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Delivered {
+    pub end: Ending,
+    pub answers: Vec<Answer>,
+}
+
+/// What a monitor does with an observation.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Heard {
+    pub end: Ending,
+    /// The monitor was hot, was cold, if only in passing.
+    pub hot: bool,
+    pub cold: bool,
+}
+
+/// A data choice and its answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Answer {
+    pub point: DataPoint,
+    pub answer: u32,
+}
+
+/// The configurations after the first step, and what went wrong in it.
+pub(crate) struct Beginning {
+    /// Each with the answers that lead there.
+    pub vectors: Vec<(Vec<u32>, Vec<LocalStateId>)>,
+    pub n_transitions: u64,
+    /// By the answers: that way leads to a violation.
+    pub violations: Vec<Vec<u32>>,
+    pub unknown: Option<StopReason>,
+}
+
+pub(crate) struct LocalStates<'c> {
+    pub(crate) exe: Arc<Executable>,
+    pub(crate) kernel: Kernel<'c>,
+    /// Before the first step.
+    start: Snapshot,
+    pub(crate) bounds: SearchBounds,
+    /// Of what is in bounded variables.
+    sizes: Sizes,
+    /// Of answers to choices of numbers.
+    pub(crate) max_choices: Option<u32>,
+    /// Machines that have been asked for a step, or given a message, with answers left out by that bound; zero is the beginning.
+    bounded: FxHashSet<LocalStateId>,
+    /// Of the choice of a number with most answers: the machine, and how many; of those with as many, the first.
+    widest: Option<(u32, u32)>,
+    /// A bound has cut off a way through the first step.
+    cut_at_beginning: Option<Cut>,
+    /// Faults are not decided before they show; see `reduce::lazy_faults`.
+    pub(crate) has_lazy_faults: bool,
+    /// Answers count, not only where they lead.
+    keep_answers: bool,
+    simplify: Simplify,
+    /// Locals that differ before they are simplified, by hash: those with dead variables, with unread payloads,
+    /// with collections out of order.
+    simplified: [HashSet<u64, rustc_hash::FxBuildHasher>; 3],
+    sorted: KnownValues,
+    hashes: ContentHashes,
+    pub(crate) states: Vec<LocalState>,
+    words: Vec<u64>,
+    index: HashTable<LocalStateId>,
+    /// For use again: words, and somebody who may be new.
+    pub(crate) scratch: Vec<u64>,
+    standing: Local,
+    pub(crate) messages: Vec<Message>,
+    message_index: FxHashMap<(u32, u64), u32>,
+    /// By slot; monitors come first.
+    pub(crate) owners: Vec<Owner>,
+    slot_of: Vec<u32>,
+    /// By target; see `network`.
+    pub(crate) network_slot_of: Vec<u32>,
+    pub(crate) network_ops: Vec<NetworkOp>,
+    pub(crate) network_op_index: FxHashMap<NetworkOp, u32>,
+    /// What was worked out for memos, if more than one asks.
+    pub(crate) log: Option<Log>,
+    /// What was asked for to be named.
+    acts: FxHashMap<LocalStateId, Arc<Act>>,
+    deliveries: FxHashMap<(LocalStateId, u32), Arc<Vec<Delivered>>>,
+    recorder: LocalRecorder,
+    /// Asked in handlers with many choices, which may take long.
+    cancel: &'c dyn Cancel,
+    largest_inbox: usize,
+    pub(crate) local_bytes: usize,
+    /// Of interfaces of which one machine is made at most, if broadcasts are to see no order.
+    singles: FxHashMap<u32, InstanceId>,
+    /// Somebody was made who may see the order of broadcasts.
+    has_company: bool,
+}
+
+impl<'c> LocalStates<'c> {
+    pub fn new(
+        exe: &Arc<Executable>,
+        limits: Limits,
+        bounds: SearchBounds,
+        keep_answers: bool,
+        simplify: Simplify,
+        is_shared: bool,
+        cancel: &'c dyn Cancel,
+    ) -> Self {
+        let n_monitors = exe.monitors.len() as u32;
+        let nobody = LocalState {
+            local: Local::default(),
+            flight: None,
+            owner: Owner::Machine(InstanceId::MAIN),
+            hash: 0,
+            key: 0,
+            end: 0,
+            cut: None,
+        };
+        let mut kernel = Kernel::with_stop(exe.clone(), limits, cancel);
+        LocalStates {
+            exe: exe.clone(),
+            start: kernel.save(),
+            kernel,
+            bounds,
+            sizes: Sizes::default(),
+            max_choices: None,
+            bounded: FxHashSet::default(),
+            widest: None,
+            cut_at_beginning: None,
+            has_lazy_faults: false,
+            keep_answers,
+            simplify,
+            simplified: Default::default(),
+            sorted: KnownValues::default(),
+            hashes: ContentHashes::default(),
+            states: vec![nobody],
+            words: Vec::new(),
+            index: HashTable::new(),
+            scratch: Vec::new(),
+            standing: Local::default(),
+            messages: Vec::new(),
+            message_index: FxHashMap::default(),
+            owners: (0..n_monitors).map(Owner::Monitor).collect(),
+            slot_of: Vec::new(),
+            network_slot_of: Vec::new(),
+            network_ops: Vec::new(),
+            network_op_index: FxHashMap::default(),
+            recorder: LocalRecorder {
+                coverage: Sink::new(exe),
+                temperatures: temperatures(exe),
+                hot: false,
+                cold: false,
+            },
+            log: is_shared.then(Log::default),
+            acts: FxHashMap::default(),
+            deliveries: FxHashMap::default(),
+            cancel,
+            largest_inbox: 0,
+            local_bytes: 0,
+            singles: FxHashMap::from_iter([(exe.main, InstanceId::MAIN)]),
+            has_company: false,
+        }
+    }
+
+    pub fn n_monitors(&self) -> usize {
+        self.exe.monitors.len()
+    }
+
+    pub fn n_local_states(&self) -> usize {
+        self.states.len() - 1
+    }
+
+    pub fn n_messages(&self) -> usize {
+        self.messages.len()
+    }
+
+    pub fn n_slots(&self) -> usize {
+        self.owners.len()
+    }
+
+    /// A number for the machine of a slot that depends on its path alone, and differs from those of others.
+    pub fn rank(&self, slot: u32) -> u64 {
+        match self.owners[slot as usize] {
+            Owner::Monitor(monitor) => u64::from(monitor),
+            Owner::Machine(instance) | Owner::Network(instance) => {
+                let path = self.exe.instances.path(instance);
+                let mut bytes: Vec<u8> = path.iter().flat_map(|place| place.to_le_bytes()).collect();
+                if let Owner::Network(_) = self.owners[slot as usize] {
+                    bytes.push(1);
+                }
+                hash_bytes(&bytes)
+            }
+        }
+    }
+
+    /// The slot of an instance that was met.
+    pub fn known_slot(&self, instance: usize) -> Option<usize> {
+        self.slot_of.get(instance).and_then(|slot| slot.checked_sub(1)).map(|slot| slot as usize)
+    }
+
+    /// What an instance that was met is.
+    pub fn machine_of(&self, instance: usize) -> Option<u32> {
+        let is_it =
+            |state: &&LocalState| matches!(state.owner, Owner::Machine(owner) if owner.index() == instance);
+        self.states.iter().skip(1).find(is_it).map(|state| state.local.machine)
+    }
+
+    pub fn is_halted(&self, id: LocalStateId) -> bool {
+        self.states[id as usize].local.status == Status::Halted
+    }
+
+    /// Where somebody stands.
+    pub fn local(&self, id: LocalStateId) -> &Local {
+        &self.states[id as usize].local
+    }
+
+    /// The bytes of where somebody stands, without who.
+    pub fn encoded(&self, id: LocalStateId) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode_whole(&self.exe, self.kernel.store(), self.local(id), &mut bytes);
+        bytes
+    }
+
+    /// The bytes of a message.
+    pub fn encoded_message(&self, message: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode_message(&self.exe, self.kernel.store(), self.messages[message as usize], &mut bytes);
+        bytes
+    }
+
+    pub fn owner_of(&self, id: LocalStateId) -> Owner {
+        self.states[id as usize].owner
+    }
+
+    /// Whether the machine that stands there keeps the message for later when it is delivered.
+    pub fn must_wait(&self, id: LocalStateId, message: u32) -> bool {
+        must_wait(&self.exe, self.local(id), self.messages[message as usize].event)
+    }
+
+    /// The kernel, which has the values of all local states.
+    pub fn into_kernel(self) -> Kernel<'static> {
+        self.kernel.without_stop()
+    }
+
+    pub fn owner(&self, slot: u32) -> Owner {
+        self.owners[slot as usize]
+    }
+
+    /// Another hash of the same content, for fingerprints of 128 bits.
+    pub fn second_hash(&self, id: LocalStateId) -> u64 {
+        let LocalState { local, flight, owner, .. } = &self.states[id as usize];
+        let mut bytes = self.name(*owner);
+        match flight {
+            Some(flight) => encode_in_flight(&self.exe, self.kernel.store(), flight, &mut bytes),
+            None => encode_whole(&self.exe, self.kernel.store(), local, &mut bytes),
+        }
+        hash_bytes_from(&bytes, 0x2545_f491_4f6c_dd1d)
+    }
+
+    pub fn hash(&self, id: LocalStateId) -> u64 {
+        self.states[id as usize].hash
+    }
+
+    pub fn largest_inbox(&self) -> usize {
+        self.largest_inbox
+    }
+
+    /// Memory in use, roughly.
+    pub fn n_bytes(&self) -> usize {
+        self.words.capacity() * 8
+            + self.states.capacity() * size_of::<LocalState>()
+            + self.local_bytes
+            + self.hashes.n_bytes()
+            + self.sorted.n_bytes()
+            + self.sizes.n_bytes()
+            + self.index.capacity() * 5
+            + self.messages.capacity() * 40
+            + self.acts.capacity() * 200
+            + self.deliveries.capacity() * 100
+            + self.log.as_ref().map_or(0, Log::n_bytes)
+            + self.kernel.store().n_bytes()
+    }
+
+    /// Why the search should end now, if it should.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.cancel.reason()
+    }
+
+    /// What was run, once and for all.
+    pub fn coverage(&mut self) -> Coverage {
+        let mut coverage = Coverage::new(&self.exe);
+        coverage.merge(&self.recorder.coverage.take_fresh());
+        coverage
+    }
+
+    /// The slots of machines by their paths, then those of networks, which does not depend on who was met first.
+    pub fn slots_by_path(&self) -> Vec<u32> {
+        let mut slots: Vec<(bool, Vec<u32>, u32)> = self
+            .owners
+            .iter()
+            .enumerate()
+            .filter_map(|(slot, owner)| match owner {
+                Owner::Machine(instance) => Some((false, self.exe.instances.path(*instance), slot as u32)),
+                Owner::Network(target) => Some((true, self.exe.instances.path(*target), slot as u32)),
+                Owner::Monitor(_) => None,
+            })
+            .collect();
+        slots.sort();
+        slots.into_iter().map(|(_, _, slot)| slot).collect()
+    }
+
+    pub fn temperature(&self, id: LocalStateId) -> Temperature {
+        let control = self.states[id as usize].local.control;
+        self.recorder.temperatures[control as usize]
+    }
+
+    pub(crate) fn slot(&mut self, owner: Owner) -> u32 {
+        let machine = match owner {
+            Owner::Monitor(monitor) => return monitor,
+            Owner::Network(target) => return self.network_slot(target),
+            Owner::Machine(machine) => machine,
+        };
+        let instance = machine.index();
+        if self.slot_of.len() <= instance {
+            self.slot_of.resize(instance + 1, 0);
+        }
+        if self.slot_of[instance] == 0 {
+            if self.exe.network.is_delayed() {
+                self.network_slot(machine);
+            }
+            self.owners.push(owner);
+            self.slot_of[instance] = self.owners.len() as u32;
+        }
+        self.slot_of[instance] - 1
+    }
+
+    pub(crate) fn message(&mut self, message: Message) -> u32 {
+        let key = (message.event, message.payload.bits());
+        *self.message_index.entry(key).or_insert_with(|| {
+            self.messages.push(message);
+            self.messages.len() as u32 - 1
+        })
+    }
+
+    /// The number of a message that was met.
+    pub fn known_message(&self, message: Message) -> u32 {
+        self.message_index.get(&(message.event, message.payload.bits())).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Who it is, as bytes.
+    pub(crate) fn name(&self, owner: Owner) -> Vec<u8> {
+        let (kind, instance) = match owner {
+            Owner::Monitor(monitor) => return vec![0, monitor as u8, (monitor >> 8) as u8],
+            Owner::Machine(instance) => (1, instance),
+            Owner::Network(instance) => (2, instance),
+        };
+        let mut bytes = vec![kind];
+        for place in self.exe.instances.path(instance) {
+            bytes.extend_from_slice(&(place + 1).to_le_bytes());
+        }
+        bytes.extend_from_slice(&0u32.to_le_bytes());
+        bytes
+    }
+
+    /// The number of where somebody stands in the kernel's configuration.
+    fn intern(&mut self, owner: Owner) -> LocalStateId {
+        let mut local = std::mem::take(&mut self.standing);
+        local.clone_from(match owner {
+            Owner::Monitor(monitor) => &self.kernel.configuration().monitors[monitor as usize],
+            Owner::Machine(instance) | Owner::Network(instance) => {
+                self.kernel.configuration().local(instance)
+            }
+        });
+        let id = self.intern_local(owner, &mut local, true);
+        self.standing = local;
+        id
+    }
+
+    fn intern_local(&mut self, owner: Owner, local: &mut Local, counts: bool) -> LocalStateId {
+        forget_before_fault(local);
+        let who = match owner {
+            Owner::Monitor(monitor) => u64::from(monitor),
+            Owner::Machine(instance) | Owner::Network(instance) => 1 << 32 | u64::from(instance.as_u32()),
+        };
+        let mut key = std::mem::take(&mut self.scratch);
+        key.clear();
+        key.push(who);
+        if self.simplify != Simplify::default() {
+            let raw = if counts {
+                words(local, &mut key);
+                hash_words(&key)
+            } else {
+                0
+            };
+            let done = self.kernel.simplify(local, self.simplify, &mut self.sorted);
+            if counts && done != Default::default() {
+                for (is_done, known) in [done.dead_variables, done.unread_payloads, done.order]
+                    .into_iter()
+                    .zip(&mut self.simplified)
+                {
+                    if is_done {
+                        known.insert(raw);
+                    }
+                }
+            }
+            key.truncate(1);
+        }
+        words(local, &mut key);
+        let hash = hash_words(&key);
+        let id = match self.find(hash, &key) {
+            Some(id) => id,
+            None => self.add_local(owner, local.clone(), hash, &key),
+        };
+        self.scratch = key;
+        id
+    }
+
+    fn add_local(&mut self, owner: Owner, local: Local, key: u64, words: &[u64]) -> LocalStateId {
+        self.local_bytes += local.inbox.capacity() * size_of::<Message>()
+            + local.registers.capacity() * 8
+            + local.frames.capacity() * 16;
+        let cut = self.cut(&local);
+        if cut.is_none() {
+            self.largest_inbox = self.largest_inbox.max(local.inbox.len());
+        }
+        let who = match owner {
+            Owner::Monitor(monitor) => u64::from(monitor),
+            Owner::Machine(instance) | Owner::Network(instance) => self.hashes.instance(&self.exe, instance),
+        };
+        let hash = self.hashes.local(&self.exe, self.kernel.store(), who, &local);
+        self.add(words, LocalState { local, flight: None, owner, hash, key, end: 0, cut })
+    }
+
+    /// The local state with these words.
+    pub(crate) fn find(&self, key: u64, words: &[u64]) -> Option<LocalStateId> {
+        let is_it = |id: &LocalStateId| self.states[*id as usize].key == key && self.content(*id) == words;
+        self.index.find(key, is_it).copied()
+    }
+
+    pub(crate) fn add(&mut self, words: &[u64], state: LocalState) -> LocalStateId {
+        let id = self.states.len() as LocalStateId;
+        let key = state.key;
+        self.words.extend_from_slice(words);
+        self.states.push(LocalState { end: self.words.len(), ..state });
+        let states = &self.states;
+        self.index.insert_unique(key, id, |&id| states[id as usize].key);
+        id
+    }
+
+    pub(crate) fn cover_sent(&mut self, event: u32) {
+        let layout = self.recorder.coverage.layout;
+        self.recorder.coverage.cover(layout.sent(event));
+    }
+
+    /// A machine was made: looks whether that may show the order of broadcasts.
+    fn meet(&mut self, machine: InstanceId, interface: u32) {
+        if !self.simplify.broadcasts || self.has_company {
+            return;
+        }
+        let exe = self.exe.clone();
+        let Some(company) = exe.usage().company() else { return };
+        let is_second = company.single.contains(&interface)
+            && *self.singles.entry(interface).or_insert(machine) != machine;
+        self.has_company = is_second || company.absent.contains(&interface);
+    }
+
+    /// Broadcasts were taken to have no order, and somebody was made who may see it.
+    pub fn has_company(&self) -> bool {
+        self.has_company
+    }
+
+    /// Whether a machine can crash where it stands.
+    pub fn can_crash(&self, id: LocalStateId) -> bool {
+        let LocalState { local, owner, .. } = &self.states[id as usize];
+        owner.is_machine() && self.exe.network.can_crash(local.machine) && local.status != Status::Halted
+    }
+
+    /// Where a machine stands after a crash, if it can crash where it stands.
+    pub fn crash(&mut self, id: LocalStateId) -> Option<LocalStateId> {
+        if !self.can_crash(id) {
+            return None;
+        }
+        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let Owner::Machine(machine) = *owner else { return None };
+        self.kernel.crash_alone(machine, local, &mut self.recorder);
+        Some(self.intern(Owner::Machine(machine)))
+    }
+
+    /// Who moves when the owner of a local state does: a machine, or the channels of a network.
+    pub fn movers(&mut self, id: LocalStateId) -> Vec<Choice> {
+        match (self.states[id as usize].owner, &*self.known_act(id)) {
+            (Owner::Network(_), Act::Network(arrivals)) => {
+                let mut movers: Vec<Choice> = arrivals.iter().map(|arrival| arrival.choice.mover()).collect();
+                movers.dedup();
+                movers
+            }
+            (Owner::Machine(machine), _) => vec![Choice::Machine(machine)],
+            (Owner::Network(_) | Owner::Monitor(_), _) => Vec::new(),
+        }
+    }
+
+    /// Different locals that were simplified: dead variables, unread payloads, order.
+    pub fn n_simplified(&self) -> [u64; 3] {
+        self.simplified.each_ref().map(|known| known.len() as u64)
+    }
+
+    /// What a local state looks like with the names of machines left out, as a hash; its slot and interface. The slots of the
+    /// machines that it mentions are appended, each with a number for where; the one that it is about to send to comes last.
+    pub fn form(&mut self, id: LocalStateId, mentions: &mut Vec<(u32, u64)>) -> (u64, u32, u32) {
+        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let (owner, interface) = (*owner, local.interface);
+        let unordered = if self.simplify.order {
+            let Simplify { choose_counts, broadcasts, .. } = self.simplify;
+            self.exe.usage().unordered(local, choose_counts, broadcasts).collect()
+        } else {
+            Vec::new()
+        };
+        let (mut bytes, mut found) = (Vec::new(), Vec::new());
+        encode_skeleton(&self.exe, self.kernel.store(), local, &unordered, &mut bytes, &mut found);
+        if let Status::Pending(Pending::Deliver { .. }) = local.status
+            && !found.is_empty()
+        {
+            found.rotate_left(1);
+        }
+        for mention in found {
+            let slot = self.slot(Owner::Machine(mention.instance));
+            mentions.push((slot, mention.place));
+        }
+        (hash_bytes(&bytes), self.slot(owner), interface)
+    }
+
+    /// The slot of the creator, and the place there.
+    pub fn origin(&mut self, slot: u32) -> Option<(u32, u32)> {
+        match self.owners[slot as usize] {
+            Owner::Monitor(_) | Owner::Network(_) => None,
+            Owner::Machine(instance) => {
+                let (creator, place) = self.exe.instances.origin(instance)?;
+                Some((self.slot(Owner::Machine(creator)), place))
+            }
+        }
+    }
+
+    /// The slot of what the machine of a slot makes as its `place`-th.
+    pub fn child_slot(&mut self, parent: u32, place: u32) -> u32 {
+        match self.owners[parent as usize] {
+            Owner::Monitor(_) | Owner::Network(_) => parent,
+            Owner::Machine(creator) => {
+                let child = self.exe.instances.child(creator, place);
+                self.slot(Owner::Machine(child))
+            }
+        }
+    }
+
+    /// The local state with other machines in it, at another slot; `to` says for each slot which it becomes.
+    pub fn rename(&mut self, id: LocalStateId, owner: u32, to: &[u32]) -> LocalStateId {
+        let mut local = self.states[id as usize].local.clone();
+        let (owners, slot_of) = (&self.owners, &self.slot_of);
+        self.kernel.rename(&mut local, &|instance| {
+            let slot = slot_of.get(instance.index()).copied().unwrap_or(0);
+            let to = slot.checked_sub(1).and_then(|slot| to.get(slot as usize));
+            match to.map(|&to| owners[to as usize]) {
+                Some(Owner::Machine(renamed)) => renamed,
+                Some(Owner::Monitor(_) | Owner::Network(_)) | None => instance,
+            }
+        });
+        let owner = self.owners[owner as usize];
+        self.intern_local(owner, &mut local, false)
+    }
+
+    fn content(&self, id: LocalStateId) -> &[u64] {
+        &self.words[self.states[id as usize - 1].end..self.states[id as usize].end]
+    }
+
+    /// Makes a note of a choice by a machine.
+    fn meet_choice(&mut self, machine: InstanceId, point: DataPoint) {
+        let n = Answers::to(point, self.max_choices).n;
+        if point.is_number && self.widest.is_none_or(|(_, most)| n > most) {
+            self.widest = Some((self.kernel.configuration().local(machine).machine, n));
+        }
+    }
+
+    /// The choice of a number with most answers that were looked at, if these are many.
+    pub fn wide_choice(&self) -> Option<WideChoice> {
+        let (machine, n_answers) = self.widest.filter(|&(_, n)| n >= MANY_ANSWERS)?;
+        Some(WideChoice { machine: self.exe.machine_name(machine).to_owned(), n_answers })
+    }
+
+    /// Bounds that have cut something off in the first step, or left out answers.
+    pub fn cuts(&self) -> impl Iterator<Item = Cut> {
+        let choices = (!self.bounded.is_empty()).then_some(Cut::Choices);
+        self.cut_at_beginning.into_iter().chain(choices)
+    }
+
+    /// Whether somebody in a configuration may do more than was looked at: with an answer that was left out.
+    pub fn may_do_more(&self, vector: &[LocalStateId]) -> bool {
+        !self.bounded.is_empty() && vector.iter().any(|id| *id != 0 && self.bounded.contains(id))
+    }
+
+    fn cut(&self, local: &Local) -> Option<Cut> {
+        if self.bounds.inbox.is_some_and(|bound| local.inbox.len() > bound as usize) {
+            return Some(Cut::Inbox);
+        }
+        let bound = self.bounds.occurrences? as usize;
+        let is_over = |message: &Message| {
+            local.inbox.iter().filter(|other| other.event == message.event).count() > bound
+        };
+        local.inbox.iter().any(is_over).then_some(Cut::Occurrences)
+    }
+
+    fn stands(&mut self, owner: Owner) -> Ending {
+        // Before anything is left out: what a variable holds when nobody reads it any more counts, so that bounds mean the same with
+        // and without reductions.
+        if let Owner::Machine(machine) = owner {
+            let local = self.kernel.configuration().local(machine);
+            if self.bounds.variables.are_exceeded(&self.exe, &mut self.sizes, self.kernel.store(), local) {
+                return Ending::Cut(Cut::Variables);
+            }
+        }
+        let id = self.intern(owner);
+        match self.states[id as usize].cut {
+            None => Ending::Stands(id),
+            Some(cut) => Ending::Cut(cut),
+        }
+    }
+
+    /// How the machine that was just run ended.
+    fn ending(&mut self, owner: Owner) -> Ending {
+        match self.kernel.outcome() {
+            Outcome::Running | Outcome::Quiescent => self.stands(owner),
+            Outcome::Violated(found) => Ending::Fault(found.kind, found.span),
+            Outcome::Unknown(reason) => Ending::Unknown(reason.clone()),
+        }
+    }
+}
+
+/// Leaves out all of a machine that is about to fail but that it will: a run that is replayed shows how.
+pub(crate) fn forget_before_fault(local: &mut Local) {
+    if let Status::Pending(Pending::Fault(fault)) = &mut local.status {
+        fault.text = Value::NULL;
+        local.after = After::Handler;
+        local.frames.clear();
+        local.registers.clear();
+        local.inbox.clear();
+    }
+}
+
+/// Answers given by somebody else.
+pub(crate) struct Given<'a> {
+    pub answers: &'a [u32],
+    pub at: usize,
+}
+
+impl Oracle for Given<'_> {
+    fn answer(&mut self, _: DataPoint) -> u32 {
+        let answer = self.answers.get(self.at).copied().unwrap_or(0);
+        self.at += 1;
+        answer
+    }
+}

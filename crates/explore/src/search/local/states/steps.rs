@@ -1,0 +1,657 @@
+//! Local steps: what a machine or monitor does where it stands, worked out by the kernel, in all ways of answering its choices.
+
+use std::sync::Arc;
+
+use allways_machine::content::{live_words, words};
+use allways_machine::{
+    Alone, Answers, Local, Oracle, Outcome, Paused, Pending, Script, Silent, Snapshot, Status,
+};
+use allways_run::{InstanceId, NetworkModel, StopReason};
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    Act, Answer, Beginning, Delivered, Ending, Given, Heard, LocalOutcome, LocalState, LocalStateId,
+    LocalStates, Owner,
+};
+use crate::search::local::network::{NetworkOp, fate_answer};
+
+/// More resolutions of the data choices of one handler are unsupported.
+const MAX_RESOLUTIONS: usize = 100_000;
+/// So are more choices in a row, each of which comes elsewhere: every one of them keeps the way to it.
+const MAX_IN_A_ROW: usize = 1 << 12;
+/// Outcomes of one step after which it is asked whether to stop.
+pub(crate) const LOOK_AFTER: usize = 1 << 14;
+
+/// One way through a part, before it is known what becomes of a machine that was made.
+struct Way {
+    end: Ending,
+    answers: Arc<[Answer]>,
+    observed: Arc<[(u32, u32)]>,
+}
+
+impl Way {
+    fn outcome(&self, birth: Option<(u32, &Way)>) -> LocalOutcome {
+        let (mut created, mut birth_answers, mut end) = (None, None, &self.end);
+        if let Some((slot, birth)) = birth {
+            birth_answers = (!birth.answers.is_empty()).then(|| birth.answers.clone());
+            match birth.end {
+                Ending::Stands(id) => created = Some((slot, id)),
+                Ending::Cut(_) | Ending::Fault(..) | Ending::Unknown(_) => end = &birth.end,
+            }
+        }
+        let (answers, observed) = (self.answers.clone(), self.observed.clone());
+        LocalOutcome { end: end.clone(), answers, birth_answers, observed, created, birth: None }
+    }
+}
+
+/// Nothing is allocated for nothing.
+fn shared<T>(all: Vec<T>) -> Arc<[T]> {
+    if all.is_empty() { Arc::default() } else { all.into() }
+}
+
+/// A machine at a data choice, and how it came there.
+struct Fork {
+    /// In the order in which choices were met.
+    number: u32,
+    local: Local,
+    paused: Paused,
+    observed: Vec<(u32, u32)>,
+    answers: Vec<Answer>,
+}
+
+/// How ways through choices meet: whether all of them can come to an end.
+#[derive(Default)]
+struct Joins {
+    /// From choice to choice.
+    edges: Vec<(u32, u32)>,
+    /// By choice, the one before it on the first way there, and the answer to that one.
+    before: Vec<(u32, u32)>,
+    /// Choices after which there may be an end at once.
+    ends: Vec<u32>,
+    have_met: bool,
+}
+
+impl Joins {
+    fn add(&mut self, from: Option<u32>, answer: u32, to: u32, is_known: bool) {
+        self.have_met |= is_known;
+        self.edges.extend(from.map(|from| (from, to)));
+        if !is_known {
+            self.before.push((from.unwrap_or(to), answer));
+        }
+    }
+
+    /// The answers that lead to a choice from the first one.
+    fn way_to(&self, choice: u32) -> Vec<u32> {
+        let mut answers = Vec::new();
+        let mut at = choice;
+        while at != 0 {
+            let (before, answer) = self.before[at as usize];
+            answers.push(answer);
+            at = before;
+        }
+        answers.reverse();
+        answers
+    }
+
+    fn end(&mut self, from: Option<u32>) {
+        // One answer after the other: this keeps it short.
+        if from.is_some() && self.ends.last() != from.as_ref() {
+            self.ends.extend(from);
+        }
+    }
+
+    /// The first choice of so many that has no end anywhere behind it. Unless some have met, ways are a tree, and have.
+    fn endless(&mut self, n: usize) -> Option<u32> {
+        if !self.have_met {
+            return None;
+        }
+        self.edges.sort_unstable_by_key(|&(_, to)| to);
+        let mut is_good = vec![false; n];
+        let mut open = std::mem::take(&mut self.ends);
+        while let Some(choice) = open.pop() {
+            if std::mem::replace(&mut is_good[choice as usize], true) {
+                continue;
+            }
+            let first = self.edges.partition_point(|&(_, to)| to < choice);
+            let before = self.edges[first..].iter().take_while(|&&(_, to)| to == choice);
+            open.extend(before.map(|&(from, _)| from));
+        }
+        is_good.iter().position(|&is_good| !is_good).map(|choice| choice as u32)
+    }
+}
+
+impl LocalStates<'_> {
+    /// What a machine can do where it stands, kept for who asks again.
+    pub fn known_act(&mut self, id: LocalStateId) -> Arc<Act> {
+        if let Some(act) = self.acts.get(&id) {
+            return act.clone();
+        }
+        let act = Arc::new(self.act(id));
+        self.acts.insert(id, act.clone());
+        act
+    }
+
+    /// What a machine can do where it stands.
+    pub fn act(&mut self, id: LocalStateId) -> Act {
+        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let machine = match *owner {
+            Owner::Machine(machine) => machine,
+            Owner::Network(_) => return Act::Network(self.arrivals(id)),
+            Owner::Monitor(_) => return Act::Rest { blocked: false },
+        };
+        let mut deliver = None;
+        let mut creates = false;
+        match local.status {
+            Status::Halted => return Act::Rest { blocked: false },
+            Status::Blocked { .. } => return Act::Rest { blocked: true },
+            Status::Idle if !self.exe.states[local.control as usize].has_null => {
+                return Act::Rest { blocked: false };
+            }
+            Status::Pending(Pending::Fault(_)) => return Act::Fault,
+            Status::Pending(Pending::Foreign { fun }) => {
+                let name = self.exe.function_name(fun).to_owned();
+                return Act::Unknown(StopReason::ForeignFunction { name });
+            }
+            Status::Pending(Pending::Deliver { target, message }) if target != machine => {
+                deliver = Some((target, message));
+            }
+            Status::Pending(Pending::Create { .. }) => creates = true,
+            Status::Idle | Status::Pending(Pending::Deliver { .. } | Pending::Observe | Pending::Start) => {}
+        }
+        let is_delayed = self.exe.network.is_delayed();
+        let deliver = deliver.map(|(target, message)| {
+            let message = self.message(message);
+            match is_delayed {
+                false => (self.slot(Owner::Machine(target)), message),
+                true => {
+                    let op = self.network_op(NetworkOp::Send { source: machine, target, message });
+                    (self.network_slot(target), op)
+                }
+            }
+        });
+        let interface = self.states[id as usize].local.interface;
+        let local = &self.states[id as usize].local;
+        let birth = match local.status {
+            Status::Pending(Pending::Create { payload, .. }) => Some(payload),
+            _ => None,
+        };
+        let first = self.kernel.step_alone(machine, local, &mut self.recorder);
+        let newborn = first.created.map(|child| (child, self.kernel.configuration().local(child).clone()));
+        if let Some((child, local)) = &newborn {
+            self.meet(*child, local.interface);
+        }
+        let own = match self.ways(id, machine, Some(interface), first) {
+            Ok(own) => own,
+            Err(reason) => return Act::Unknown(reason),
+        };
+        let Some(((child, local), payload)) = newborn.zip(birth) else {
+            let outcomes = own.iter().map(|way| way.outcome(None)).collect();
+            return Act::Step { deliver, creates, outcomes };
+        };
+        let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
+        let births = match self.ways(id, child, None, first) {
+            Ok(births) => births,
+            Err(reason) => return Act::Unknown(reason),
+        };
+        let slot = self.slot(Owner::Machine(child));
+        let birth = (self.exe.network.model == NetworkModel::Causal).then(|| {
+            let op = self.network_op(NetworkOp::Create { creator: machine, created: child });
+            (self.network_slot(child), op)
+        });
+        let mut outcomes = Vec::new();
+        let mut look_at = LOOK_AFTER;
+        for way in &own {
+            // Together they may have millions.
+            if outcomes.len() >= look_at {
+                look_at = outcomes.len() + LOOK_AFTER;
+                if let Some(reason) = self.cancel.reason() {
+                    return Act::Unknown(reason);
+                }
+            }
+            // After a fault of the creator nothing happens any more.
+            if !matches!(way.end, Ending::Stands(_)) {
+                outcomes.push(way.outcome(None));
+                continue;
+            }
+            outcomes.extend(
+                births.iter().map(|child| LocalOutcome { birth, ..way.outcome(Some((slot, child))) }),
+            );
+        }
+        Act::Step { deliver, creates, outcomes }
+    }
+
+    /// What a machine that stands before a send to itself does after it, if the message goes elsewhere.
+    pub fn act_undelivered(&mut self, id: LocalStateId) -> Result<Vec<LocalOutcome>, StopReason> {
+        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let Owner::Machine(machine) = *owner else { return Ok(Vec::new()) };
+        let interface = local.interface;
+        let first = self.kernel.step_undelivered_alone(machine, local, &mut self.recorder);
+        let own = self.ways(id, machine, Some(interface), first)?;
+        Ok(own.iter().map(|way| way.outcome(None)).collect())
+    }
+
+    /// What a machine does when a message reaches it, kept for who asks again.
+    pub fn known_delivery(&mut self, id: LocalStateId, message: u32) -> Arc<Vec<Delivered>> {
+        if let Some(delivered) = self.deliveries.get(&(id, message)) {
+            return delivered.clone();
+        }
+        let delivered = Arc::new(self.deliver(id, message));
+        self.deliveries.insert((id, message), delivered.clone());
+        delivered
+    }
+
+    /// What a machine does when a message reaches it.
+    pub fn deliver(&mut self, id: LocalStateId, message: u32) -> Vec<Delivered> {
+        let machine = match self.states[id as usize].owner {
+            Owner::Machine(machine) => machine,
+            Owner::Network(_) => return self.work_out_network_op(id, message),
+            Owner::Monitor(_) => return Vec::new(),
+        };
+        let message = self.messages[message as usize];
+        // Over a network that delays, what becomes of a message was decided when it was handed over.
+        let fates = if self.exe.network.is_delayed() { &[1] } else { self.exe.network.fates(message.event) };
+        let mut delivered = Vec::new();
+        for (answer, &n_copies) in fates.iter().enumerate() {
+            let fate = fate_answer(machine, fates.len(), answer);
+            let local = &self.states[id as usize].local;
+            let first = self.kernel.deliver_alone(machine, local, message, n_copies, &mut self.recorder);
+            match self.ways(id, machine, None, first) {
+                Ok(ways) => delivered.extend(ways.into_iter().map(|way| {
+                    let answers = fate.into_iter().chain(way.answers.iter().copied()).collect();
+                    Delivered { end: way.end, answers }
+                })),
+                Err(reason) => {
+                    return vec![Delivered { end: Ending::Unknown(reason), answers: Vec::new() }];
+                }
+            }
+        }
+        delivered
+    }
+
+    /// Goes on from where the kernel has brought a machine, at each data choice with every answer, in lexicographic
+    /// order. Ways that meet in the middle go on together, by the first of them, unless answers count. How many instructions
+    /// each has taken makes no difference there: who asks again and again may go on as long as chance likes, and that the limit
+    /// of instructions can be met so is nothing about the program. Who cannot but go round, whatever the answers, meets that limit: he is
+    /// followed to it.
+    ///
+    /// `local state` is whom to remember if answers are left out by a bound.
+    fn ways(
+        &mut self,
+        id: LocalStateId,
+        machine: InstanceId,
+        interface: Option<u32>,
+        first: Alone,
+    ) -> Result<Vec<Way>, StopReason> {
+        let owner = Owner::Machine(machine);
+        let mut found: Vec<Way> = Vec::new();
+        let mut known: FxHashMap<Box<[u64]>, u32> = FxHashMap::default();
+        // Choices on the present way, with the next answer to try.
+        let mut open: Vec<(Fork, u32)> = Vec::new();
+        let mut joins = Joins::default();
+        // The first choice, when all of its answers were tried.
+        let mut root: Option<Fork> = None;
+        let mut now = Some((first, Vec::new(), Vec::new()));
+        let mut n_runs = 0;
+        loop {
+            if let Some((alone, mut observed, answers)) = now.take() {
+                for message in alone.observed {
+                    let number = self.message(message);
+                    let exe = self.exe.clone();
+                    if let Some(interface) = interface {
+                        let monitors = exe.observers(interface, message.event).iter();
+                        observed.extend(monitors.map(|&slot| (slot, number)));
+                    }
+                }
+                match alone.paused {
+                    Some(paused) => {
+                        self.meet_choice(machine, paused.point);
+                        let from = open.last().map(|(fork, _)| fork.number);
+                        let number = match self.keep_answers {
+                            true => None,
+                            false => {
+                                let next = known.len() as u32;
+                                let key = self.pause_key(machine, &paused, &observed);
+                                let number = *known.entry(key).or_insert(next);
+                                let answer = answers.last().map_or(0, |answer: &Answer| answer.answer);
+                                joins.add(from, answer, number, number < next);
+                                (number < next).then_some(number)
+                            }
+                        };
+                        if number.is_none() {
+                            let number = known.len().saturating_sub(1) as u32;
+                            let local = self.kernel.configuration().local(machine).clone();
+                            open.push((Fork { number, local, paused, observed, answers }, 0));
+                        }
+                    }
+                    None => {
+                        joins.end(open.last().map(|(fork, _)| fork.number));
+                        let end = self.ending(owner);
+                        let is_known = !self.keep_answers
+                            && found
+                                .iter()
+                                .rev()
+                                .take(64)
+                                .any(|way| way.end == end && *way.observed == observed[..]);
+                        if !is_known {
+                            found.push(Way { end, answers: shared(answers), observed: shared(observed) });
+                        }
+                    }
+                }
+            }
+            let Some((fork, next)) = open.last_mut() else {
+                if let Some((root, choice)) = root.zip(joins.endless(known.len())) {
+                    found.push(self.follow(root, &joins.way_to(choice), interface)?);
+                }
+                return Ok(found);
+            };
+            let possible = Answers::to(fork.paused.point, self.max_choices);
+            if possible.is_bounded() {
+                self.bounded.insert(id);
+            }
+            if *next == possible.n {
+                root = open.pop().map(|(fork, _)| fork);
+                continue;
+            }
+            n_runs += 1;
+            if n_runs > MAX_RESOLUTIONS {
+                return Err(self.too_many(machine));
+            }
+            if open.len() > MAX_IN_A_ROW {
+                return Err(self.too_many_in_a_row(machine));
+            }
+            let Some((fork, next)) = open.last_mut() else { continue };
+            // A run may take milliseconds.
+            if n_runs % 8 == 0
+                && let Some(reason) = self.cancel.reason()
+            {
+                return Err(reason);
+            }
+            let answer = possible.at(*next);
+            *next += 1;
+            let mut answers = fork.answers.clone();
+            answers.push(Answer { point: fork.paused.point, answer });
+            let alone = self.kernel.resume_alone(&fork.local, &fork.paused, answer, &mut self.recorder);
+            now = Some((alone, fork.observed.clone(), answers));
+        }
+    }
+
+    /// The machine stands where its choices are made, or a little further.
+    fn too_many(&self, machine: InstanceId) -> StopReason {
+        let local = self.kernel.configuration().local(machine);
+        let (name, state) = (self.exe.machine_name(local.machine), self.exe.state_name(local.control));
+        StopReason::Unsupported {
+            what: format!(
+                "`{name}` has more than {MAX_RESOLUTIONS} ways to answer the choices of one step (in state \
+                 `{state}`); `--max-choices N` looks at N answers of each; `allways check` tests it as it is"
+            ),
+        }
+    }
+
+    fn too_many_in_a_row(&self, machine: InstanceId) -> StopReason {
+        let local = self.kernel.configuration().local(machine);
+        let (name, state) = (self.exe.machine_name(local.machine), self.exe.state_name(local.control));
+        StopReason::Unsupported {
+            what: format!(
+                "`{name}` can make more than {MAX_IN_A_ROW} choices in one step (in state `{state}`); `allways check` \
+                 tests it as it is"
+            ),
+        }
+    }
+
+    /// From the first choice by these answers, and then on by the first answers, to where the kernel ends it.
+    fn follow(&mut self, root: Fork, answers: &[u32], interface: Option<u32>) -> Result<Way, StopReason> {
+        let Fork { mut local, mut paused, mut observed, answers: mut given, .. } = root;
+        let machine = paused.point.machine;
+        let exe = self.exe.clone();
+        for n_runs in 0.. {
+            if n_runs % LOOK_AFTER == LOOK_AFTER - 1
+                && let Some(reason) = self.cancel.reason()
+            {
+                return Err(reason);
+            }
+            let answer = answers.get(n_runs).copied().unwrap_or(0);
+            given.push(Answer { point: paused.point, answer });
+            let alone = self.kernel.resume_alone(&local, &paused, answer, &mut self.recorder);
+            for message in alone.observed {
+                let number = self.message(message);
+                if let Some(interface) = interface {
+                    let monitors = exe.observers(interface, message.event).iter();
+                    observed.extend(monitors.map(|&slot| (slot, number)));
+                }
+            }
+            match alone.paused {
+                Some(next) => {
+                    paused = next;
+                    local.clone_from(self.kernel.configuration().local(machine));
+                }
+                None => break,
+            }
+        }
+        let end = self.ending(Owner::Machine(machine));
+        Ok(Way { end, answers: shared(given), observed: shared(observed) })
+    }
+
+    /// All that decides what comes after a pause.
+    fn pause_key(&self, machine: InstanceId, paused: &Paused, observed: &[(u32, u32)]) -> Box<[u64]> {
+        let mut key = Vec::with_capacity(64);
+        key.push(u64::from(paused.own) << 32 | observed.len() as u64);
+        key.extend(observed.iter().map(|&(slot, message)| u64::from(slot) << 32 | u64::from(message)));
+        let local = self.kernel.configuration().local(machine);
+        match self.simplify.dead_variables {
+            true => live_words(&self.exe, local, &mut key),
+            false => words(local, &mut key),
+        }
+        key.into()
+    }
+
+    /// What a monitor does with a message that it watches.
+    pub fn observe(&mut self, id: LocalStateId, message: u32) -> Heard {
+        let owner = self.states[id as usize].owner;
+        let Owner::Monitor(monitor) = owner else {
+            return Heard { end: Ending::Stands(id), hot: false, cold: false };
+        };
+        let message = self.messages[message as usize];
+        let local = &self.states[id as usize].local;
+        (self.recorder.hot, self.recorder.cold) = (false, false);
+        // The kernel notes this before it runs the monitor.
+        let layout = self.recorder.coverage.layout;
+        self.recorder.coverage.cover(layout.handled(local.control, message.event));
+        self.kernel.observe_alone(monitor, local, message, &mut self.recorder);
+        let (hot, cold) = (self.recorder.hot, self.recorder.cold);
+        Heard { end: self.ending(owner), hot, cold }
+    }
+
+    /// Makes the first step, which starts the monitors and the main machine, in all its ways.
+    pub fn begin(&mut self) -> Beginning {
+        let mut beginning =
+            Beginning { vectors: Vec::new(), n_transitions: 0, violations: Vec::new(), unknown: None };
+        // Not by a reset, which may forget values that local states have.
+        let start = self.start.clone();
+        self.kernel.restore(&start);
+        let main = self.kernel.configuration().local(InstanceId::MAIN).clone();
+        self.kernel.start_monitors_alone(&mut self.recorder);
+        match self.kernel.outcome() {
+            Outcome::Running | Outcome::Quiescent => {}
+            Outcome::Violated(_) => {
+                beginning.violations.push(Vec::new());
+                return beginning;
+            }
+            Outcome::Unknown(reason) => {
+                beginning.unknown = Some(reason.clone());
+                return beginning;
+            }
+        }
+        let owners: Vec<Owner> = (0..self.n_monitors() as u32).map(Owner::Monitor).collect();
+        let monitors: Vec<LocalStateId> = owners.into_iter().map(|owner| self.intern(owner)).collect();
+        let first = self.kernel.step_alone(InstanceId::MAIN, &main, &mut self.recorder);
+        let ways = match self.ways(0, InstanceId::MAIN, Some(main.interface), first) {
+            Ok(ways) => ways,
+            Err(reason) => {
+                beginning.unknown = Some(reason);
+                return beginning;
+            }
+        };
+        let slot = self.slot(Owner::Machine(InstanceId::MAIN)) as usize;
+        for way in ways {
+            beginning.n_transitions += 1;
+            let answers: Vec<u32> = way.answers.iter().map(|answer| answer.answer).collect();
+            let mut vector = monitors.clone();
+            let mut end = way.end;
+            for &(monitor, message) in way.observed.iter() {
+                match self.observe(vector[monitor as usize], message).end {
+                    Ending::Stands(id) => vector[monitor as usize] = id,
+                    other => {
+                        end = other;
+                        break;
+                    }
+                }
+            }
+            match end {
+                Ending::Stands(id) => {
+                    vector.resize(slot + 1, 0);
+                    vector[slot] = id;
+                    if !beginning.vectors.iter().any(|(_, known)| *known == vector) {
+                        beginning.vectors.push((answers, vector));
+                    }
+                }
+                Ending::Fault(..) => beginning.violations.push(answers),
+                Ending::Cut(cut) => self.cut_at_beginning = Some(cut),
+                Ending::Unknown(reason) => {
+                    beginning.unknown.get_or_insert(reason);
+                }
+            }
+        }
+        beginning
+    }
+}
+
+/// A run of whole steps, on the kernel of the local states.
+pub(crate) struct Walk {
+    at: Snapshot,
+}
+
+/// Answers of a machine in a step, and of who else has some in it.
+struct Parts {
+    own: Vec<Arc<[Answer]>>,
+    others: Vec<Arc<[Answer]>>,
+}
+
+/// Where a step of a walk leads.
+pub(crate) struct Walked {
+    pub answers: Vec<u32>,
+    pub outcome: Outcome,
+    pub walk: Walk,
+}
+
+impl LocalStates<'_> {
+    /// Before the first step.
+    pub fn walk(&self) -> Walk {
+        Walk { at: self.start.clone() }
+    }
+
+    /// The first step of a machine, answers in the order of its parts, that leads where `is_it` says: to an outcome, with
+    /// everybody standing like that.
+    pub fn walk_on(
+        &mut self,
+        walk: &Walk,
+        machine: InstanceId,
+        is_it: impl Fn(&Outcome, &[LocalStateId]) -> bool,
+    ) -> Option<Walked> {
+        if let Some(Parts { own, others }) = self.parts(walk, machine) {
+            for own in &own {
+                for other in &others {
+                    let answers: Vec<u32> = own.iter().chain(other.iter()).map(|it| it.answer).collect();
+                    let mut given = Given { answers: &answers, at: 0 };
+                    let (outcome, vector, at) = self.whole_step(walk, machine, &mut given)?;
+                    if is_it(&outcome, &vector) {
+                        // What comes behind them was answered with zero.
+                        let n_given = given.at;
+                        let mut answers = answers;
+                        answers.resize(n_given, 0);
+                        return Some(Walked { answers, outcome, walk: Walk { at } });
+                    }
+                }
+            }
+            return None;
+        }
+        let mut script = Script::bounded(self.max_choices);
+        loop {
+            let (outcome, vector, at) = self.whole_step(walk, machine, &mut script)?;
+            if is_it(&outcome, &vector) {
+                let answers = script.given().collect();
+                return Some(Walked { answers, outcome, walk: Walk { at } });
+            }
+            if !script.advance() {
+                return None;
+            }
+        }
+    }
+
+    /// The answers of a machine in its next step, and of who is made or gets a message in it, each in all ways that lead
+    /// elsewhere: from how they stand in the run, not from local states, which have left out what is not looked at. None over other
+    /// networks than P's own, or where there are too many ways.
+    fn parts(&mut self, walk: &Walk, machine: InstanceId) -> Option<Parts> {
+        if !self.exe.network.is_default() {
+            return None;
+        }
+        let answers = |ways: Vec<Way>| ways.into_iter().map(|way| way.answers).collect();
+        self.kernel.restore(&walk.at);
+        let local = self.kernel.configuration().local(machine).clone();
+        let interface = local.interface;
+        let mut receiver = None;
+        let mut birth = None;
+        match local.status {
+            Status::Pending(Pending::Deliver { target, message }) if target != machine => {
+                receiver = Some((target, self.kernel.configuration().local(target).clone(), message));
+            }
+            Status::Pending(Pending::Create { payload, .. }) => birth = Some(payload),
+            Status::Pending(Pending::Start) => return None,
+            _ => {}
+        }
+        let first = self.kernel.step_alone(machine, &local, &mut self.recorder);
+        let newborn = first.created.map(|child| (child, self.kernel.configuration().local(child).clone()));
+        if let Some((child, local)) = &newborn {
+            self.meet(*child, local.interface);
+        }
+        let own = answers(self.ways(0, machine, Some(interface), first).ok()?);
+        let others = match (receiver, newborn.zip(birth)) {
+            (Some((target, local, message)), _) => {
+                let first = self.kernel.deliver_alone(target, &local, message, 1, &mut self.recorder);
+                answers(self.ways(0, target, None, first).ok()?)
+            }
+            (None, Some(((child, local), payload))) => {
+                let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
+                answers(self.ways(0, child, None, first).ok()?)
+            }
+            (None, None) => vec![Arc::default()],
+        };
+        Some(Parts { own, others })
+    }
+
+    /// Makes a step of a run with such answers; says where it leads, with everybody as a local state.
+    fn whole_step<O: Oracle>(
+        &mut self,
+        walk: &Walk,
+        machine: InstanceId,
+        oracle: &mut O,
+    ) -> Option<(Outcome, Vec<LocalStateId>, Snapshot)> {
+        self.kernel.restore(&walk.at);
+        self.kernel.step(machine, oracle, &mut Silent).ok()?;
+        let at = self.kernel.save();
+        let outcome = self.kernel.outcome().clone();
+        let mut vector = vec![0; self.n_monitors()];
+        for monitor in 0..self.n_monitors() as u32 {
+            vector[monitor as usize] = self.intern(Owner::Monitor(monitor));
+        }
+        let machines: Vec<InstanceId> = self.kernel.configuration().roster.iter().collect();
+        for instance in machines {
+            let slot = self.slot(Owner::Machine(instance)) as usize;
+            if vector.len() <= slot {
+                vector.resize(slot + 1, 0);
+            }
+            vector[slot] = self.intern(Owner::Machine(instance));
+        }
+        Some((outcome, vector, at))
+    }
+}

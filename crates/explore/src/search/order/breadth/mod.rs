@@ -1,0 +1,958 @@
+//! Breadth-first search on all threads, layer by layer.
+//!
+//! A layer is a list of chunks of vectors; threads take chunks, look at every step of every vector in them, and put
+//! vectors with new keys into chunks of their own for the next layer. Keys wait in a small batch between the prefetch
+//! of their slot and the look at it. When the table is too full everybody stops where they are, it is replaced, and
+//! they go on: a *round* is what happens between two such stops.
+//!
+//! What a machine does somewhere has to be worked out once, under a lock. If another thread has that, a vector that asks is put
+//! aside, with its questions, and looked at again when they were answered; so threads hardly ever wait for each other within
+//! a round.
+//!
+//! Only *whether* there is a violation, and how deep, comes out of here. Which one, and the way there, is found again in
+//! a fixed order (see `witness`), so that it does not depend on threads.
+//!
+//! Here are layers, rounds and threads; `chunk` has the vectors, `insert` the way of a successor into the table.
+
+mod chunk;
+mod insert;
+mod partition;
+mod tasks;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use allways_p::hir::Temperature;
+use allways_run::{Cancel, Observer, Progress, StopReason};
+
+use chunk::{CHUNK, Chunk, Writer};
+pub(crate) use insert::key_of;
+use insert::{Batch, Inserter, Keys, Recent, Seconds};
+use partition::{MIN_DIVIDED, N_PARTS, Partition};
+use tasks::{Again, Task, Tasks};
+
+use super::barrier::Barrier;
+use crate::search::expand::{Expander, Standing, fingerprint};
+use crate::search::growth::Clock;
+use crate::search::local::memo::Memo;
+use crate::search::local::states::{Cut, LocalStateId, LocalStates};
+use crate::search::lock;
+use crate::search::options::{ProveOptions, SearchBounds, StoreKind};
+use crate::search::reduce::confluent_sends::{ConfluentSends, Raw};
+use crate::search::reduce::path_compression::PathCompression;
+use crate::search::reduce::persistent::{PersistentSets, Reach};
+use crate::search::reduce::symmetry::Symmetry;
+use crate::search::store::table::{Growth, Table};
+use crate::search::store::tree::{Pairs, Tree};
+use crate::search::survey::Notes;
+
+/// Smaller layers are not worth waking the other threads.
+const ALONE: usize = 2 * CHUNK;
+/// Slots of the first table, as a power of two.
+const FIRST_BITS: u32 = 16;
+/// Larger tables are worth waking the other threads for.
+const GROWS_ALONE: u32 = 17;
+/// Chunks of which some vectors wait for answers, before a thread waits for these.
+const MAX_WAITING: usize = 64;
+/// Transitions after which a task looks at clock and memory.
+const LOOK_AFTER: u64 = 1 << 17;
+
+/// What every search needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub options: &'a ProveOptions,
+    pub locals: &'a Mutex<LocalStates<'a>>,
+    /// Names of machines are pure, and the options ask for symmetry.
+    pub is_symmetric: bool,
+    /// For persistent sets, where they are used.
+    pub reach: Option<&'a Reach>,
+    /// Where to say what is reached, if somebody wants to know.
+    pub notes: Option<&'a Notes>,
+    pub observer: &'a dyn Observer,
+    pub cancel: &'a dyn Cancel,
+}
+
+impl<'a> Context<'a> {
+    pub fn expander(&self) -> Expander<'a> {
+        Expander::new(Memo::new(self.locals), self.options.bounds.machines)
+    }
+
+    pub fn symmetry(&self) -> Option<Symmetry<'a>> {
+        self.is_symmetric.then(|| Symmetry::new(self.locals))
+    }
+
+    /// Whether steps are folded with what goes first after them, so that a way has more steps than layers; or faults are no steps.
+    pub fn folds(&self) -> bool {
+        self.hands_over() || self.compresses_paths() || self.has_lazy_faults()
+    }
+
+    /// Over a network that delays: only there is a send a confluent send.
+    pub fn hands_over(&self) -> bool {
+        self.options.reductions.confluent_sends && self.options.bounds == SearchBounds::default()
+    }
+
+    pub fn has_lazy_faults(&self) -> bool {
+        self.options.reductions.lazy_faults
+    }
+
+    fn compresses_paths(&self) -> bool {
+        self.options.reductions.path_compression && self.reach.is_some()
+    }
+
+    pub fn persistent_sets(&self) -> Option<PersistentSets<'a>> {
+        self.reach.map(|reach| PersistentSets::new(self.locals, reach))
+    }
+
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        // Then all of it is done again, in another way.
+        let is_futile = || self.locals.try_lock().is_ok_and(|locals| locals.has_company());
+        self.cancel.reason().or_else(|| is_futile().then_some(StopReason::Interrupted))
+    }
+
+    /// Tells how far the search for infinite runs has come.
+    pub fn looks_at_liveness(&self, n_configurations: u64) {
+        let n_configurations = Some(n_configurations);
+        let progress = Progress { phase: Some("liveness"), n_configurations, ..Progress::default() };
+        self.observer.progress(&progress);
+    }
+
+    /// Whether so many bytes are too many.
+    pub fn is_over(&self, bytes: u64) -> Option<StopReason> {
+        let limit = self.options.limits.memory_bytes?;
+        (bytes > limit).then_some(StopReason::Memory { bytes: limit })
+    }
+}
+
+/// How a search ended.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum SearchEnd {
+    Exhausted,
+    /// Some way of so many steps breaks a property.
+    Broken {
+        depth: u64,
+    },
+    Stopped(StopReason),
+}
+
+/// What a search saw.
+pub(crate) struct Explored {
+    pub end: SearchEnd,
+    pub tally: Tally,
+    pub depth: u64,
+    /// Every run of so many steps was looked at, whether or not the search came to its end.
+    pub n_covered: u64,
+    /// Why some step cannot be known.
+    pub unknown: Option<StopReason>,
+    pub n_lookups: u64,
+    pub n_misses: u64,
+    pub store_bytes: u64,
+    pub peak_bytes: u64,
+    pub clock: Clock,
+}
+
+/// Figures that add up.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Tally {
+    pub n_configurations: u64,
+    pub n_transitions: u64,
+    pub n_ends: u64,
+    pub n_machines: u32,
+    /// See `ProveStatistics`.
+    pub n_persistent: u64,
+    pub n_put_off: u64,
+    pub n_merged: u64,
+    pub n_stuttering: u64,
+    pub n_renamed: u64,
+    pub cuts: Cuts,
+    /// A step breaks a property; a configuration in which nobody can step does.
+    pub breaks: bool,
+    pub ends_badly: bool,
+}
+
+/// Which bounds cut something off.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Cuts(u8);
+
+impl Cuts {
+    pub fn add(&mut self, cut: Cut) {
+        self.0 |= 1 << cut as u8;
+    }
+
+    pub fn has(self, cut: Cut) -> bool {
+        self.0 >> cut as u8 & 1 == 1
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub fn join(&mut self, other: Cuts) {
+        self.0 |= other.0;
+    }
+}
+
+impl Tally {
+    /// Before vectors that will be looked at again. What was found stays found.
+    fn go_back(&mut self, known: &Tally) {
+        let Tally { n_configurations, n_machines, cuts, breaks, ends_badly, .. } = *self;
+        *self = Tally { n_configurations, n_machines, cuts, breaks, ends_badly, ..*known };
+    }
+
+    pub fn add(&mut self, other: &Tally) {
+        self.n_configurations += other.n_configurations;
+        self.n_transitions += other.n_transitions;
+        self.n_ends += other.n_ends;
+        self.n_persistent += other.n_persistent;
+        self.n_put_off += other.n_put_off;
+        self.n_merged += other.n_merged;
+        self.n_stuttering += other.n_stuttering;
+        self.n_renamed += other.n_renamed;
+        self.n_machines = self.n_machines.max(other.n_machines);
+        self.cuts.join(other.cuts);
+        self.breaks |= other.breaks;
+        self.ends_badly |= other.ends_badly;
+    }
+}
+
+struct Shared {
+    table: RwLock<Arc<Table>>,
+    pairs: RwLock<Arc<Pairs>>,
+    /// If not working on tasks: a larger table, which everybody helps to fill.
+    growth: RwLock<Option<Arc<Growth>>>,
+    /// Of the round, those that nobody has taken.
+    tasks: Tasks,
+    /// What was left unfinished in the round.
+    left: Mutex<Vec<Task>>,
+    /// Chunks that are done, for reuse.
+    spare: Mutex<Vec<Chunk>>,
+    n_seen: AtomicU64,
+    /// Of the chunks for the next layer.
+    next_bytes: AtomicU64,
+    pause: AtomicBool,
+    /// The table was full in the middle of a configuration; the pairs were.
+    is_full: AtomicBool,
+    are_pairs_full: AtomicBool,
+    reason: Mutex<Option<StopReason>>,
+    /// Bytes of everything but the next layer and local states, as of the beginning of the round.
+    base_bytes: AtomicU64,
+    /// Of the local states, as of lately.
+    local_bytes: AtomicU64,
+    is_last_layer: AtomicBool,
+    divider: RwLock<Partition>,
+    memo_bytes: AtomicU64,
+    done: AtomicBool,
+    outputs: Mutex<Vec<Output>>,
+}
+
+/// What one thread hands over after a round.
+struct Output {
+    /// Of which thread.
+    number: usize,
+    tally: Tally,
+    /// By part.
+    chunks: [Vec<Chunk>; N_PARTS],
+}
+
+fn read<T: Clone>(lock: &RwLock<T>) -> T {
+    lock.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn write<T>(lock: &RwLock<T>, value: T) {
+    *lock.write().unwrap_or_else(PoisonError::into_inner) = value;
+}
+
+/// Looks at everything within bounds.
+pub(crate) fn search(cx: Context<'_>) -> Explored {
+    let no_memory =
+        |cx: Context<'_>| StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
+    let table = match cx.options.store {
+        StoreKind::Fingerprint => Table::new_for_hashes(FIRST_BITS),
+        StoreKind::Exact => Table::new_exact(FIRST_BITS, 0),
+        StoreKind::Wide => Table::new_wide(FIRST_BITS),
+    };
+    let (Some(table), Some(pairs)) = (table, Pairs::new(10)) else {
+        return stopped(no_memory(cx));
+    };
+    table.touch(0..table.n_slots());
+    let n_threads = cx.options.n_threads.max(1);
+    let shared = Shared {
+        table: RwLock::new(Arc::new(table)),
+        pairs: RwLock::new(Arc::new(pairs)),
+        growth: RwLock::new(None),
+        tasks: Tasks::new(n_threads),
+        left: Mutex::new(Vec::new()),
+        spare: Mutex::new(Vec::new()),
+        n_seen: AtomicU64::new(0),
+        next_bytes: AtomicU64::new(0),
+        pause: AtomicBool::new(false),
+        is_full: AtomicBool::new(false),
+        are_pairs_full: AtomicBool::new(false),
+        reason: Mutex::new(None),
+        base_bytes: AtomicU64::new(0),
+        local_bytes: AtomicU64::new(0),
+        is_last_layer: AtomicBool::new(false),
+        divider: RwLock::default(),
+        memo_bytes: AtomicU64::new(0),
+        done: AtomicBool::new(false),
+        outputs: Mutex::new(Vec::new()),
+    };
+    let barrier = Barrier::new(n_threads);
+    std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..n_threads)
+            .map(|number| {
+                let (shared, barrier) = (&shared, &barrier);
+                scope.spawn(move || {
+                    let mut worker = Worker::new(cx, shared, number);
+                    loop {
+                        barrier.wait();
+                        if shared.done.load(Ordering::Acquire) {
+                            let memo = &worker.expander.memo;
+                            return (memo.unknown.clone(), memo.n_lookups, memo.n_misses);
+                        }
+                        worker.round();
+                        barrier.wait();
+                    }
+                })
+            })
+            .collect();
+        let worker = Worker::new(cx, &shared, 0);
+        let mut leader = Leader {
+            cx,
+            shared: &shared,
+            barrier: &barrier,
+            worker,
+            peak: 0,
+            clock: Clock::default(),
+            divider: Partition::default(),
+            n_when_chosen: 0,
+        };
+        let mut explored = leader.search();
+        shared.done.store(true, Ordering::Release);
+        if n_threads > 1 {
+            barrier.wait();
+        }
+        for helper in helpers {
+            if let Ok((unknown, n_lookups, n_misses)) = helper.join() {
+                explored.unknown = explored.unknown.take().or(unknown);
+                explored.n_lookups += n_lookups;
+                explored.n_misses += n_misses;
+            }
+        }
+        explored
+    })
+}
+
+fn stopped(reason: StopReason) -> Explored {
+    Explored {
+        end: SearchEnd::Stopped(reason),
+        tally: Tally::default(),
+        depth: 0,
+        n_covered: 0,
+        unknown: None,
+        n_lookups: 0,
+        n_misses: 0,
+        store_bytes: 0,
+        peak_bytes: 0,
+        clock: Clock::default(),
+    }
+}
+
+/// The thread that sees to rounds and layers; it works too.
+struct Leader<'a, 's> {
+    cx: Context<'a>,
+    shared: &'s Shared,
+    barrier: &'s Barrier,
+    worker: Worker<'a, 's>,
+    peak: u64,
+    /// Ticks with every layer.
+    clock: Clock,
+    /// How layers are divided that are large enough, and how large the one was for which that was chosen.
+    divider: Partition,
+    n_when_chosen: u64,
+}
+
+impl Leader<'_, '_> {
+    fn search(&mut self) -> Explored {
+        // The configuration before the first step.
+        let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
+        let beginning = lock(self.cx.locals).begin();
+        tally.n_transitions += beginning.n_transitions;
+        let mut unknown = beginning.unknown;
+        let mut depth = 0;
+        let mut layer = Vec::new();
+        let end = if self.cx.options.bounds.depth == Some(0) {
+            tally.cuts.add(Cut::Depth);
+            SearchEnd::Exhausted
+        } else if !beginning.violations.is_empty() {
+            SearchEnd::Broken { depth: 1 }
+        } else {
+            for (_, vector) in &beginning.vectors {
+                let print = fingerprint(&lock(self.cx.locals), vector);
+                let inserted = match &mut self.worker.keys {
+                    Keys::Fingerprint => self.worker.table.insert(key_of(print)),
+                    Keys::Wide(seconds) => {
+                        self.worker.table.insert_wide(key_of(print), key_of(seconds.of(vector)))
+                    }
+                    Keys::Exact(tree) => tree.key_of(vector).and_then(|key| self.worker.table.insert(key)),
+                };
+                // Different vectors, and hardly any.
+                if inserted == Ok(true) {
+                    let mut chunk = Chunk::new(Chunk::default(), vector.len(), false);
+                    match &mut self.worker.keys {
+                        Keys::Fingerprint | Keys::Wide(_) => chunk.write(vector, &[], print),
+                        Keys::Exact(tree) => {
+                            tree.key_of(vector).into_iter().for_each(|key| chunk.write_key(key))
+                        }
+                    }
+                    layer.push(chunk);
+                }
+            }
+            tally.n_configurations += layer.len() as u64;
+            self.shared.n_seen.store(layer.len() as u64, Ordering::Relaxed);
+            self.layers(layer, &mut tally, &mut depth)
+        };
+        let memo = &self.worker.expander.memo;
+        unknown = unknown.or_else(|| memo.unknown.clone());
+        let store_bytes = self.store_bytes();
+        Explored {
+            end,
+            tally,
+            depth,
+            // The layer that it stopped in is not complete; and steps that were put off make some runs longer, faults that are
+            // late make them shorter.
+            n_covered: match (&self.worker.persistent_sets, &self.worker.confluent_sends) {
+                (None, None) if !self.cx.has_lazy_faults() => depth.saturating_sub(1),
+                (None, None) | (Some(_), _) | (_, Some(_)) => 0,
+            },
+            unknown,
+            n_lookups: memo.n_lookups,
+            n_misses: memo.n_misses,
+            store_bytes,
+            peak_bytes: self.peak,
+            clock: std::mem::take(&mut self.clock),
+        }
+    }
+
+    fn store_bytes(&self) -> u64 {
+        let table = read(&self.shared.table).n_bytes() as u64;
+        match self.cx.options.store {
+            StoreKind::Fingerprint | StoreKind::Wide => table,
+            StoreKind::Exact => table + read(&self.shared.pairs).n_bytes() as u64,
+        }
+    }
+
+    fn layers(&mut self, first: Vec<Chunk>, tally: &mut Tally, depth: &mut u64) -> SearchEnd {
+        let mut layer = first;
+        while !layer.is_empty() {
+            *depth += 1;
+            self.clock.tick(&lock(self.cx.locals));
+            let is_last = self.cx.options.bounds.depth == Some(*depth);
+            self.shared.is_last_layer.store(is_last, Ordering::Release);
+            let frontier: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
+            self.divide(&layer, frontier);
+            let layer_bytes: u64 = layer.iter().map(|chunk| chunk.n_bytes() as u64).sum();
+            self.shared.next_bytes.store(0, Ordering::Relaxed);
+            let mut tasks: Vec<Task> =
+                layer.drain(..).map(|chunk| Task { chunk, from: 0, others: Vec::new() }).collect();
+            let mut in_layer = Tally::default();
+            while !tasks.is_empty() {
+                if let Some(reason) = self.prepare(layer_bytes) {
+                    tally.add(&in_layer);
+                    return SearchEnd::Stopped(reason);
+                }
+                let n_left: usize = tasks.iter().map(Task::len).sum();
+                tasks = self.round(tasks, n_left, &mut in_layer, &mut layer);
+                self.cx.observer.progress(&Progress {
+                    n_steps: tally.n_transitions + in_layer.n_transitions,
+                    n_configurations: Some(tally.n_configurations + in_layer.n_configurations),
+                    frontier: Some(frontier),
+                    depth: *depth,
+                    bytes: Some(self.peak),
+                    ..Progress::default()
+                });
+                // What was seen counts more than that there is no more time or memory.
+                let reason = lock(&self.shared.reason).take();
+                if in_layer.breaks || in_layer.ends_badly {
+                    tally.add(&in_layer);
+                    let depth = if in_layer.ends_badly { *depth } else { *depth + 1 };
+                    return SearchEnd::Broken { depth };
+                }
+                if let Some(reason) = reason {
+                    tally.add(&in_layer);
+                    return SearchEnd::Stopped(reason);
+                }
+            }
+            tally.add(&in_layer);
+        }
+        SearchEnd::Exhausted
+    }
+
+    /// Says how what comes after a layer is divided. In the exact store vectors are not at hand; and where nothing is handed over,
+    /// what there is to look up is so little that it is at hand anyway.
+    fn divide(&mut self, layer: &[Chunk], frontier: u64) {
+        let is_divided = frontier >= MIN_DIVIDED
+            && self.cx.options.n_threads > 1
+            && self.cx.options.store != StoreKind::Exact
+            && self.worker.confluent_sends.is_some();
+        if is_divided && frontier >= 4 * self.n_when_chosen {
+            self.divider = Partition::choose(layer);
+            self.n_when_chosen = frontier;
+        }
+        write(&self.shared.divider, if is_divided { self.divider } else { Partition::default() });
+    }
+
+    /// Makes room for the next round; says why there is none.
+    fn prepare(&mut self, layer_bytes: u64) -> Option<StopReason> {
+        if let Some(reason) = self.cx.stop_reason() {
+            return Some(reason);
+        }
+        let shared = self.shared;
+        shared.pause.store(false, Ordering::Relaxed);
+        let others = lock(self.cx.locals).n_bytes() as u64
+            + shared.memo_bytes.load(Ordering::Relaxed)
+            + shared.next_bytes.load(Ordering::Relaxed)
+            + layer_bytes;
+        let no_memory = |bytes| Some(StopReason::Memory { bytes });
+        let table = read(&shared.table);
+        let is_full = shared.is_full.swap(false, Ordering::Relaxed);
+        if is_full || shared.n_seen.load(Ordering::Relaxed) as usize > table.room() {
+            let bytes = others + self.store_bytes() + table.bytes_of_larger() as u64;
+            if let Some(reason) = self.cx.is_over(bytes) {
+                return Some(reason);
+            }
+            let Some(grown) = self.grown(table) else { return no_memory(bytes) };
+            write(&shared.table, Arc::new(grown));
+            self.peak = self.peak.max(bytes);
+        } else {
+            drop(table);
+        }
+        let pairs = read(&shared.pairs);
+        if shared.are_pairs_full.swap(false, Ordering::Relaxed) || pairs.len() > pairs.room() {
+            let bytes = others + self.store_bytes() + 2 * pairs.n_bytes() as u64;
+            if let Some(reason) = self.cx.is_over(bytes) {
+                return Some(reason);
+            }
+            if !pairs.can_grow() {
+                return no_memory(bytes);
+            }
+            let Some(grown) = pairs.grown() else { return no_memory(bytes) };
+            write(&shared.pairs, Arc::new(grown));
+            self.peak = self.peak.max(bytes);
+        }
+        let bytes = others + self.store_bytes();
+        self.peak = self.peak.max(bytes);
+        let local_bytes = lock(self.cx.locals).n_bytes() as u64;
+        shared.local_bytes.store(local_bytes, Ordering::Relaxed);
+        let others = shared.next_bytes.load(Ordering::Relaxed) + local_bytes;
+        shared.base_bytes.store(bytes.saturating_sub(others), Ordering::Relaxed);
+        self.cx.is_over(bytes)
+    }
+
+    /// A larger table with the same keys, filled by all threads; `None` when there is no memory for it.
+    fn grown(&mut self, table: Arc<Table>) -> Option<Table> {
+        let is_small = table.bits() < GROWS_ALONE;
+        // The numbers in exact keys are those of pairs, and of local states in the shortest vectors.
+        let n_local_states = lock(self.cx.locals).n_local_states();
+        let larger = table.larger(read(&self.shared.pairs).len().max(n_local_states) as u64)?;
+        let growth = Arc::new(Growth::new(table, larger));
+        write(&self.shared.growth, Some(growth.clone()));
+        self.everybody(is_small);
+        write(&self.shared.growth, None);
+        Arc::into_inner(growth)?.finish()
+    }
+
+    /// One round, alone or with all others.
+    fn everybody(&mut self, alone: bool) {
+        if alone || self.cx.options.n_threads <= 1 {
+            self.worker.round();
+        } else {
+            self.barrier.wait();
+            self.worker.round();
+            self.barrier.wait();
+        }
+    }
+
+    /// Works on the tasks; gives back those that are left.
+    fn round(
+        &mut self,
+        tasks: Vec<Task>,
+        n_left: usize,
+        tally: &mut Tally,
+        next: &mut Vec<Chunk>,
+    ) -> Vec<Task> {
+        let shared = self.shared;
+        shared.tasks.hand_out(tasks);
+        self.everybody(n_left < ALONE);
+        let mut outputs = std::mem::take(&mut *lock(&shared.outputs));
+        // So that each goes on with what it has found.
+        outputs.sort_unstable_by_key(|output| output.number);
+        for part in 0..N_PARTS {
+            outputs.iter_mut().for_each(|output| next.append(&mut output.chunks[part]));
+        }
+        outputs.iter().for_each(|output| tally.add(&output.tally));
+        let mut left = shared.tasks.take_back();
+        left.append(&mut lock(&shared.left));
+        left
+    }
+}
+
+struct Worker<'a, 's> {
+    cx: Context<'a>,
+    shared: &'s Shared,
+    /// Which of the threads it is.
+    number: usize,
+    expander: Expander<'a>,
+    keys: Keys<'a>,
+    table: Arc<Table>,
+    batch: Batch,
+    recent: Recent,
+    persistent_sets: Option<PersistentSets<'a>>,
+    path_compression: Option<PathCompression>,
+    confluent_sends: Option<ConfluentSends<'a>>,
+    raw: Raw,
+    symmetry: Option<Symmetry<'a>>,
+    differences: Vec<(u32, LocalStateId)>,
+    memo_bytes: u64,
+    /// The one at hand, where it is read from its key.
+    vector: Vec<LocalStateId>,
+    before: Vec<(usize, Tally)>,
+    /// With vectors that ask for what has to be worked out.
+    waiting: Vec<Task>,
+}
+
+impl<'a, 's> Worker<'a, 's> {
+    fn new(cx: Context<'a>, shared: &'s Shared, number: usize) -> Self {
+        let keys = match cx.options.store {
+            StoreKind::Fingerprint => Keys::Fingerprint,
+            StoreKind::Wide => Keys::Wide(Seconds { locals: cx.locals, by_local: Vec::new() }),
+            StoreKind::Exact => Keys::Exact(Box::new(Tree::new(read(&shared.pairs)))),
+        };
+        let mut expander = cx.expander();
+        expander.skips_stutter = cx.options.reductions.timer_stutter;
+        Worker {
+            cx,
+            shared,
+            number,
+            expander,
+            keys,
+            table: read(&shared.table),
+            batch: Batch::default(),
+            recent: Recent::new(),
+            persistent_sets: cx.persistent_sets(),
+            path_compression: cx.compresses_paths().then(PathCompression::default),
+            confluent_sends: cx.hands_over().then(|| ConfluentSends::new(cx.locals)),
+            raw: Raw::default(),
+            symmetry: cx.symmetry(),
+            differences: Vec::new(),
+            memo_bytes: 0,
+            vector: Vec::new(),
+            before: Vec::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    fn round(&mut self) {
+        let shared = self.shared;
+        if let Some(growth) = read(&shared.growth) {
+            return growth.work();
+        }
+        self.table = read(&shared.table);
+        let pairs = read(&shared.pairs);
+        if let Keys::Exact(tree) = &mut self.keys {
+            tree.set_pairs(pairs.clone());
+        }
+        let room = self.table.room() as u64;
+        let mut output = Output { number: self.number, tally: Tally::default(), chunks: Default::default() };
+        let mut writer = Writer::new(&shared.spare);
+        while !shared.pause.load(Ordering::Relaxed) {
+            let task = shared.tasks.take(self.number);
+            if task.is_none() && self.waiting.is_empty() {
+                break;
+            }
+            let waits = task.is_none() || self.waiting.len() >= MAX_WAITING;
+            if let Some(task) = task {
+                self.work(task, room, &pairs, &mut output.tally, &mut writer);
+            }
+            if !self.waiting.is_empty() && self.expander.memo.work_out(waits) {
+                for task in std::mem::take(&mut self.waiting) {
+                    self.work(task, room, &pairs, &mut output.tally, &mut writer);
+                }
+            }
+            if let Ok(locals) = self.cx.locals.try_lock() {
+                shared.local_bytes.store(locals.n_bytes() as u64, Ordering::Relaxed);
+                self.expander.memo.catch_up(&locals);
+            }
+            shared.next_bytes.fetch_add(writer.take_new_bytes(), Ordering::Relaxed);
+            if shared.must_stop(&self.cx, 0) {
+                shared.pause.store(true, Ordering::Relaxed);
+            }
+            if output.tally.breaks || output.tally.ends_badly {
+                shared.pause.store(true, Ordering::Relaxed);
+            }
+        }
+        self.expander.memo.forget();
+        lock(&shared.left).append(&mut self.waiting);
+        output.chunks = writer.finish();
+        let symmetry = self.symmetry.as_ref().map_or(0, Symmetry::n_bytes);
+        let sets = self.persistent_sets.as_ref().map_or(0, PersistentSets::n_bytes);
+        let confluent_sends = self.confluent_sends.as_ref().map_or(0, ConfluentSends::n_bytes);
+        let bytes = (self.expander.memo.n_bytes() + symmetry + sets + confluent_sends) as u64;
+        shared.memo_bytes.fetch_add(bytes - self.memo_bytes, Ordering::Relaxed);
+        self.memo_bytes = bytes;
+        lock(&shared.outputs).push(output);
+    }
+
+    /// Expands the vectors of a task, and puts it where it belongs then.
+    fn work(&mut self, mut task: Task, room: u64, pairs: &Pairs, tally: &mut Tally, writer: &mut Writer<'_>) {
+        let mut again = Vec::new();
+        match self.expand_task(&task, room, pairs, tally, writer, &mut again) {
+            Some(from) => {
+                again.retain(|other| (other.place as usize) < from);
+                again.extend(task.others.iter().filter(|other| other.place as usize >= from));
+                let from = from.max(task.from);
+                lock(&self.shared.left).push(Task { chunk: task.chunk, from, others: again });
+            }
+            None if again.is_empty() => writer.reuse(task.chunk),
+            None => {
+                (task.from, task.others) = (task.chunk.len(), again);
+                self.waiting.push(task);
+            }
+        }
+    }
+
+    /// Expands the vectors of a task; says where it stopped, if it did. Those that need what is not known yet are to be looked
+    /// at `again`.
+    fn expand_task(
+        &mut self,
+        task: &Task,
+        room: u64,
+        pairs: &Pairs,
+        tally: &mut Tally,
+        writer: &mut Writer<'_>,
+        again: &mut Vec<Again>,
+    ) -> Option<usize> {
+        let chunk = &task.chunk;
+        let puts_off = self.cx.options.n_threads > 1;
+        let is_last_layer = self.shared.is_last_layer.load(Ordering::Acquire);
+        let n_monitors = self.expander.n_monitors();
+        let mut sink = Inserter {
+            chunk,
+            table: &self.table,
+            keys: &mut self.keys,
+            batch: &mut self.batch,
+            recent: &mut self.recent,
+            symmetry: self.symmetry.as_mut(),
+            differences: &mut self.differences,
+            writer,
+            divider: read(&self.shared.divider),
+            tally,
+            from: 0,
+            fingerprint: 0,
+            second: 0,
+            n_new: 0,
+            n_free: 0,
+            is_representative: false,
+            full_from: None,
+            are_pairs_full: false,
+        };
+        // Of each vector with successors in the batch: the figures before it, for when it has to be expanded again.
+        let before = &mut self.before;
+        before.clear();
+        let mut look_at = sink.tally.n_transitions + LOOK_AFTER;
+        let others = task.others.iter().map(|other| (other.place as usize, other.slots));
+        for (from, slots) in others.chain((task.from..chunk.len()).map(|from| (from, 0))) {
+            let seen = self.shared.n_seen.load(Ordering::Relaxed) + sink.n_new;
+            let is_full = seen > room || pairs.len() > pairs.room();
+            if is_full || sink.full_from.is_some() {
+                sink.flush();
+                return Some(self.shared.pause_at(&mut sink, from, before));
+            }
+            if sink.tally.n_transitions >= look_at {
+                look_at = sink.tally.n_transitions + LOOK_AFTER;
+                if self.shared.must_stop(&self.cx, sink.writer.new_bytes) {
+                    sink.flush();
+                    return Some(self.shared.pause_at(&mut sink, from, before));
+                }
+            }
+            // So that those which follow, and ask for the same, need not be put aside too.
+            if self.expander.memo.has_open() {
+                self.expander.memo.work_out(false);
+            }
+            if sink.n_new > 256 {
+                self.shared.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
+            }
+            if sink.batch.entries.is_empty() {
+                before.clear();
+            }
+            before.push((from, *sink.tally));
+            let n_threads = self.cx.options.n_threads.max(1) as u64;
+            sink.n_free = (self.table.capacity() as u64).saturating_sub(seen) / n_threads + sink.n_new;
+            // The vector, and the one after it as far as it is known.
+            let (vector, next) = match sink.keys {
+                Keys::Fingerprint | Keys::Wide(_) => {
+                    let (vector, next) = chunk.vectors[from * chunk.stride..].split_at(chunk.stride);
+                    (vector, &next[..chunk.stride.min(next.len())])
+                }
+                Keys::Exact(tree) => {
+                    tree.open(chunk.words[from], chunk.stride, &mut self.vector);
+                    if let Some(&next) = chunk.words.get(from + 1) {
+                        tree.prefetch(next);
+                    }
+                    (&self.vector[..], &[][..])
+                }
+            };
+            let standing = if is_last_layer {
+                let standing = self.expander.standing(vector);
+                if standing.n_enabled > 0 {
+                    sink.tally.cuts.add(Cut::Depth);
+                }
+                standing
+            } else {
+                sink.from = from;
+                match sink.keys {
+                    Keys::Fingerprint => sink.fingerprint = chunk.words[from],
+                    Keys::Wide(seconds) => {
+                        sink.fingerprint = chunk.words[from];
+                        sink.second = seconds.of(vector);
+                    }
+                    Keys::Exact(_) => {}
+                }
+                let memo = &mut self.expander.memo;
+                let symmetry = sink.symmetry.as_deref_mut();
+                // The one is for P's own network, the other for those that delay.
+                let mut sets = self.persistent_sets.as_mut();
+                let chosen = sets.as_mut().and_then(|sets| sets.find(memo, vector, symmetry));
+                let first = match &mut self.confluent_sends {
+                    Some(confluent_sends) if !chunk.is_representative => {
+                        confluent_sends.find(memo, vector, n_monitors)
+                    }
+                    _ => None,
+                };
+                let n_put_off = chosen.map_or(first.map_or(0, |(_, n)| n), |chosen| chosen.n_put_off);
+                sink.tally.n_persistent += u64::from(n_put_off > 0);
+                sink.tally.n_put_off += n_put_off;
+                self.expander.memo.puts_off = puts_off;
+                let standing = match (chosen, &mut self.confluent_sends) {
+                    (Some(chosen), _) => match (&mut self.path_compression, sets) {
+                        (Some(path_compression), Some(sets)) if chosen.movers.is_power_of_two() => {
+                            let (expander, raw) = (&mut self.expander, &mut self.raw);
+                            let slot = chosen.movers.trailing_zeros();
+                            let standing = expander.expand_one(vector, slot, raw);
+                            expander.memo.puts_off = false;
+                            match expander.memo.has_missed() {
+                                true => raw.clear(),
+                                false => {
+                                    path_compression.follow(
+                                        expander,
+                                        sets,
+                                        vector,
+                                        raw,
+                                        self.cx.notes,
+                                        &mut sink,
+                                    );
+                                }
+                            }
+                            standing
+                        }
+                        _ => self.expander.expand_some(vector, chosen.movers, &mut sink),
+                    },
+                    (None, None) if slots != 0 => {
+                        let standing = self.expander.expand_some(vector, slots, &mut sink);
+                        // Others can step.
+                        Standing { n_enabled: standing.n_enabled + 1, ..standing }
+                    }
+                    (None, None) => self.expander.expand(vector, &mut sink),
+                    (None, Some(confluent_sends)) => {
+                        let (expander, raw) = (&mut self.expander, &mut self.raw);
+                        let notes = self.cx.notes.map(|notes| (notes, n_monitors));
+                        let standing = match first {
+                            Some((slot, _)) => expander.expand_one(vector, slot, raw),
+                            None if chunk.is_representative => {
+                                confluent_sends.expand(expander, vector, next, raw, notes, &mut sink)
+                            }
+                            None => expander.expand(vector, raw),
+                        };
+                        if !raw.is_empty() {
+                            let memo = &mut expander.memo;
+                            confluent_sends.merge(
+                                memo,
+                                vector,
+                                chunk.is_representative,
+                                raw,
+                                notes,
+                                &mut sink,
+                            );
+                        }
+                        standing
+                    }
+                };
+                self.expander.memo.puts_off = false;
+                if let Some(missed) = self.expander.take_missed() {
+                    // Of a vector in which nobody else can step, it is told what it is when all is known.
+                    let is_plain =
+                        chosen.is_none() && self.confluent_sends.is_none() && standing.n_enabled > 0;
+                    let is_part = is_plain && missed != 0;
+                    match before.last() {
+                        Some((_, known)) if !is_part => sink.tally.go_back(known),
+                        _ => sink.tally.n_stuttering += u64::from(standing.n_stuttering),
+                    }
+                    again.push(Again { place: from as u32, slots: if is_part { missed } else { slots } });
+                    continue;
+                }
+                standing
+            };
+            sink.tally.n_stuttering += u64::from(standing.n_stuttering);
+            sink.tally.n_machines = sink.tally.n_machines.max(standing.n_machines);
+            if let Some(notes) = self.cx.notes {
+                notes.see(vector, n_monitors, standing.n_enabled == 0);
+            }
+            if standing.n_enabled == 0 {
+                sink.tally.n_ends += 1;
+                let is_hot = || {
+                    let locals = lock(self.cx.locals);
+                    vector[..n_monitors].iter().any(|&local| locals.temperature(local) == Temperature::Hot)
+                };
+                let is_stuck =
+                    standing.is_blocked && (!self.cx.has_lazy_faults() || self.expander.is_stuck(vector));
+                if is_stuck || is_hot() {
+                    sink.tally.ends_badly = true;
+                }
+            }
+        }
+        sink.flush();
+        if sink.full_from.is_some() {
+            return Some(self.shared.pause_at(&mut sink, chunk.len(), before));
+        }
+        self.shared.n_seen.fetch_add(sink.n_new, Ordering::Relaxed);
+        None
+    }
+}
+
+impl Shared {
+    /// Looks at clock and memory, where so many bytes of the next layer are not counted yet.
+    fn must_stop(&self, cx: &Context<'_>, more_bytes: u64) -> bool {
+        let bytes = self.next_bytes.load(Ordering::Relaxed)
+            + self.base_bytes.load(Ordering::Relaxed)
+            + self.local_bytes.load(Ordering::Relaxed)
+            + more_bytes;
+        let reason = cx.is_over(bytes).or_else(|| cx.stop_reason());
+        let must_stop = reason.is_some();
+        if let Some(reason) = reason {
+            lock(&self.reason).get_or_insert(reason);
+        }
+        must_stop
+    }
+
+    /// Stops the round for want of room; says from which vector on the chunk has to be expanded later.
+    fn pause_at(&self, sink: &mut Inserter<'_, '_, '_>, at: usize, before: &[(usize, Tally)]) -> usize {
+        self.pause.store(true, Ordering::Relaxed);
+        self.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
+        let Some(from) = sink.full_from else { return at };
+        let flag = if sink.are_pairs_full { &self.are_pairs_full } else { &self.is_full };
+        flag.store(true, Ordering::Relaxed);
+        if let Some((_, known)) = before.iter().find(|(at, _)| *at == from) {
+            sink.tally.go_back(known);
+        }
+        from
+    }
+}

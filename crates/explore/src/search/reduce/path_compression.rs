@@ -1,0 +1,138 @@
+//! Chains: steps that go first, alone, are made together.
+//!
+//! A handler that tells the same to many machines stops before each send. Where nobody can get in the way of these sends, each of
+//! them alone is a persistent set ([`super::persistent`]), and the configurations between them have one way in and one way on. So
+//! they are looked at and not stored: from a stored configuration at which one machine steps alone, the search goes on until several are
+//! needed, or for [`MAX_MERGED`] steps, since a machine may send for ever. Where a step has several outcomes they share what is left of
+//! these: a machine that asks `$` each time has more ways than anybody could follow, and they meet again only where they are stored.
+//!
+//! The first configuration of a chain is stored, not only the last: many steps may lead there, and the chain is to be followed once.
+//!
+//! Needs: persistent sets. Preserved: what they preserve. At each configuration of a chain a set steps that is enough for now, all of it;
+//! where it has several machines the chain ends. That **nobody is put off for ever** is asked only of what is stored: from there steps
+//! lead to where all step, and a chain always ends in something stored, even if it goes round in a circle. Not preserved: the
+//! number of layers, so the witness is looked for without.
+
+use super::confluent_sends::{MAX_MERGED, MergedSink, Raw};
+use super::persistent::PersistentSets;
+use crate::search::expand::{Expander, Move, Successor};
+use crate::search::local::states::LocalStateId;
+use crate::search::survey::Notes;
+
+/// Follows chains.
+#[derive(Default)]
+pub(crate) struct PathCompression {
+    open: Vec<Link>,
+    raw: Raw,
+    spare: Vec<Vec<LocalStateId>>,
+    changes: Vec<(u32, LocalStateId)>,
+}
+
+/// A configuration of a chain.
+struct Link {
+    vector: Vec<LocalStateId>,
+    /// What it adds to the fingerprint of the first; of no meaning with symmetry, where machines have changed places.
+    delta: u64,
+    n_merged: u32,
+    /// Steps that may still be folded, from here on.
+    n_left: u32,
+}
+
+impl PathCompression {
+    /// Goes on from where the machines that step alone have led, and tells where that ends.
+    pub fn follow<S: MergedSink>(
+        &mut self,
+        expander: &mut Expander<'_>,
+        sets: &mut PersistentSets<'_>,
+        from: &[LocalStateId],
+        raw: &mut Raw,
+        notes: Option<&Notes>,
+        sink: &mut S,
+    ) {
+        self.take(from, (0, 0, MAX_MERGED), raw, sink);
+        while let Some(mut link) = self.open.pop() {
+            let mut next = std::mem::take(&mut self.raw);
+            if link.n_left > 0 {
+                // The way that was followed to see that nobody is put off for ever is mostly this one.
+                let alone = match sets.recall(&link.vector) {
+                    Some((vector, chosen)) => {
+                        link.vector.clear();
+                        link.vector.extend_from_slice(vector);
+                        match chosen {
+                            Some(chosen) => chosen.alone(),
+                            None => sets.alone(&mut expander.memo, &link.vector),
+                        }
+                    }
+                    None => {
+                        sink.with_symmetry(|symmetry| {
+                            if let Some(symmetry) = symmetry {
+                                let canonical = symmetry.canonical(&link.vector);
+                                link.vector.clear();
+                                link.vector.extend_from_slice(canonical);
+                            }
+                        });
+                        sets.alone(&mut expander.memo, &link.vector)
+                    }
+                };
+                if let Some(slot) = alone {
+                    expander.expand_one(&link.vector, slot, &mut next);
+                }
+            }
+            if next.is_empty() {
+                // It stops here, or does nothing but stay.
+                self.tell(from, &link, sink);
+            } else {
+                if let Some(notes) = notes {
+                    notes.see(&link.vector, expander.n_monitors(), false);
+                }
+                let n_left = (link.n_left - 1) / next.ends.len().max(1) as u32;
+                self.take(&link.vector, (link.delta, link.n_merged + 1, n_left), &mut next, sink);
+            }
+            self.raw = next;
+            self.spare.push(link.vector);
+        }
+    }
+
+    /// Takes over the successors of one configuration.
+    fn take<S: MergedSink>(
+        &mut self,
+        from: &[LocalStateId],
+        (delta, n_merged, n_left): (u64, u32, u32),
+        raw: &mut Raw,
+        sink: &mut S,
+    ) {
+        let mut start = 0;
+        for &(more, end) in &raw.ends {
+            let mut vector = self.spare.pop().unwrap_or_default();
+            vector.clear();
+            vector.extend_from_slice(from);
+            for &(slot, local) in &raw.changes[start..end] {
+                if vector.len() <= slot as usize {
+                    vector.resize(slot as usize + 1, 0);
+                }
+                vector[slot as usize] = local;
+            }
+            start = end;
+            self.open.push(Link { vector, delta: delta.wrapping_add(more), n_merged, n_left });
+        }
+        for _ in 0..raw.n_broken {
+            sink.broken(Move::default());
+        }
+        for &cut in &raw.cuts {
+            sink.cut(cut);
+        }
+        raw.clear();
+    }
+
+    fn tell<S: MergedSink>(&mut self, from: &[LocalStateId], link: &Link, sink: &mut S) {
+        self.changes.clear();
+        for (slot, &local) in link.vector.iter().enumerate() {
+            if from.get(slot) != Some(&local) && (local != 0 || slot < from.len()) {
+                self.changes.push((slot as u32, local));
+            }
+        }
+        sink.merged(link.n_merged, false);
+        let changes = &self.changes;
+        sink.successor(from, Successor { delta: link.delta, changes, by: Move::default(), hot: 0, cold: 0 });
+    }
+}

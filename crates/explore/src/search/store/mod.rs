@@ -1,0 +1,6 @@
+//! Stores: `table` (the visited set of keys), `tree` (exact keys, tree compression), `hash`, `huge_pages` (memory for both).
+
+pub(crate) mod hash;
+pub(crate) mod huge_pages;
+pub(crate) mod table;
+pub(crate) mod tree;

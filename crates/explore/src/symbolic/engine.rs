@@ -1,0 +1,597 @@
+//! The search proper: order of slots, saturation, properties, verdict.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use allways_machine::{Executable, Simplify};
+use allways_mdd::{Diagrams, Events, Halt, Limits, Node, Reach, Usage};
+use allways_p::hir::Temperature;
+use allways_run::{Cancel, Counterexample, Observer, Progress, StopReason};
+
+use super::order::{self, Walks, Weight};
+use super::path::{self, Goal};
+use super::report::{SlotOrder, SymbolicFigures, SymbolicOptions, SymbolicReport};
+use super::steps::MemoSteps;
+use super::{liveness, steps};
+use crate::error::InternalError;
+use crate::liveness::Fairness;
+use crate::search::counterexample::{self, StepName};
+use crate::search::growth::Clock;
+use crate::search::liveness::graph;
+use crate::search::local::states::{Cut, LocalStateId, LocalStates, Owner};
+use crate::search::lock;
+use crate::search::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
+use crate::search::order::breadth::{Context, Explored, SearchEnd, Tally};
+use crate::search::prove as explicit;
+use crate::search::report::Covered;
+use crate::search::stop::StickyCancel;
+use crate::search::survey::{Notes, Survey};
+
+/// Recursion goes down the levels, and at each of them down again.
+const STACK_BYTES: usize = 1 << 30;
+/// Nodes that each order may use in the first round of the race of orders, and how much more in the next.
+const FIRST_BUDGET: usize = 4_000;
+const BUDGET_GROWTH: usize = 8;
+/// Operations for each of these nodes.
+const OPERATIONS_PER_NODE: u64 = 50;
+
+pub(crate) type Search<'a> = Reach<'a, MemoSteps<'a>>;
+
+/// Why symbolic exploration has no answer under these options, if so: one sentence for users.
+pub fn unsupported(exe: &Executable, options: &ProveOptions) -> Option<String> {
+    let has_liveness = options.fairness.is_some() && graph::has_liveness(exe);
+    if options.bounds.machines.is_some() {
+        return Some("symbolic exploration with a bound on machines".to_owned());
+    }
+    if has_liveness && options.fairness == Some(Fairness::Weak) {
+        return Some("liveness under `weak` fairness in symbolic exploration".to_owned());
+    }
+    let is_bounded = options.bounds != SearchBounds::default() || options.max_choices.is_some();
+    if has_liveness && is_bounded {
+        let what = "liveness within bounds in symbolic exploration; `--fairness none` leaves it out";
+        return Some(what.to_owned());
+    }
+    None
+}
+
+/// Reaches every configuration of a test, within bounds, as sets.
+///
+/// # Errors
+/// When a violation was found that does not replay: a fault of Allways.
+pub fn prove(
+    exe: &Arc<Executable>,
+    options: &SymbolicOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<SymbolicReport, InternalError> {
+    search(exe, options, observer, cancel, None).map(|(report, _)| report)
+}
+
+/// The same, which also says what was reached: one configuration after the other, so it is for small programs.
+///
+/// # Errors
+/// As [`prove`].
+pub fn survey(
+    exe: &Arc<Executable>,
+    options: &SymbolicOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<(SymbolicReport, Survey), InternalError> {
+    search(exe, options, observer, cancel, Some(Notes::default()))
+}
+
+fn search(
+    exe: &Arc<Executable>,
+    options: &SymbolicOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+    notes: Option<Notes>,
+) -> Result<(SymbolicReport, Survey), InternalError> {
+    if let Some(reason) = crate::search::observed_text(exe) {
+        return Ok((not_begun(exe, options, reason), Survey::default()));
+    }
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match builder.spawn_scoped(scope, || run(exe, options, observer, cancel, notes)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // No room for a stack is no room for a search.
+            Err(_) => {
+                let bytes = options.search.limits.memory_bytes.unwrap_or(0);
+                Ok((not_begun(exe, options, StopReason::Memory { bytes }), Survey::default()))
+            }
+        }
+    })
+}
+
+fn not_begun(exe: &Arc<Executable>, options: &SymbolicOptions, reason: StopReason) -> SymbolicReport {
+    let locals = Mutex::new(LocalStates::new(
+        exe,
+        options.search.limits,
+        Default::default(),
+        false,
+        Simplify::default(),
+        false,
+        &|| None,
+    ));
+    let explored = explored(SearchEnd::Stopped(reason));
+    SymbolicReport {
+        report: explicit::report(exe, &options.search, &locals, explored, None),
+        figures: SymbolicFigures::default(),
+    }
+}
+
+fn explored(end: SearchEnd) -> Explored {
+    Explored {
+        end,
+        tally: Tally { n_configurations: 1, n_machines: 1, ..Tally::default() },
+        depth: 0,
+        n_covered: 0,
+        unknown: None,
+        n_lookups: 0,
+        n_misses: 0,
+        store_bytes: 0,
+        peak_bytes: 0,
+        clock: Clock::default(),
+    }
+}
+
+/// The options of explicit search that have a meaning here.
+fn effective(exe: &Executable, options: &ProveOptions) -> ProveOptions {
+    let given = options.reductions;
+    let reductions = Reductions {
+        dead_variables: given.dead_variables,
+        unread_payloads: given.unread_payloads,
+        collection_order: given.collection_order,
+        ..Reductions::NONE
+    };
+    ProveOptions {
+        order: Order::Breadth,
+        store: StoreKind::Exact,
+        reductions: reductions.over(exe),
+        n_threads: 1,
+        ..options.clone()
+    }
+}
+
+/// What a search came to.
+enum End {
+    Exhausted,
+    Violated(Box<Counterexample>),
+    Stopped(StopReason),
+    /// A limit was met on the way from a violation to a run that shows it.
+    Seen(StopReason),
+}
+
+fn run(
+    exe: &Arc<Executable>,
+    options: &SymbolicOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+    notes: Option<Notes>,
+) -> Result<(SymbolicReport, Survey), InternalError> {
+    let search = effective(exe, &options.search);
+    let has_liveness = search.fairness.is_some() && graph::has_liveness(exe);
+    let simplify = Simplify {
+        dead_variables: search.reductions.dead_variables,
+        unread_payloads: search.reductions.unread_payloads,
+        order: search.reductions.collection_order,
+        counters: search.reductions.dead_variables && !has_liveness,
+        choose_counts: has_liveness || !exe.network.is_default(),
+        broadcasts: false,
+    };
+    let told = StickyCancel::new(cancel);
+    let shows = AtomicBool::new(false);
+    let patience = Patience { told: &told, cancel, shows: &shows };
+    let mut locals = LocalStates::new(exe, search.limits, search.bounds, false, simplify, false, &patience);
+    locals.max_choices = search.max_choices;
+    let locals = Mutex::new(locals);
+    let cx = Context {
+        options: &search,
+        locals: &locals,
+        is_symmetric: false,
+        reach: None,
+        notes: notes.as_ref(),
+        observer,
+        cancel: &told,
+    };
+    let stopped = RefCell::new(None);
+    let mut engine = Engine {
+        cx,
+        exe,
+        options,
+        shows: &shows,
+        stopped: &stopped,
+        starts: Vec::new(),
+        explored: explored(SearchEnd::Exhausted),
+        figures: SymbolicFigures::default(),
+        checks_liveness: has_liveness,
+    };
+    let end = engine.search()?;
+    let Engine { mut explored, figures, .. } = engine;
+    let mut counterexample = None;
+    let mut seen = None;
+    explored.end = match end {
+        End::Exhausted => match told.told() {
+            // A step was left out because of a limit.
+            Some(reason) => SearchEnd::Stopped(reason),
+            None => SearchEnd::Exhausted,
+        },
+        End::Violated(found) => {
+            counterexample = Some(*found);
+            SearchEnd::Exhausted
+        }
+        End::Stopped(reason) => SearchEnd::Stopped(reason),
+        End::Seen(reason) => {
+            seen = Some(crate::search::report::SeenViolation { n_steps: None });
+            SearchEnd::Stopped(reason)
+        }
+    };
+    let is_finite = figures.configurations.is_some() && matches!(explored.end, SearchEnd::Stopped(_));
+    let mut report = explicit::report(exe, &search, &locals, explored, counterexample);
+    report.remarks.seen = seen;
+    if is_finite && seen.is_none() && report.statistics.covered != Covered::UpToUnknown {
+        report.statistics.covered = Covered::Finite;
+    }
+    let survey = notes.as_ref().map_or_else(Survey::default, |notes| notes.survey(&lock(&locals)));
+    Ok((SymbolicReport { report, figures }, survey))
+}
+
+/// A reason to stop that was given once stays ([`Told`]). While a run is shown that ends in a violation, only the user stops
+/// handlers: they were run before, and a violation that was found must not be lost.
+struct Patience<'a> {
+    told: &'a StickyCancel<'a>,
+    cancel: &'a dyn Cancel,
+    shows: &'a AtomicBool,
+}
+
+impl Cancel for Patience<'_> {
+    fn reason(&self) -> Option<StopReason> {
+        if self.shows.load(Ordering::Relaxed) {
+            return self.cancel.reason().filter(|reason| *reason == StopReason::Interrupted);
+        }
+        self.told.reason()
+    }
+}
+
+struct Engine<'a> {
+    cx: Context<'a>,
+    exe: &'a Arc<Executable>,
+    options: &'a SymbolicOptions,
+    /// A run is shown.
+    shows: &'a AtomicBool,
+    /// Why the stop callback asked for an end.
+    stopped: &'a RefCell<Option<StopReason>>,
+    /// The configurations after the first step, each with the answers that lead there.
+    starts: Vec<(Vec<u32>, Vec<LocalStateId>)>,
+    explored: Explored,
+    figures: SymbolicFigures,
+    checks_liveness: bool,
+}
+
+impl<'a> Engine<'a> {
+    fn search(&mut self) -> Result<End, InternalError> {
+        let beginning = lock(self.cx.locals).begin();
+        self.explored.unknown = beginning.unknown;
+        if let Some(answers) = beginning.violations.into_iter().next() {
+            let steps = [StepName::first(answers)];
+            return counterexample::counterexample(self.exe, self.cx.options.limits, &steps)
+                .map(|found| End::Violated(Box::new(found)));
+        }
+        self.starts = beginning.vectors;
+        if self.starts.is_empty() {
+            return Ok(End::Exhausted);
+        }
+        let mut steps = MemoSteps::new(self.cx);
+        let starts: Vec<Vec<LocalStateId>> = self.starts.iter().map(|(_, vector)| vector.clone()).collect();
+        let walks = order::walk(self.cx, &mut steps.expander, &starts);
+        if walks.has_violation {
+            steps.has_violation = true;
+            let order = self.orders(&walks, false).swap_remove(0);
+            return self.violated(steps, &order);
+        }
+        let (mut reach, reached) = match self.race(steps, &walks) {
+            Ok(found) => found,
+            Err((steps, order)) if steps.has_violation => return self.violated(*steps, &order),
+            Err((steps, _)) => {
+                self.note_steps(&steps);
+                return Ok(End::Stopped(self.stop_reason()));
+            }
+        };
+        let end = self.decide(&mut reach, reached);
+        self.note(&reach);
+        self.note_steps(&reach.steps);
+        end
+    }
+
+    /// Orders to try, the most promising first: those that are tried without delay, or all.
+    fn orders(&self, walks: &Walks, all: bool) -> Vec<Vec<u32>> {
+        let n_slots = walks.n_slots;
+        let weights: &[Weight] = match self.options.order {
+            SlotOrder::AsMet => return vec![(0..n_slots as u32).collect()],
+            SlotOrder::Random(seed) => return vec![order::shuffled(n_slots, seed)],
+            SlotOrder::Found if all => &[Weight::WithoutHubs, Weight::Frequency, Weight::Equal],
+            SlotOrder::Found => &[Weight::WithoutHubs],
+        };
+        let mut orders: Vec<Vec<u32>> = Vec::new();
+        for &weight in weights {
+            let found = order::anneal(walks, weight, 1);
+            let reversed = found.iter().rev().copied().collect();
+            for order in [found, reversed] {
+                if !orders.contains(&order) {
+                    orders.push(order);
+                }
+            }
+        }
+        orders
+    }
+
+    /// Saturates in one order after the other, each within a budget that grows from round to round.
+    fn race(
+        &mut self,
+        steps: MemoSteps<'a>,
+        walks: &Walks,
+    ) -> Result<(Search<'a>, Node), (Box<MemoSteps<'a>>, Vec<u32>)> {
+        let mut steps = steps;
+        let mut budget = FIRST_BUDGET;
+        let mut orders = self.orders(walks, false);
+        let mut has_all = false;
+        loop {
+            let is_only = orders.len() == 1 && has_all;
+            let mut left = Vec::new();
+            for order in orders {
+                let mut limits = self.limits(&steps);
+                if !is_only {
+                    limits.nodes = budget;
+                    limits.operations = budget as u64 * OPERATIONS_PER_NODE;
+                }
+                let mut reach = self.reach(steps, &order, limits);
+                match self.saturate(&mut reach) {
+                    Ok(reached) => {
+                        reach.diagrams.set_limits(self.limits(&reach.steps));
+                        return Ok((reach, reached));
+                    }
+                    Err(Halt::Stopped) => {
+                        self.note(&reach);
+                        return Err((Box::new(reach.steps), order));
+                    }
+                    Err(Halt::Nodes) => left.push(order),
+                    Err(Halt::Memory) => {}
+                }
+                self.figures.n_orders_left += 1;
+                self.note(&reach);
+                steps = reach.steps;
+            }
+            if !std::mem::replace(&mut has_all, true) {
+                left = self.orders(walks, true);
+            }
+            if left.is_empty() {
+                let bytes = self.cx.options.limits.memory_bytes.unwrap_or(0);
+                self.stopped.replace(Some(StopReason::Memory { bytes }));
+                return Err((Box::new(steps), Vec::new()));
+            }
+            orders = left;
+            budget = budget.saturating_mul(BUDGET_GROWTH);
+        }
+    }
+
+    /// What diagrams may use beside what the steps have.
+    fn limits(&self, steps: &MemoSteps<'_>) -> Limits {
+        let limit = self.cx.options.limits.memory_bytes.map_or(usize::MAX, |bytes| bytes as usize);
+        let others = steps.n_bytes() + lock(self.cx.locals).n_bytes();
+        Limits { bytes: limit.saturating_sub(others), ..Limits::default() }
+    }
+
+    fn reach(&self, steps: MemoSteps<'a>, order: &[u32], limits: Limits) -> Search<'a> {
+        let (cx, stopped) = (self.cx, self.stopped);
+        let stop = move |usage: &Usage| {
+            let locals = cx.locals.try_lock().map_or(0, |locals| locals.n_bytes());
+            let bytes = (usage.n_bytes + locals) as u64;
+            cx.observer.progress(&Progress {
+                n_steps: usage.n_operations,
+                n_nodes: Some(usage.n_nodes as u64),
+                bytes: Some(bytes),
+                ..Progress::default()
+            });
+            let reason = cx.stop_reason().or_else(|| cx.is_over(bytes));
+            let must_stop = reason.is_some();
+            if must_stop {
+                stopped.replace(reason);
+            }
+            must_stop
+        };
+        let mut reach = Reach::new(Diagrams::new(limits, Box::new(stop)), Events::new(order), steps);
+        let has_crashes = self.exe.network.has_crashes();
+        reach.parties_may_fail = self.cx.options.bounds != SearchBounds::default() || has_crashes;
+        reach
+    }
+
+    fn saturate(&mut self, reach: &mut Search<'a>) -> Result<Node, Halt> {
+        let start = path::start_set(reach, &self.starts)?;
+        let Some(depth) = self.cx.options.bounds.depth else { return reach.saturate(start) };
+        let (mut front, mut reached) = (start, start);
+        for _ in 1..depth {
+            if front.is_empty() {
+                break;
+            }
+            reach.kept = vec![front, reached];
+            (front, reached) = reach.layer(front, reached)?;
+        }
+        reach.kept.clear();
+        let Search { diagrams, events, steps, .. } = reach;
+        let enabled = diagrams.some(front, |level, value| steps.can_step(events.slot_of(level), value))?;
+        if !enabled.is_empty() {
+            steps.cuts.add(Cut::Depth);
+        }
+        Ok(reached)
+    }
+
+    /// The properties of a program of which all configurations are known.
+    fn decide(&mut self, reach: &mut Search<'a>, reached: Node) -> Result<End, InternalError> {
+        reach.kept = vec![reached];
+        let found = self.bad_ends(reach, reached);
+        let (terminal, bad) = match found {
+            Ok(found) => found,
+            Err(halt) => return Ok(End::Stopped(self.reason_of(halt))),
+        };
+        let n_configurations = reach.diagrams.count(reached) + 1;
+        let n_terminal = reach.diagrams.count(terminal);
+        self.explored.tally.n_configurations = n_configurations.as_u64().unwrap_or(u64::MAX);
+        self.explored.tally.n_ends = n_terminal.as_u64().unwrap_or(u64::MAX);
+        let steps = &mut reach.steps;
+        let is_machine: Vec<bool> = reach
+            .events
+            .order()
+            .iter()
+            .map(|&slot| steps.owner(slot).is_some_and(|owner| owner.is_machine()))
+            .collect();
+        self.explored.tally.n_machines = reach.diagrams.most(reached, |level, value| {
+            u32::from(is_machine[level as usize - 1] && value != steps::ABSENT)
+        });
+        self.figures.configurations = Some(n_configurations);
+        self.figures.terminal = Some(n_terminal);
+        if let Some(notes) = self.cx.notes {
+            for values in reach.diagrams.vectors(reached) {
+                let is_end = reach.diagrams.contains(terminal, &values);
+                notes.see(&path::state_vector(reach, &values), self.exe.monitors.len(), is_end);
+            }
+        }
+        self.figures.set_nodes = reach.diagrams.size(reached).0 as u64;
+        if !bad.is_empty() {
+            reach.kept.push(bad);
+            return self.show(reach, Goal::Set(bad));
+        }
+        if self.checks_liveness && self.explored.unknown.is_none() && reach.steps.unknown().is_none() {
+            let exe = self.exe;
+            return match liveness::check(self.cx, exe, reach, reached, &self.starts, self.shows) {
+                Ok(None) => Ok(End::Exhausted),
+                Ok(Some(found)) => Ok(End::Violated(Box::new(found))),
+                Err(liveness::Failure::Halt(halt)) => Ok(End::Stopped(self.reason_of(halt))),
+                Err(liveness::Failure::Internal(error)) => Err(error),
+            };
+        }
+        Ok(End::Exhausted)
+    }
+
+    /// The configurations in which no machine can step, and those of them that break a property.
+    fn bad_ends(&self, reach: &mut Search<'a>, reached: Node) -> Result<(Node, Node), Halt> {
+        let Search { diagrams, events, steps, .. } = reach;
+        let terminal = diagrams.all(reached, |level, value| !steps.can_step(events.slot_of(level), value))?;
+        let bad = diagrams.some(terminal, |level, value| {
+            let slot = events.slot_of(level);
+            steps.is_blocked(slot, value) || steps.temperature(slot, value) == Some(Temperature::Hot)
+        })?;
+        Ok((terminal, bad))
+    }
+
+    /// A step breaks a property: finds a run to it.
+    fn violated(&mut self, mut steps: MemoSteps<'a>, order: &[u32]) -> Result<End, InternalError> {
+        steps.stops_at_violation = false;
+        let limits = self.limits(&steps);
+        let mut reach = self.reach(steps, order, limits);
+        let end = self.show(&mut reach, Goal::Broken);
+        self.note(&reach);
+        self.note_steps(&reach.steps);
+        end
+    }
+
+    /// A run to a goal that is known to be reachable.
+    fn show(&mut self, reach: &mut Search<'a>, goal: Goal) -> Result<End, InternalError> {
+        let start = match path::start_set(reach, &self.starts) {
+            Ok(start) => start,
+            Err(halt) => return Ok(End::Seen(self.reason_of(halt))),
+        };
+        let found = match path::find(reach, start, goal, self.options.shortest) {
+            Ok(found) => found,
+            Err(halt) => return Ok(End::Seen(self.reason_of(halt))),
+        };
+        self.shows.store(true, Ordering::Relaxed);
+        let run = found.and_then(|found| path::moves(reach, &found, goal));
+        let Some(run) = run else {
+            // The step is one that could not be computed.
+            return match reach.steps.unknown() {
+                Some(reason) => Ok(End::Stopped(reason)),
+                None => Err(InternalError::OtherOutcome {
+                    index: 0,
+                    expected: "a run to a violation".to_owned(),
+                    found: "none".to_owned(),
+                }),
+            };
+        };
+        self.explored.depth = run.moves.len() as u64 + 1;
+        let breaks = matches!(goal, Goal::Broken);
+        let (answers, first) = path::start_of(&self.starts, &run.first);
+        let steps = match counterexample::steps_of(self.cx, answers, first, &run.moves, breaks) {
+            Ok(steps) => steps,
+            Err(error) => {
+                let interrupted = self.cx.stop_reason().filter(|reason| *reason == StopReason::Interrupted);
+                return interrupted.map(End::Seen).ok_or(error);
+            }
+        };
+        counterexample::counterexample(self.exe, self.cx.options.limits, &steps)
+            .map(|found| End::Violated(Box::new(found)))
+    }
+
+    fn stop_reason(&self) -> StopReason {
+        self.stopped.borrow().clone().or_else(|| self.cx.stop_reason()).unwrap_or(StopReason::Interrupted)
+    }
+
+    fn reason_of(&self, halt: Halt) -> StopReason {
+        match halt {
+            Halt::Stopped => self.stop_reason(),
+            Halt::Memory | Halt::Nodes => {
+                StopReason::Memory { bytes: self.cx.options.limits.memory_bytes.unwrap_or(0) }
+            }
+        }
+    }
+
+    /// Figures of diagrams, which add up over several orders.
+    fn note(&mut self, reach: &Search<'a>) {
+        let usage = reach.diagrams.usage();
+        let figures = &mut self.figures;
+        figures.peak_nodes = figures.peak_nodes.max(usage.peak_nodes as u64);
+        figures.n_collections += usage.n_collections;
+        figures.n_operations += usage.n_operations;
+        figures.n_slots = u64::from(reach.events.n_levels());
+        figures.n_events = reach.events.n_events() as u64;
+        let locals = lock(self.cx.locals);
+        let name = |&slot: &u32| match locals.owners.get(slot as usize) {
+            Some(&owner) => owner_name(&locals, owner),
+            None => String::new(),
+        };
+        figures.order = reach.events.order().iter().map(name).collect();
+        self.explored.peak_bytes = self.explored.peak_bytes.max((usage.peak_bytes + locals.n_bytes()) as u64);
+    }
+
+    fn note_steps(&mut self, steps: &MemoSteps<'_>) {
+        self.figures.n_handler_runs = steps.expander.memo.n_misses;
+        self.figures.n_local_states = steps.n_local_states();
+        self.figures.most_local_states = steps.most_local_states();
+        self.explored.n_lookups = steps.expander.memo.n_lookups;
+        self.explored.n_misses = steps.expander.memo.n_misses;
+        self.explored.tally.cuts.join(steps.cuts);
+        if self.explored.unknown.is_none() {
+            self.explored.unknown = steps.unknown();
+        }
+    }
+}
+
+/// What people call the owner of a slot: its declaration, and by which machines it was created.
+fn owner_name(locals: &LocalStates<'_>, owner: Owner) -> String {
+    let path = |instance| {
+        let path: Vec<String> = locals.exe.instances.path(instance).iter().map(u32::to_string).collect();
+        path.join(".")
+    };
+    let machine = |instance: allways_run::InstanceId| {
+        use allways_base::Idx;
+        locals.machine_of(instance.index()).map_or("?", |machine| locals.exe.machine_name(machine))
+    };
+    match owner {
+        Owner::Monitor(monitor) => locals.exe.monitor_name(monitor as usize).to_owned(),
+        Owner::Machine(instance) => match path(instance) {
+            path if path.is_empty() => machine(instance).to_owned(),
+            path => format!("{}#{path}", machine(instance)),
+        },
+        Owner::Network(instance) => format!("network to {}", machine(instance)),
+    }
+}

@@ -1,0 +1,201 @@
+//! From "there is such a configuration" to a run.
+//!
+//! Sets are made that grow step by step from the first configurations, until one has what is looked for. Each set contains,
+//! beyond the one before, only configurations that one step reaches from the one before. So from any configuration a
+//! predecessor in an earlier set is found by a preimage, down to the first set. Breadth-first layers give a shortest run;
+//! when they cost too much, the search goes on by chaining, which needs fewer sets, and the run may be longer.
+
+use allways_mdd::{Halt, Node};
+
+use super::engine::Search;
+use super::steps::BROKEN;
+use crate::search::counterexample::{Collect, same};
+use crate::search::expand::Move;
+use crate::search::local::states::LocalStateId;
+
+/// Operations on diagrams after which layers are given up.
+const LAYER_OPERATIONS: u64 = 20_000_000;
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Goal {
+    /// A step that breaks a property.
+    Broken,
+    /// A configuration of a set.
+    Set(Node),
+}
+
+/// A run from one of the first configurations.
+pub(crate) struct Run {
+    pub first: Vec<LocalStateId>,
+    pub moves: Vec<Move>,
+}
+
+/// Vectors of values, from a first configuration to the goal.
+pub(crate) type Values = Vec<Vec<u32>>;
+
+fn hits(reach: &mut Search<'_>, set: Node, goal: Goal) -> Result<Node, Halt> {
+    match goal {
+        Goal::Broken => reach.diagrams.some(set, |_, value| value == BROKEN),
+        Goal::Set(goal) => {
+            let (set, goal) = (reach.lift(set)?, reach.lift(goal)?);
+            reach.diagrams.intersect(set, goal)
+        }
+    }
+}
+
+/// Vectors of a run to the goal; `None` if it is not reachable.
+pub(crate) fn find(
+    reach: &mut Search<'_>,
+    start: Node,
+    goal: Goal,
+    shortest: bool,
+) -> Result<Option<Values>, Halt> {
+    let n_kept = reach.kept.len();
+    let found = find_kept(reach, start, goal, shortest);
+    reach.kept.truncate(n_kept);
+    found
+}
+
+fn find_kept(
+    reach: &mut Search<'_>,
+    start: Node,
+    goal: Goal,
+    shortest: bool,
+) -> Result<Option<Values>, Halt> {
+    let mut sets = vec![start];
+    reach.kept.push(start);
+    let begin = reach.diagrams.usage().n_operations;
+    let (mut front, mut reached) = (start, start);
+    let mut hit = hits(reach, start, goal)?;
+    while hit.is_empty() {
+        if !shortest && reach.diagrams.usage().n_operations - begin > LAYER_OPERATIONS {
+            break;
+        }
+        (front, reached) = reach.layer(front, reached)?;
+        if front.is_empty() {
+            return Ok(None);
+        }
+        sets.push(reached);
+        reach.kept.push(reached);
+        hit = hits(reach, front, goal)?;
+    }
+    while hit.is_empty() {
+        let mut found = Node::EMPTY;
+        let chained = reach.chain(reached, |reach, set| {
+            sets.push(set);
+            reach.kept.push(set);
+            found = hits(reach, set, goal)?;
+            if found.is_empty() { Ok(()) } else { Err(Halt::Stopped) }
+        });
+        hit = found;
+        match chained {
+            Err(_) if !hit.is_empty() => {}
+            Err(halt) => return Err(halt),
+            Ok(set) if set == reached => return Ok(None),
+            Ok(set) => reached = set,
+        }
+    }
+    let Some(last) = reach.diagrams.pick(hit) else { return Ok(None) };
+    back(reach, &sets, last)
+}
+
+/// Goes back from a vector of the last set to one of the first.
+fn back(reach: &mut Search<'_>, sets: &[Node], last: Vec<u32>) -> Result<Option<Values>, Halt> {
+    let backward = reach.backward();
+    let mut vectors = vec![last];
+    let mut at = sets.len();
+    loop {
+        let vector = vectors[vectors.len() - 1].clone();
+        // Sets grow, so the first that has it is found by bisection.
+        at = sets[..at].partition_point(|&set| !contains(reach, set, &vector));
+        if at == 0 {
+            vectors.reverse();
+            return Ok(Some(vectors));
+        }
+        let one = reach.diagrams.vector(&vector)?;
+        let one = reach.lift(one)?;
+        let before = reach.preimage(&backward, one)?;
+        let earlier = reach.lift(sets[at - 1])?;
+        let before = reach.diagrams.intersect(before, earlier)?;
+        match reach.diagrams.pick(before) {
+            Some(before) => vectors.push(before),
+            None => return Ok(None),
+        }
+    }
+}
+
+/// Whether a set has a vector; levels that it lacks have the value zero.
+pub(crate) fn contains(reach: &Search<'_>, set: Node, vector: &[u32]) -> bool {
+    let n = (reach.diagrams.level(set) as usize).min(vector.len());
+    vector[n..].iter().all(|&value| value == 0) && reach.diagrams.contains(set, &vector[..n])
+}
+
+/// The configurations after the first step, as a set.
+pub(crate) fn start_set(
+    reach: &mut Search<'_>,
+    starts: &[(Vec<u32>, Vec<LocalStateId>)],
+) -> Result<Node, Halt> {
+    for slot in starts.iter().flat_map(|(_, vector)| 0..vector.len() as u32) {
+        reach.events.level_of(slot);
+    }
+    let mut set = Node::EMPTY;
+    for (_, vector) in starts {
+        let values = values_of(reach, vector);
+        let one = reach.diagrams.vector(&values)?;
+        set = reach.diagrams.union(set, one)?;
+    }
+    Ok(set)
+}
+
+/// The configuration after the first step that a run begins with, and the answers that lead there.
+pub(crate) fn start_of<'s>(
+    starts: &'s [(Vec<u32>, Vec<LocalStateId>)],
+    first: &'s [LocalStateId],
+) -> (&'s [u32], &'s [LocalStateId]) {
+    let start = starts.iter().find(|(_, vector)| same(vector, first));
+    start.map_or((&[], first), |(answers, vector)| (answers, vector))
+}
+
+/// The values, by levels, of a state vector.
+pub(crate) fn values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<u32> {
+    let (order, steps) = (reach.events.order(), &mut reach.steps);
+    let local = |slot: u32| vector.get(slot as usize).copied().unwrap_or(0);
+    order.iter().map(|&slot| steps.value(slot, local(slot))).collect()
+}
+
+/// The state vector, by slots, of values by levels.
+pub(crate) fn state_vector(reach: &Search<'_>, values: &[u32]) -> Vec<LocalStateId> {
+    let n_slots = reach.events.order().iter().max().map_or(0, |&slot| slot as usize + 1);
+    let mut vector = vec![0; n_slots];
+    for (&slot, &value) in reach.events.order().iter().zip(values) {
+        vector[slot as usize] = reach.steps.local(slot, value);
+    }
+    vector
+}
+
+/// The moves between vectors; `None` if some step does not exist.
+pub(crate) fn moves(reach: &mut Search<'_>, values: &[Vec<u32>], goal: Goal) -> Option<Run> {
+    let breaks = matches!(goal, Goal::Broken);
+    let n = values.len() - usize::from(breaks);
+    let vectors: Vec<Vec<LocalStateId>> =
+        values[..n].iter().map(|values| state_vector(reach, values)).collect();
+    let mut moves = Vec::new();
+    for (at, vector) in vectors.iter().enumerate() {
+        let next = vectors.get(at + 1);
+        if next.is_none() && !breaks {
+            break;
+        }
+        let mut sink = Collect::default();
+        reach.steps.expander.expand(vector, &mut sink);
+        let by = match next {
+            Some(next) => {
+                let place = (0..sink.moves.len()).find(|&place| same(sink.vectors.get(place), next))?;
+                sink.moves[place]
+            }
+            None => sink.broken?,
+        };
+        moves.push(by);
+    }
+    Some(Run { first: vectors.into_iter().next()?, moves })
+}

@@ -1,0 +1,59 @@
+//! What a symbolic proof hands back.
+
+use allways_mdd::Count;
+
+use crate::search::options::ProveOptions;
+use crate::search::report::ProveReport;
+
+/// The order of slots in diagrams.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum SlotOrder {
+    /// Found by random walks and annealing; several are tried.
+    #[default]
+    Found,
+    /// Slots as the search meets them.
+    AsMet,
+    /// By a seed; for tests.
+    Random(u64),
+}
+
+#[derive(Clone, Default, Debug)]
+pub struct SymbolicOptions {
+    /// Bounds, reductions of single local states, fairness and limits; the rest has no meaning here.
+    pub search: ProveOptions,
+    pub order: SlotOrder,
+    /// Look for a counterexample of breadth-first length, whatever it costs.
+    pub shortest: bool,
+}
+
+/// Figures of a symbolic search.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct SymbolicFigures {
+    /// Different configurations, the one before the first step included, if all were reached.
+    pub configurations: Option<Count>,
+    /// Those in which no machine can step.
+    pub terminal: Option<Count>,
+    /// Local steps that the kernel computed.
+    pub n_handler_runs: u64,
+    /// Machines, monitors and parts of the network that are levels of the diagrams.
+    pub n_slots: u64,
+    /// Different products of local relations.
+    pub n_events: u64,
+    pub n_local_states: u64,
+    /// Of the slot that has most.
+    pub most_local_states: u64,
+    pub peak_nodes: u64,
+    /// Nodes of the set of all configurations.
+    pub set_nodes: u64,
+    /// Names of the slots, from the bottom level up.
+    pub order: Vec<String>,
+    /// Orders that were given up before the one that was used.
+    pub n_orders_left: u64,
+    pub n_collections: u64,
+    pub n_operations: u64,
+}
+
+pub struct SymbolicReport {
+    pub report: ProveReport,
+    pub figures: SymbolicFigures,
+}

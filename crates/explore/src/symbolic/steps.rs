@@ -1,0 +1,446 @@
+//! Local steps for decision diagrams, out of the memo of explicit search.
+//!
+//! A slot is a slot of the state vector: a monitor, a machine, or a part of the network. A value is an interned local state,
+//! numbered for its slot. An event is one outcome of a machine's own part of a step, or one arrival from the network: its lead is
+//! the machine or the network; the other parties are the receiver, the monitors that observe the step, and the machine
+//! that it creates.
+
+use std::ops::Range;
+
+use allways_mdd::{Halt, LocalSteps, NewEvent};
+use allways_p::hir::Temperature;
+use allways_run::StopReason;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::search::expand::Expander;
+use crate::search::local::memo::{
+    ActEntry, ActKind, Crash, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN,
+};
+use crate::search::local::states::{LocalStateId, Owner};
+use crate::search::lock;
+use crate::search::order::breadth::{Context, Cuts};
+
+/// The machine of the slot does not exist; the network of the slot is empty.
+pub(crate) const ABSENT: u32 = 0;
+/// The step broke a property: the vector is no configuration.
+pub(crate) const BROKEN: u32 = 1;
+
+/// The label of a crash, which fairness does not count as a step.
+pub(crate) const CRASH_LABEL: u32 = 1;
+
+/// What happens to a party of an event.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Action {
+    /// A message arrives at a machine; or an operation is performed on a network.
+    Deliver(u32),
+    /// A monitor observes messages, in order.
+    Observe(Box<[u32]>),
+    /// The same, only to see whether it fails.
+    Probe(Box<[u32]>),
+    /// A machine comes into being with a local state.
+    Create(LocalStateId),
+    /// The network learns of a creation.
+    NoteCreation(u32),
+    /// Nothing, where the slot has a step: a machine crashes only while the run goes on.
+    CanStep,
+}
+
+/// Local steps computed between two looks at the clock: a handler may take milliseconds.
+const POLL_AFTER: u64 = 16;
+
+pub(crate) struct MemoSteps<'a> {
+    cx: Context<'a>,
+    /// Of local steps computed: when to look at the clock.
+    next_poll: u64,
+    pub expander: Expander<'a>,
+    /// By slot and value.
+    locals: Vec<Vec<LocalStateId>>,
+    /// By local state: its value; zero is none.
+    values: Vec<u32>,
+    owners: Vec<Owner>,
+    actions: Vec<Action>,
+    action_index: FxHashMap<Action, u32>,
+    /// The search ends at the first violation; else it leads to the value [`BROKEN`].
+    pub stops_at_violation: bool,
+    pub has_violation: bool,
+    pub cuts: Cuts,
+    has_crashes: bool,
+    /// Slots that are known to every value that was asked for.
+    n_slots_asked: usize,
+    leads_have_grown: bool,
+    /// Reactions of monitors that are hot, that are cold, in passing: slot, action and value.
+    pub passes_hot: FxHashSet<(u32, u32, u32)>,
+    pub passes_cold: FxHashSet<(u32, u32, u32)>,
+}
+
+impl<'a> MemoSteps<'a> {
+    pub fn new(cx: Context<'a>) -> Self {
+        let has_crashes = lock(cx.locals).exe.network.has_crashes();
+        MemoSteps {
+            cx,
+            next_poll: POLL_AFTER,
+            expander: cx.expander(),
+            locals: Vec::new(),
+            values: Vec::new(),
+            owners: Vec::new(),
+            actions: Vec::new(),
+            action_index: FxHashMap::default(),
+            stops_at_violation: true,
+            has_violation: false,
+            cuts: Cuts::default(),
+            has_crashes,
+            n_slots_asked: 0,
+            leads_have_grown: false,
+            passes_hot: FxHashSet::default(),
+            passes_cold: FxHashSet::default(),
+        }
+    }
+
+    /// The value of a local state in a slot.
+    pub fn value(&mut self, slot: u32, local: LocalStateId) -> u32 {
+        if local == 0 {
+            return ABSENT;
+        }
+        if self.locals.len() <= slot as usize {
+            self.locals.resize(slot as usize + 1, vec![0; BROKEN as usize + 1]);
+        }
+        if self.values.len() <= local as usize {
+            self.values.resize(local as usize + 1, 0);
+        }
+        let value = &mut self.values[local as usize];
+        if *value == 0 {
+            *value = self.locals[slot as usize].len() as u32;
+            self.locals[slot as usize].push(local);
+        }
+        *value
+    }
+
+    /// The local state of a value in a slot; zero where there is none.
+    pub fn local(&self, slot: u32, value: u32) -> LocalStateId {
+        self.locals.get(slot as usize).and_then(|locals| locals.get(value as usize)).copied().unwrap_or(0)
+    }
+
+    /// Different local states that occur in some slot.
+    pub fn n_local_states(&self) -> u64 {
+        self.locals.iter().map(|locals| locals.len().saturating_sub(BROKEN as usize + 1) as u64).sum()
+    }
+
+    /// Local states of the slot that has most.
+    pub fn most_local_states(&self) -> u64 {
+        let all = self.locals.iter().map(|locals| locals.len().saturating_sub(BROKEN as usize + 1) as u64);
+        all.max().unwrap_or(0)
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        let locals: usize = self.locals.iter().map(|locals| locals.capacity() * 4).sum();
+        locals + self.values.capacity() * 4 + self.expander.memo.n_bytes()
+    }
+
+    fn learn_slots(&mut self) {
+        let locals = self.expander.memo.locals();
+        let new = &locals.owners[self.owners.len()..];
+        self.owners.extend_from_slice(new);
+    }
+
+    pub fn owner(&mut self, slot: u32) -> Option<Owner> {
+        if self.owners.len() <= slot as usize {
+            self.learn_slots();
+        }
+        self.owners.get(slot as usize).copied()
+    }
+
+    /// The local state of a value; zero for monitors, which have no steps of their own.
+    fn acting_local(&self, slot: u32, value: u32) -> LocalStateId {
+        if (slot as usize) < self.expander.n_monitors() { 0 } else { self.local(slot, value) }
+    }
+
+    /// Whether the owner of a local state has a step, so that a configuration with it is not terminal.
+    pub fn can_step(&mut self, slot: u32, value: u32) -> bool {
+        let local = self.acting_local(slot, value);
+        local != 0 && is_enabled(self.expander.memo.act(local))
+    }
+
+    /// Whether a machine waits in `receive`.
+    pub fn is_blocked(&mut self, slot: u32, value: u32) -> bool {
+        let local = self.acting_local(slot, value);
+        local != 0 && self.expander.memo.act(local).kind == ActKind::Blocked
+    }
+
+    /// The temperature of the local state of a monitor.
+    pub fn temperature(&self, slot: u32, value: u32) -> Option<Temperature> {
+        let local = self.local(slot, value);
+        ((slot as usize) < self.expander.n_monitors() && local != 0)
+            .then(|| self.expander.memo.locals().temperature(local))
+    }
+
+    /// Why some step could not be computed, if there is such a step.
+    pub fn unknown(&self) -> Option<StopReason> {
+        self.expander.memo.unknown.clone()
+    }
+
+    fn action(&mut self, action: Action) -> u32 {
+        if let Some(&known) = self.action_index.get(&action) {
+            return known;
+        }
+        let number = self.actions.len() as u32;
+        self.actions.push(action.clone());
+        self.action_index.insert(action, number);
+        number
+    }
+
+    /// Looks from time to time whether to stop.
+    fn poll(&mut self) -> Result<(), Halt> {
+        if self.expander.memo.n_misses < self.next_poll {
+            return Ok(());
+        }
+        self.next_poll = self.expander.memo.n_misses + POLL_AFTER;
+        // The first reason that was given stays, so whoever asks later gets it.
+        if self.cx.stop_reason().is_some() { Err(Halt::Stopped) } else { Ok(()) }
+    }
+
+    /// A step breaks a property.
+    fn break_property(&mut self) -> Result<(), Halt> {
+        self.has_violation = true;
+        if self.stops_at_violation { Err(Halt::Stopped) } else { Ok(()) }
+    }
+
+    /// The outcomes of a machine's own part of a step.
+    fn own_steps(
+        &mut self,
+        slot: u32,
+        value: u32,
+        act: ActEntry,
+        receiver: Option<(u32, u32)>,
+        found: &mut Vec<NewEvent>,
+    ) -> Result<(), Halt> {
+        for own in 0..act.n {
+            let out = self.expander.memo.outs[(act.first + own) as usize];
+            let mut parties: Vec<(u32, u32)> = receiver.into_iter().collect();
+            if out.extra == 0 {
+                found.push(NewEvent { label: 0, parties, next: self.value(slot, out.next) });
+                continue;
+            }
+            let extra = self.expander.memo.extras[out.extra as usize];
+            let next = match extra.end {
+                End::Unknown => continue,
+                End::Stands => self.value(slot, out.next),
+                // Monitors that fail first break the property just as well.
+                End::Fault => {
+                    self.break_property()?;
+                    BROKEN
+                }
+                // Monitors observe the step before the bound cuts it, and may fail.
+                End::Cut(cut) => {
+                    self.cuts.add(cut);
+                    parties.clear();
+                    self.add_observers(extra.observed(), Action::Probe, &mut parties);
+                    if !parties.is_empty() {
+                        found.push(NewEvent { label: 0, parties, next: value });
+                    }
+                    continue;
+                }
+            };
+            self.add_observers(extra.observed(), Action::Observe, &mut parties);
+            if let (End::Stands, Some((created, local, _))) = (extra.end, extra.created) {
+                parties.push((created, self.action(Action::Create(local))));
+            }
+            if let (End::Stands, Some((network, operation))) = (extra.end, extra.birth) {
+                parties.push((network, self.action(Action::NoteCreation(operation))));
+            }
+            found.push(NewEvent { label: 0, parties, next });
+        }
+        Ok(())
+    }
+
+    /// The monitors that observe a step: one party for each.
+    fn add_observers(
+        &mut self,
+        places: Range<usize>,
+        action: impl Fn(Box<[u32]>) -> Action,
+        parties: &mut Vec<(u32, u32)>,
+    ) {
+        let observed = self.expander.memo.observed[places].to_vec();
+        let mut monitors: Vec<u32> = observed.iter().map(|&(monitor, _)| monitor).collect();
+        monitors.sort_unstable();
+        monitors.dedup();
+        for monitor in monitors {
+            let messages = observed.iter().filter(|&&(slot, _)| slot == monitor);
+            let messages: Box<[u32]> = messages.map(|&(_, message)| message).collect();
+            let action = self.action(action(messages));
+            parties.push((monitor, action));
+        }
+    }
+
+    /// Crashes happen while some slot has a step: in one event for each, where the machine itself has none.
+    fn crash(&mut self, slot: u32, act: ActEntry, found: &mut Vec<NewEvent>) {
+        let out = self.expander.memo.outs[(act.first + act.n) as usize];
+        let next = self.value(slot, out.next);
+        if is_enabled(act) {
+            found.push(NewEvent { label: CRASH_LABEL, parties: Vec::new(), next });
+            return;
+        }
+        self.learn_slots();
+        let can_step = self.action(Action::CanStep);
+        for other in self.expander.n_monitors() as u32..self.owners.len() as u32 {
+            if other != slot {
+                found.push(NewEvent { label: CRASH_LABEL, parties: vec![(other, can_step)], next });
+            }
+        }
+    }
+
+    /// What becomes of a receiver.
+    fn delivered(
+        &mut self,
+        slot: u32,
+        local: LocalStateId,
+        message: u32,
+        next: &mut Vec<u32>,
+    ) -> Result<(), Halt> {
+        let (first, n) = self.expander.memo.deliver(local, message);
+        for at in first..first + n {
+            let out = self.expander.memo.outs[at as usize];
+            match out.extra {
+                0 => next.push(self.value(slot, out.next)),
+                extra => match self.expander.memo.extras[extra as usize].end {
+                    End::Stands => next.push(self.value(slot, out.next)),
+                    End::Cut(cut) => self.cuts.add(cut),
+                    End::Fault | End::Unknown => {}
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// What becomes of a monitor.
+    fn observed(
+        &mut self,
+        slot: u32,
+        action: u32,
+        value: u32,
+        messages: &[u32],
+        next: &mut Vec<u32>,
+    ) -> Result<(), Halt> {
+        let mut local = self.local(slot, value);
+        let mut flags = 0;
+        for &message in messages {
+            let heard = self.expander.memo.hear(local, message);
+            flags |= heard.extra;
+            if heard.extra & HEARD_FAULT != 0 {
+                self.break_property()?;
+                next.push(BROKEN);
+                return Ok(());
+            }
+            if heard.extra & HEARD_UNKNOWN != 0 {
+                return Ok(());
+            }
+            local = heard.next;
+        }
+        if flags & HEARD_HOT != 0 {
+            self.passes_hot.insert((slot, action, value));
+        }
+        if flags & HEARD_COLD != 0 {
+            self.passes_cold.insert((slot, action, value));
+        }
+        next.push(self.value(slot, local));
+        Ok(())
+    }
+}
+
+fn is_enabled(act: ActEntry) -> bool {
+    match act.kind {
+        ActKind::Unasked | ActKind::Rest | ActKind::Blocked => false,
+        ActKind::Network => act.n > 0,
+        ActKind::Alone | ActKind::Deliver | ActKind::Create | ActKind::Fault | ActKind::Unknown => true,
+    }
+}
+
+impl LocalSteps for MemoSteps<'_> {
+    fn leads(&mut self, slot: u32, value: u32, found: &mut Vec<NewEvent>) -> Result<(), Halt> {
+        let local = self.acting_local(slot, value);
+        if local == 0 {
+            return Ok(());
+        }
+        self.poll()?;
+        let act = self.expander.memo.act(local);
+        match act.kind {
+            ActKind::Unasked | ActKind::Rest | ActKind::Blocked | ActKind::Unknown => {}
+            ActKind::Fault => {
+                self.break_property()?;
+                found.push(NewEvent { label: 0, parties: Vec::new(), next: BROKEN });
+            }
+            ActKind::Alone | ActKind::Create => self.own_steps(slot, value, act, None, found)?,
+            ActKind::Deliver => {
+                let (target, message) = act.delivery;
+                let action = self.action(Action::Deliver(message));
+                self.own_steps(slot, value, act, Some((target, action)), found)?;
+            }
+            ActKind::Network => {
+                for at in act.first..act.first + act.n {
+                    let out = self.expander.memo.outs[at as usize];
+                    let brought = self.expander.memo.deliveries[out.extra as usize];
+                    let parties = vec![(brought.target, self.action(Action::Deliver(brought.message)))];
+                    found.push(NewEvent { label: 0, parties, next: self.value(slot, out.next) });
+                }
+            }
+        }
+        if act.crash == Crash::Step {
+            self.crash(slot, act, found);
+        }
+        if self.has_crashes {
+            self.learn_slots();
+            if self.owners.len() > self.n_slots_asked {
+                self.leads_have_grown = self.n_slots_asked > 0;
+                self.n_slots_asked = self.owners.len();
+            }
+        }
+        Ok(())
+    }
+
+    fn react(&mut self, slot: u32, action: u32, value: u32, next: &mut Vec<u32>) -> Result<(), Halt> {
+        if value == BROKEN {
+            return Ok(());
+        }
+        self.poll()?;
+        match self.actions[action as usize].clone() {
+            Action::Deliver(message) => {
+                let local = match self.local(slot, value) {
+                    // No machine sends to one that does not exist: the network is empty.
+                    0 => self.expander.memo.empty_network(slot),
+                    local => local,
+                };
+                self.delivered(slot, local, message, next)
+            }
+            Action::Observe(messages) => self.observed(slot, action, value, &messages, next),
+            Action::Probe(messages) => {
+                let mut after = Vec::new();
+                self.observed(slot, action, value, &messages, &mut after)?;
+                next.extend(after.first().map(|&after| if after == BROKEN { BROKEN } else { value }));
+                Ok(())
+            }
+            Action::Create(local) => {
+                if value == ABSENT {
+                    next.push(self.value(slot, local));
+                }
+                Ok(())
+            }
+            Action::NoteCreation(operation) => match self.local(slot, value) {
+                // Of an empty network there is nothing to know.
+                0 => {
+                    next.push(value);
+                    Ok(())
+                }
+                local => self.delivered(slot, local, operation, next),
+            },
+            Action::CanStep => {
+                if self.can_step(slot, value) {
+                    next.push(value);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn leads_have_grown(&mut self) -> bool {
+        std::mem::take(&mut self.leads_have_grown)
+    }
+}

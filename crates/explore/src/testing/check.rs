@@ -1,0 +1,498 @@
+//! The testing engine: schedule after schedule, on all cores.
+//!
+//! What schedule number i does depends on the seed, the options and i alone. Threads take blocks of consecutive
+//! numbers; a violation in schedule i cancels only larger numbers, and blocks are merged in order, so the answer,
+//! the figures and the coverage are those of a single thread, unless somebody stops the search early.
+//!
+//! The length of schedules, which some strategies want to know, is learnt from the first [`N_CALIBRATION`] schedules;
+//! these are run one after the other before any other.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use allways_machine::{Executable, Kernel};
+use allways_run::{Bound, Cancel, Guarantee, Observer, Progress, Schedule, StopReason, Verdict};
+
+use super::crash::Crashes;
+use super::finish;
+use super::options::CheckOptions;
+use super::report::{Report, Statistics};
+use super::rng;
+use super::run::{Ended, Rules, run};
+use super::strategy::{Plan, ScheduleFairness, Strategy, StrategyKind};
+use crate::coverage::Coverage;
+use crate::error::InternalError;
+use crate::liveness;
+use crate::liveness::Break;
+use crate::liveness::Fairness;
+use crate::liveness::heat::{Heat, Watch};
+use crate::shrink::same_place;
+
+/// Schedules from which the length of the rest is learnt.
+const N_CALIBRATION: u64 = 8;
+/// What is thought of the length before anything is known.
+const FIRST_LENGTH: u64 = 64;
+/// Schedules that a thread takes at a time.
+const BLOCK: u64 = 32;
+/// Places of violations that are told apart when told to go on.
+const MAX_FINDINGS: usize = 64;
+/// The first so many schedules, and one in the square of it later, search for certain liveness violations without
+/// regard to price when the step bound cuts them.
+const N_THOROUGH: u64 = 16;
+/// Steps between two reports of progress.
+const PROGRESS_STEPS: u64 = 1 << 16;
+
+/// Tests one executable.
+pub fn check(
+    exe: &Arc<Executable>,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<Report, InternalError> {
+    let shared = Shared {
+        exe,
+        options,
+        observer,
+        cancel,
+        next: AtomicU64::new(0),
+        best: AtomicU64::new(u64::MAX),
+        is_stopped: AtomicBool::new(false),
+        n_schedules: AtomicU64::new(0),
+        n_steps: AtomicU64::new(0),
+        max_length: AtomicU64::new(0),
+        merger: Mutex::new(Merger::new(exe, options.explore)),
+    };
+    shared.run();
+    let Shared { merger, .. } = shared;
+    let merger = merger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    merger.report(exe, options, cancel)
+}
+
+/// A violation as it was found.
+#[derive(Clone, Debug)]
+pub(crate) struct RawFinding {
+    pub index: u64,
+    pub strategy: StrategyKind,
+    pub violation: Box<allways_run::Violation>,
+    pub schedule: Schedule,
+    pub loop_start: Option<usize>,
+    pub n_schedules: u64,
+}
+
+impl RawFinding {
+    fn new(index: u64, strategy: StrategyKind, run: &Schedule, found: Break) -> Self {
+        let mut schedule = run.clone();
+        schedule.choices.extend(found.more);
+        let loop_start = found.n_lap.map(|n_lap| schedule.len() - n_lap);
+        RawFinding { index, strategy, violation: found.violation, schedule, loop_start, n_schedules: 1 }
+    }
+
+    /// Whether both broke the same property in the same place.
+    fn is_same(&self, other: &RawFinding) -> bool {
+        same_place(&self.violation, &other.violation)
+    }
+}
+
+struct Shared<'a> {
+    exe: &'a Arc<Executable>,
+    options: &'a CheckOptions,
+    observer: &'a dyn Observer,
+    cancel: &'a dyn Cancel,
+    /// The first schedule that nobody has taken.
+    next: AtomicU64,
+    /// The smallest schedule known to be violated.
+    best: AtomicU64,
+    is_stopped: AtomicBool,
+    // For progress only.
+    n_schedules: AtomicU64,
+    n_steps: AtomicU64,
+    max_length: AtomicU64,
+    merger: Mutex<Merger>,
+}
+
+impl Shared<'_> {
+    fn run(&self) {
+        let options = self.options;
+        if options.liveness.fairness == Fairness::Weak && self.weak_search() {
+            return;
+        }
+        let n_schedules = options.n_schedules.unwrap_or(u64::MAX);
+        let mut worker = Worker::new(self);
+        // An enumeration has one order.
+        let n_alone = match options.strategy {
+            StrategyKind::DepthFirst => n_schedules,
+            _ => n_schedules.min(N_CALIBRATION),
+        };
+        self.next.store(n_alone, Ordering::Relaxed);
+        let mut at = 0;
+        while at < n_alone && !self.is_over(at) {
+            let end = n_alone.min(at.saturating_add(BLOCK));
+            if !worker.block(at, end) {
+                return;
+            }
+            at = end;
+        }
+        if n_alone == n_schedules {
+            return;
+        }
+        let length = worker.length;
+        let n_threads = options.n_threads.max(1) as u64;
+        let block = (n_schedules / (4 * n_threads)).clamp(1, BLOCK);
+        std::thread::scope(|scope| {
+            for _ in 1..n_threads {
+                scope.spawn(|| {
+                    let mut worker = Worker::new(self);
+                    worker.length = length;
+                    worker.blocks(block, n_schedules);
+                });
+            }
+            worker.blocks(block, n_schedules);
+        });
+    }
+
+    /// Looks for fair loops in what is near the beginning. Says whether the search is over with that.
+    fn weak_search(&self) -> bool {
+        let options = self.options;
+        let heat = Heat::new(self.exe);
+        if !heat.has_liveness() || options.liveness.configurations == 0 {
+            return false;
+        }
+        let mut kernel = Kernel::with_stop(self.exe.clone(), options.limits, self);
+        let is_cancelled = || self.asks_to_stop();
+        let search = liveness::weak::search(&mut kernel, &heat, options.liveness.allowance(), &is_cancelled);
+        let mut merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
+        merger.total.n_searches += 1;
+        merger.total.n_open_searches += u64::from(search == liveness::Search::Open);
+        let Some(found) = search.into_break(self.exe, Fairness::Weak) else { return false };
+        let schedule = Schedule::default();
+        merger.add_finding(RawFinding::new(0, StrategyKind::DepthFirst, &schedule, found));
+        merger.total.n_violated += 1;
+        !options.explore
+    }
+
+    /// Whether schedules from `index` on are of no interest any more.
+    fn is_over(&self, index: u64) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+            || (!self.options.explore && index > self.best.load(Ordering::Relaxed))
+    }
+
+    fn asks_to_stop(&self) -> bool {
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return true;
+        }
+        let Some(reason) = self.cancel.reason() else { return false };
+        let mut merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
+        merger.stopped.get_or_insert(reason);
+        self.is_stopped.store(true, Ordering::Relaxed);
+        true
+    }
+
+    fn tell(&self) {
+        self.observer.progress(&Progress {
+            n_schedules: Some(self.n_schedules.load(Ordering::Relaxed)),
+            n_steps: self.n_steps.load(Ordering::Relaxed),
+            depth: self.max_length.load(Ordering::Relaxed),
+            // A merger that is busy has news soon enough.
+            n_covered: self.merger.try_lock().ok().map(|merger| merger.coverage.n_covered()),
+            ..Progress::default()
+        });
+    }
+}
+
+/// What stops a search stops the handlers in it.
+impl Cancel for Shared<'_> {
+    fn reason(&self) -> Option<StopReason> {
+        if !self.asks_to_stop() {
+            return None;
+        }
+        let merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
+        merger.stopped.clone()
+    }
+
+    fn last_reason(&self) -> Option<StopReason> {
+        self.cancel.last_reason()
+    }
+}
+
+/// One thread with its kernel, its strategies, and what it has covered.
+struct Worker<'a> {
+    shared: &'a Shared<'a>,
+    kernel: Kernel<'a>,
+    watch: Watch,
+    crashes: Crashes,
+    strategies: Vec<(StrategyKind, Box<dyn Strategy>, Rules)>,
+    /// How long schedules are thought to be. Changes during calibration only.
+    length: u64,
+    n_steps_untold: u64,
+}
+
+impl<'a> Worker<'a> {
+    fn new(shared: &'a Shared<'a>) -> Self {
+        let mut kernel = Kernel::with_stop(shared.exe.clone(), shared.options.limits, shared);
+        kernel.set_transient(true);
+        Worker {
+            shared,
+            kernel,
+            watch: Watch::new(shared.exe),
+            crashes: Crashes::new(),
+            strategies: Vec::new(),
+            length: FIRST_LENGTH,
+            n_steps_untold: 0,
+        }
+    }
+
+    /// Takes blocks for as long as there are some.
+    fn blocks(&mut self, block: u64, n_schedules: u64) {
+        loop {
+            let start = self.shared.next.fetch_add(block, Ordering::Relaxed);
+            if start >= n_schedules || self.shared.is_over(start) {
+                return;
+            }
+            if !self.block(start, n_schedules.min(start.saturating_add(block))) {
+                return;
+            }
+        }
+    }
+
+    /// Runs the schedules of a block and merges them. Says whether there may be more to do.
+    fn block(&mut self, start: u64, end: u64) -> bool {
+        let mut block = Block { start, end, ..Block::default() };
+        let mut goes_on = true;
+        for index in start..end {
+            if self.shared.is_over(index) || self.shared.asks_to_stop() {
+                goes_on = false;
+                break;
+            }
+            match self.schedule(index, &mut block) {
+                Next::More => {}
+                Next::NoMore => {
+                    block.is_last = true;
+                    goes_on = false;
+                    break;
+                }
+                Next::Stop => {
+                    goes_on = false;
+                    break;
+                }
+            }
+        }
+        block.fresh = self.watch.coverage.take_fresh();
+        let mut merger = self.shared.merger.lock().unwrap_or_else(PoisonError::into_inner);
+        merger.add(block);
+        goes_on
+    }
+
+    fn schedule(&mut self, index: u64, block: &mut Block) -> Next {
+        let shared = self.shared;
+        let options = shared.options;
+        let kind = options.strategy.of_schedule(index);
+        let at = self.strategies.iter().position(|(known, _, _)| *known == kind).unwrap_or_else(|| {
+            self.strategies.push((kind, kind.make(), Rules::new(options, kind)));
+            self.strategies.len() - 1
+        });
+        let (_, strategy, rules) = &mut self.strategies[at];
+        let n_unfair = options.unfair_prefix(self.length);
+        rules.fair_from = match kind.fairness() {
+            ScheduleFairness::Always => 0,
+            ScheduleFairness::Suffix => n_unfair,
+            ScheduleFairness::Never => u64::MAX,
+        };
+        let plan = Plan {
+            seed: rng::derive(options.seed, index),
+            length: self.length.min(rules.step_bound).max(1),
+            n_unfair,
+        };
+        if !strategy.begin(&plan) {
+            return Next::NoMore;
+        }
+        self.crashes.begin(&plan);
+        rules.is_thorough = index < N_THOROUGH || index.is_multiple_of(N_THOROUGH * N_THOROUGH);
+        self.kernel.reset();
+        let mut statistics = Statistics::default();
+        let mut n_told = 0;
+        let untold = &mut self.n_steps_untold;
+        let mut poll = |n_steps: u64| {
+            if n_steps > n_told {
+                *untold += n_steps - n_told;
+                n_told = n_steps;
+                if *untold >= PROGRESS_STEPS {
+                    shared.n_steps.fetch_add(std::mem::take(untold), Ordering::Relaxed);
+                    shared.tell();
+                }
+            }
+            shared.is_over(index) || shared.asks_to_stop()
+        };
+        let ended = run(
+            &mut self.kernel,
+            strategy.as_mut(),
+            &mut self.crashes,
+            &mut self.watch,
+            rules,
+            &mut statistics,
+            &mut poll,
+        );
+        self.n_steps_untold += self.kernel.n_steps() - n_told;
+        if let Ended::Cancelled = ended {
+            return Next::Stop;
+        }
+        let length = self.kernel.schedule().len() as u64;
+        shared.n_schedules.fetch_add(1, Ordering::Relaxed);
+        shared.max_length.fetch_max(length, Ordering::Relaxed);
+        if self.n_steps_untold >= PROGRESS_STEPS {
+            shared.n_steps.fetch_add(std::mem::take(&mut self.n_steps_untold), Ordering::Relaxed);
+            shared.tell();
+        }
+        if index < N_CALIBRATION {
+            self.length = if index == 0 { length.max(1) } else { self.length.max(length) };
+        }
+        statistics.n_schedules = 1;
+        statistics.n_steps = self.kernel.n_steps();
+        statistics.n_choices = length;
+        statistics.min_length = length;
+        statistics.max_length = length;
+        let mut next = Next::More;
+        match ended {
+            Ended::Quiescent | Ended::Cancelled => {}
+            Ended::Bounded => statistics.n_bounded = 1,
+            Ended::Unknown(reason) => {
+                statistics.n_unknown = 1;
+                block.unknown.get_or_insert(reason);
+            }
+            Ended::Violated(found) => {
+                statistics.n_violated = 1;
+                block.findings.push(RawFinding::new(index, kind, self.kernel.schedule(), found));
+                if !options.explore {
+                    shared.best.fetch_min(index, Ordering::Relaxed);
+                    next = Next::Stop;
+                }
+            }
+        }
+        block.statistics.add(&statistics);
+        next
+    }
+}
+
+enum Next {
+    More,
+    /// The strategy has nothing left to try.
+    NoMore,
+    /// Cancelled, or a violation was found.
+    Stop,
+}
+
+/// The outcome of consecutive schedules.
+#[derive(Default)]
+struct Block {
+    start: u64,
+    end: u64,
+    statistics: Statistics,
+    /// What the thread covered here for the first time. Since a thread takes blocks in order, whatever it covered before
+    /// is merged before.
+    fresh: Vec<u32>,
+    findings: Vec<RawFinding>,
+    unknown: Option<StopReason>,
+    /// The enumeration ended here.
+    is_last: bool,
+}
+
+/// Puts blocks together in order.
+struct Merger {
+    goes_on: bool,
+    next: u64,
+    waiting: BTreeMap<u64, Block>,
+    total: Statistics,
+    coverage: Coverage,
+    findings: Vec<RawFinding>,
+    unknown: Option<StopReason>,
+    is_exhausted: bool,
+    is_complete: bool,
+    stopped: Option<StopReason>,
+}
+
+impl Merger {
+    fn new(exe: &Executable, goes_on: bool) -> Self {
+        Merger {
+            goes_on,
+            next: 0,
+            waiting: BTreeMap::new(),
+            total: Statistics::default(),
+            coverage: Coverage::new(exe),
+            findings: Vec::new(),
+            unknown: None,
+            is_exhausted: false,
+            is_complete: false,
+            stopped: None,
+        }
+    }
+
+    fn add(&mut self, block: Block) {
+        if self.is_complete {
+            return;
+        }
+        self.waiting.insert(block.start, block);
+        while let Some(block) = self.waiting.remove(&self.next) {
+            self.next = block.end;
+            self.merge(block);
+        }
+    }
+
+    fn merge(&mut self, block: Block) {
+        if self.is_complete {
+            return;
+        }
+        self.total.add(&block.statistics);
+        self.coverage.merge(&block.fresh);
+        if self.unknown.is_none() {
+            self.unknown = block.unknown;
+        }
+        self.is_exhausted |= block.is_last;
+        for finding in block.findings {
+            self.is_complete |= !self.goes_on;
+            self.add_finding(finding);
+        }
+    }
+
+    fn add_finding(&mut self, finding: RawFinding) {
+        if let Some(known) = self.findings.iter_mut().find(|known| known.is_same(&finding)) {
+            known.n_schedules += 1;
+        } else if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
+
+    fn report(
+        mut self,
+        exe: &Arc<Executable>,
+        options: &CheckOptions,
+        cancel: &dyn Cancel,
+    ) -> Result<Report, InternalError> {
+        // A search that was stopped leaves holes; what lies behind them counts all the same.
+        for (_, block) in std::mem::take(&mut self.waiting) {
+            self.merge(block);
+        }
+        let mut findings = Vec::new();
+        for raw in self.findings {
+            findings.push(finish::finish(exe, options, raw, cancel)?);
+        }
+        let total = self.total;
+        let verdict = match (findings.first(), self.unknown) {
+            (Some(first), _) => Verdict::Violated(Box::new(first.counterexample.clone())),
+            (None, Some(reason)) => Verdict::Unknown(reason),
+            (None, None) => match &self.stopped {
+                Some(StopReason::Interrupted) => Verdict::Unknown(StopReason::Interrupted),
+                Some(reason) if total.n_schedules == 0 => Verdict::Unknown(reason.clone()),
+                _ => Verdict::Holds(guarantee(&total, self.is_exhausted, options)),
+            },
+        };
+        Ok(Report { verdict, findings, statistics: total, coverage: self.coverage, stopped: self.stopped })
+    }
+}
+
+fn guarantee(total: &Statistics, is_exhausted: bool, options: &CheckOptions) -> Guarantee {
+    match (is_exhausted, options.step_bound(options.strategy)) {
+        (true, Some(bound)) if total.n_bounded > 0 => Guarantee::UpTo(vec![Bound::Steps(bound)]),
+        (true, _) => Guarantee::Exhaustive,
+        (false, _) => Guarantee::Sampled { n_schedules: total.n_schedules, n_steps: total.n_steps },
+    }
+}
