@@ -62,6 +62,7 @@ pub fn run(args: &[&str]) -> ExitCode {
                     "broadcasts" => Some(Only::Broadcasts),
                     "liveness-cycles" => Some(Only::LivenessCycles),
                     "races" => Some(Only::Races),
+                    "carriers" => Some(Only::Carriers),
                     _ => known.map(Only::Profile),
                 };
                 only.is_some()
@@ -504,7 +505,7 @@ fn usage() -> ExitCode {
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
-    println!("  profiles: {}, ledgers, broadcasts, liveness-cycles, races", names.join(", "));
+    println!("  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers", names.join(", "));
     println!("cargo xtask differential --boogie [--programs N] [--seed S]");
     ExitCode::from(2)
 }

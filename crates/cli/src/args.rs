@@ -465,8 +465,9 @@ pub struct ProveArgs {
     pub fairness: ProveFairnessArg,
 
     /// The reductions to use: `all`, `none`, `default`, or names: dead-variables, unread-payloads,
-    /// collection-order, broadcasts, symmetry, persistent-sets, path-compression, timer-stutter, confluent-sends, lazy-faults. None changes
-    /// a verdict; the first three are also for `--engine asi`
+    /// collection-order, broadcasts, symmetry, persistent-sets, path-compression, timer-stutter, confluent-sends, lazy-faults,
+    /// data-independence. None changes
+    /// a verdict; the first three and the last are also for `--engine asi`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = reduction)]
     pub reductions: Vec<String>,
 

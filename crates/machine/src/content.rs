@@ -182,7 +182,9 @@ impl ContentHashes {
     #[inline]
     fn value(&mut self, exe: &Executable, store: &Store, value: Value) -> u64 {
         match value.view() {
-            View::Null | View::Bool(_) | View::Int(_) | View::Event(_) | View::Hole(_) => value.bits(),
+            View::Null | View::Bool(_) | View::Int(_) | View::Event(_) | View::Hole(_) | View::Atom(..) => {
+                value.bits()
+            }
             View::Ref(instance, permission) => {
                 fold(self.instance(exe, instance), u64::from(permission.as_u32()))
             }

@@ -327,6 +327,11 @@ impl Encoder<'_> {
             View::Null => self.out.push(0),
             View::Bool(b) => self.out.push(1 + b as u8),
             View::Int(n) => self.int(n),
+            View::Atom(class, n) => {
+                self.out.push(20);
+                self.number(class.into());
+                self.number(n.into());
+            }
             View::Event(event) => {
                 self.out.push(4);
                 self.number(event as u64);

@@ -367,7 +367,7 @@ pub(crate) fn has_class(value: Value, class: Class) -> bool {
     match value.view() {
         View::Null => !matches!(class, Class::Int | Class::Bool | Class::Float | Class::String),
         View::Bool(_) => matches!(class, Class::Bool | Class::Any),
-        View::Int(_) => matches!(class, Class::Int | Class::Any),
+        View::Int(_) | View::Atom(..) => matches!(class, Class::Int | Class::Any),
         View::Event(_) => matches!(class, Class::Event | Class::Any),
         View::Ref(..) => matches!(class, Class::Machine | Class::Any),
         View::Hole(_) => false,
@@ -393,7 +393,7 @@ pub(crate) fn describe(value: Value) -> &'static str {
     match value.view() {
         View::Null => "null",
         View::Bool(_) => "of class bool",
-        View::Int(_) | View::Node(Kind::Int, _) => "of class int",
+        View::Int(_) | View::Atom(..) | View::Node(Kind::Int, _) => "of class int",
         View::Event(_) => "of class event",
         View::Ref(..) => "of class machine",
         View::Node(Kind::Float, _) => "of class float",

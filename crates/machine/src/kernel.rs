@@ -37,6 +37,7 @@ use allways_run::{
 
 use crate::Executable;
 use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Mover, Pending, Status};
+use crate::data::DataPlan;
 use crate::instances::KnownInstances;
 use crate::interpret::{Context, Effect, HALT_EVENT, Input, NULL_EVENT, resume};
 use crate::ir::{Action, Operand, OperandView, ReceiveTable, StateDef};
@@ -147,6 +148,11 @@ impl<'c> Kernel<'c> {
         };
         kernel.reset();
         kernel
+    }
+
+    /// Takes chosen numbers to be equivalent, as far as a plan says, and reports to it what shows the difference.
+    pub fn set_data(&mut self, plan: Option<Arc<DataPlan>>) {
+        self.store.data = plan;
     }
 
     /// Back to before the first step, which starts the monitors and the main machine.

@@ -14,6 +14,7 @@
 pub mod broadcast;
 pub mod configuration;
 pub mod content;
+pub mod data;
 pub mod demand;
 pub mod drops;
 pub mod encode;
@@ -37,6 +38,7 @@ pub mod value;
 pub mod verify;
 
 pub use configuration::{Configuration, Local, Message, Pending, Status};
+pub use data::DataPlan;
 pub use executable::Executable;
 pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, Snapshot, must_wait};
 pub use network::{Copies, InFlight, LateArrival, Network, UnknownName};

@@ -4,33 +4,47 @@
 //! one in twenty. [`Answers`] are those that are looked at under a bound: from the first to the last, evenly spread, so that
 //! two of them already see both sides of a comparison.
 
+use std::sync::Arc;
+
+use crate::data::DataPlan;
 use crate::kernel::{DataPoint, Oracle};
 
 /// The answers to one data choice that are looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answers {
     /// How many, one at least.
     pub n: u32,
     /// How many there are.
     n_all: u32,
+    /// Those that represent all others, if not all are explored.
+    representatives: Option<Arc<[u32]>>,
 }
 
 impl Answers {
     /// Under a bound on the answers to choices of numbers. Others are never bounded: that somebody among several is left out
     /// would make a difference between machines that are alike, and an order of collections that have none.
-    pub fn to(point: DataPoint, bound: Option<u32>) -> Self {
+    pub fn to(point: DataPoint, bound: Option<u32>, plan: Option<&DataPlan>) -> Self {
         let n_all = point.n_answers;
+        if let Some(representatives) =
+            plan.and_then(|plan| plan.answers(point.pc)).filter(|_| point.is_number)
+        {
+            let n = representatives.len() as u32;
+            return Answers { n, n_all, representatives: Some(representatives) };
+        }
         let bound = bound.filter(|_| point.is_number).unwrap_or(n_all);
-        Answers { n: n_all.min(bound.max(1)), n_all }
+        Answers { n: n_all.min(bound.max(1)), n_all, representatives: None }
     }
 
     /// Some are not looked at.
-    pub fn is_bounded(self) -> bool {
-        self.n < self.n_all
+    pub fn is_bounded(&self) -> bool {
+        self.n < self.n_all && self.representatives.is_none()
     }
 
     /// The one at a place below `n`; they ascend.
-    pub fn at(self, place: u32) -> u32 {
+    pub fn at(&self, place: u32) -> u32 {
+        if let Some(representatives) = &self.representatives {
+            return representatives[place as usize];
+        }
         match (self.is_bounded(), u64::from(self.n)) {
             (false, _) => place,
             (true, 1) => 0,
@@ -47,31 +61,32 @@ pub struct Script {
     at: usize,
     /// Of answers to choices of numbers.
     bound: Option<u32>,
+    plan: Option<Arc<DataPlan>>,
 }
 
 impl Script {
-    /// One that gives so many answers to a choice of a number, at most.
-    pub fn bounded(bound: Option<u32>) -> Self {
-        Script { bound, ..Script::default() }
+    /// One that gives so many answers to a choice of a number, at most, or those that represent all others.
+    pub fn bounded(bound: Option<u32>, plan: Option<Arc<DataPlan>>) -> Self {
+        Script { bound, plan, ..Script::default() }
     }
 
     /// The answer to the next question, which has `n` answers.
     pub fn ask(&mut self, n: u32) -> u32 {
-        self.next(Answers { n, n_all: n })
+        self.next(Answers { n, n_all: n, representatives: None })
     }
 
     fn next(&mut self, answers: Answers) -> u32 {
         if self.at == self.answers.len() {
             self.answers.push((0, answers));
         }
-        let (place, answers) = self.answers[self.at];
+        let (place, answers) = &self.answers[self.at];
         self.at += 1;
-        answers.at(place)
+        answers.at(*place)
     }
 
     /// The answers given so far.
     pub fn given(&self) -> impl Iterator<Item = u32> + '_ {
-        self.answers[..self.at].iter().map(|&(place, answers)| answers.at(place))
+        self.answers[..self.at].iter().map(|(place, answers)| answers.at(*place))
     }
 
     /// Makes this the next script; false when all were seen.
@@ -90,7 +105,7 @@ impl Script {
 
 impl Oracle for Script {
     fn answer(&mut self, point: DataPoint) -> u32 {
-        self.next(Answers::to(point, self.bound))
+        self.next(Answers::to(point, self.bound, self.plan.as_deref()))
     }
 }
 
@@ -116,7 +131,7 @@ mod tests {
     #[test]
     fn a_bound_spreads_answers_from_the_first_to_the_last() {
         let spread = |n, n_all| -> Vec<u32> {
-            let answers = Answers { n, n_all };
+            let answers = Answers { n, n_all, representatives: None };
             (0..n).map(|place| answers.at(place)).collect()
         };
         assert_eq!(spread(1, 100), [0]);

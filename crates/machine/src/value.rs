@@ -71,6 +71,8 @@ impl Flags {
     pub const REFS: Flags = Flags(8);
     /// Is changed in place by the one place that holds it.
     pub const DRAFT: Flags = Flags(16);
+    /// Contains an atom, see [`crate::data`]: comparing it is reported.
+    pub const ATOMS: Flags = Flags(32);
 
     #[inline]
     pub fn has(self, other: Flags) -> bool {
@@ -96,6 +98,7 @@ const EVENT: u64 = 3;
 const REF: u64 = 4;
 const NODE: u64 = 5;
 const HOLE: u64 = 6;
+const ATOM: u64 = 7;
 
 /// A value taken apart as far as its word tells.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -109,6 +112,8 @@ pub enum View {
     Node(Kind, u32),
     /// A freed slot and the one freed before it.
     Hole(Option<u32>),
+    /// An integer that stands for others: its class and itself. See [`crate::data`].
+    Atom(u32, u32),
 }
 
 impl Value {
@@ -157,6 +162,12 @@ impl Value {
         }
     }
 
+    /// A number that stands for all of its block in a class.
+    #[inline]
+    pub(crate) const fn atom(class: u32, number: u32) -> Value {
+        Value((number as u64) << 32 | (class as u64) << 4 | ATOM)
+    }
+
     /// The word. Equal words are equal in content and storage order, within one store.
     #[inline]
     pub const fn bits(self) -> u64 {
@@ -180,6 +191,7 @@ impl Value {
                 PermissionId::from_u32((self.0 as u32) >> 4),
             ),
             NODE => View::Node(self.kind_bits(), (self.0 >> 32) as u32),
+            ATOM => View::Atom((self.0 as u32) >> 4, (self.0 >> 32) as u32),
             _ => View::Hole(((self.0 >> 32) as u32).checked_sub(1)),
         }
     }
@@ -203,6 +215,11 @@ impl Value {
     #[inline]
     pub(crate) fn is_draft(self) -> bool {
         self.0 & (TAG | 16 << 8) == NODE | 16 << 8
+    }
+
+    #[inline]
+    pub(crate) fn is_atom(self) -> bool {
+        self.0 & TAG == ATOM
     }
 
     #[inline]
@@ -240,8 +257,9 @@ impl Value {
     #[inline]
     pub fn flags(self) -> Flags {
         match self.0 & TAG {
-            NODE => Flags((self.0 >> 8 & 0x1f) as u8),
+            NODE => Flags((self.0 >> 8 & 0x3f) as u8),
             REF => Flags::LOOSE.with(Flags::REFS),
+            ATOM => Flags::LOOSE.with(Flags::ATOMS),
             _ => Flags::NONE,
         }
     }
@@ -257,6 +275,7 @@ impl std::fmt::Debug for Value {
             View::Ref(instance, permission) => write!(f, "{instance:?}/{permission:?}"),
             View::Node(kind, id) => write!(f, "{kind:?}#{id}"),
             View::Hole(next) => write!(f, "hole({next:?})"),
+            View::Atom(class, n) => write!(f, "{n}~{class}"),
         }
     }
 }

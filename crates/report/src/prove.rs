@@ -201,6 +201,8 @@ pub struct Saved {
     pub persistent_sets: u64,
     /// Steps that change nothing.
     pub timer_stutter: u64,
+    /// Answers of `choose` that others represent.
+    pub data_independence: u64,
 }
 
 pub fn render_statistics(report: &ProveReport) -> String {
@@ -332,6 +334,11 @@ fn render_search(report: &ProveReport, s: &Statistics) -> String {
         ),
         (r.persistent_sets, "step postponed", "steps postponed"),
         (r.timer_stutter, "step that changes nothing", "steps that change nothing"),
+        (
+            r.data_independence,
+            "answer of `choose` that another one represents",
+            "answers of `choose` that others represent",
+        ),
     ]
     .into_iter()
     .filter(|(n, ..)| *n > 0)

@@ -7,6 +7,7 @@ use allways_p::hir::{EventId, MachineKind, Program};
 use allways_run::{NetworkModel, NetworkOptions};
 
 use crate::generate::broadcasts::broadcasts;
+use crate::generate::carrier::carrier;
 use crate::generate::circle::circle;
 use crate::generate::ledger::ledger;
 use crate::generate::liveness_cycles::liveness_cycles;
@@ -128,6 +129,7 @@ pub enum Only {
     Broadcasts,
     LivenessCycles,
     Races,
+    Carriers,
 }
 
 /// Which network random programs run over.
@@ -149,12 +151,14 @@ pub fn program_of(seed: u64, over: Over) -> String {
         Some(Only::Broadcasts) => broadcasts(seed),
         Some(Only::LivenessCycles) => liveness_cycles(seed),
         Some(Only::Races) => races(seed),
+        Some(Only::Carriers) => carrier(seed),
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
         None if seed % 5 == 2 => ledger(seed),
         None if seed % 10 == 4 => broadcasts(seed),
         None if seed % 20 == 9 => liveness_cycles(seed),
         // Kinds come in turn.
         None if seed % 20 == 19 => races(seed / 20),
+        None if seed % 20 == 16 => carrier(seed / 20),
         None => generate_any(seed).0,
     }
 }

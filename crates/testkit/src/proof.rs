@@ -124,6 +124,7 @@ pub fn compare_within(
         fairness: None,
         probes: false,
         limits: Limits { instructions: 20_000, call_depth: 500, ..Limits::default() },
+        ..ProveOptions::default()
     };
     let (report, found) = survey(exe, &options, &Quiet, &Never).map_err(|error| error.to_string())?;
     let judged = Judged { reductions: way.reductions, order: way.order, within };
@@ -190,7 +191,9 @@ pub fn judge(
             let mut reductions = way.reductions.over(exe);
             // It is for searches without bounds.
             reductions.persistent_sets &= within.bounds == SearchBounds::default();
-            let projection = Projection { program: &loaded.program, exe, reductions };
+            // Chosen numbers stand for others.
+            let hides_numbers = report.statistics.saved.n_equivalent > 0;
+            let projection = Projection { program: &loaded.program, exe, reductions, hides_numbers };
             let found = summary_of(&loaded.program, exe, found);
             let (expected, found) = (projection.summary(oracle), projection.summary(&found));
             let scene = Scene { program: &loaded.program, sources: &loaded.sources };
@@ -248,6 +251,7 @@ struct Projection<'a> {
     program: &'a Program,
     exe: &'a Executable,
     reductions: Reductions,
+    hides_numbers: bool,
 }
 
 impl Projection<'_> {
@@ -427,6 +431,7 @@ impl Projection<'_> {
                 }
                 Value::Map(entries.into_iter().collect())
             }
+            Value::Int(_) if self.hides_numbers => Value::Int(0),
             simple => simple.clone(),
         }
     }

@@ -261,6 +261,7 @@ impl Viewer<'_> {
             View::Null => Value::Null,
             View::Bool(b) => Value::Bool(b),
             View::Int(n) => Value::Int(n),
+            View::Atom(_, n) => Value::Int(n.into()),
             View::Event(event) => Value::Event(EventId::from_u32(event)),
             View::Ref(instance, _) => Value::Machine(self.path(instance), [].into()),
             View::Hole(_) => unreachable!("a freed slot is no element"),

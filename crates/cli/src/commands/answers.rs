@@ -157,6 +157,7 @@ fn search_statistics(statistics: &ProveStatistics) -> prove_report::Statistics {
             symmetry: saved.n_renamed,
             persistent_sets: saved.n_put_off + saved.n_merged,
             timer_stutter: saved.n_stuttering,
+            data_independence: saved.n_equivalent,
         },
     }
 }

@@ -336,6 +336,7 @@ fn almost_sync_options(args: &ProveArgs) -> AlmostSyncOptions {
         flood: args.almost_sync.flood,
         certificate: args.almost_sync.certificate.is_some(),
         max_states: args.almost_sync.max_states,
+        data_independence: reductions.data_independence,
         simplify: Simplify {
             dead_variables: reductions.dead_variables,
             unread_payloads: reductions.unread_payloads,

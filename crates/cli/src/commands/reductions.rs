@@ -70,7 +70,8 @@ pub fn notes(args: &ProveArgs) -> Vec<String> {
 /// Why a reduction has no part in a search that is asked for like this, whatever the program.
 fn in_vain(args: &ProveArgs, name: &str) -> Option<&'static str> {
     if args.engine() == engine::ALMOST_SYNC {
-        let is_known = matches!(name, "dead-variables" | "unread-payloads" | "collection-order");
+        let is_known =
+            matches!(name, "dead-variables" | "unread-payloads" | "collection-order" | "data-independence");
         return (!is_known).then_some("it is for `--engine explicit`");
     }
     let network = args.network.options();
@@ -105,6 +106,12 @@ fn in_vain(args: &ProveArgs, name: &str) -> Option<&'static str> {
         }
         "confluent-sends" if has_faults && !reductions(args).lazy_faults => {
             Some("with faults it needs `lazy-faults`, too")
+        }
+        "data-independence" if args.max_choices.is_some() || !args.max_value.is_empty() => {
+            Some("it is for searches without a bound on answers or variables")
+        }
+        "data-independence" if args.fairness == ProveFairnessArg::Weak => {
+            Some("it is for `--fairness random` and `--fairness none`")
         }
         "lazy-faults" if !has_faults => Some("it is for networks with faults"),
         "lazy-faults" if network.model == NetworkModel::Inbox && network.crash.is_empty() => {

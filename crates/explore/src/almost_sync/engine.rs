@@ -24,6 +24,7 @@ use crate::error::InternalError;
 use crate::search::counterexample::{self, StepName};
 use crate::search::local::states::{Given, LocalStateId, LocalStates, Owner};
 use crate::search::options::{SearchBounds, StoreKind};
+use crate::search::reduce::data_independence;
 use crate::search::report::{ProveReport, ProveStatistics, Remarks};
 use crate::shrink;
 
@@ -41,6 +42,25 @@ const MAX_TRIALS: u32 = 200;
 /// # Errors
 /// When a violation was found that does not replay: a fault of Allways.
 pub fn prove(
+    exe: &Arc<Executable>,
+    options: &AlmostSyncOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<AlmostSyncReport, InternalError> {
+    data_independence::refine(
+        exe,
+        options.data_independence && !options.certificate,
+        cancel,
+        |data, cancel| {
+            let options = AlmostSyncOptions { data, ..options.clone() };
+            prove_by_plan(exe, &options, observer, cancel)
+        },
+        |found| found.as_ref().is_ok_and(|found| matches!(found.report.verdict, Verdict::Violated(_))),
+    )
+}
+
+/// The search, with the answers that its plan says.
+fn prove_by_plan(
     exe: &Arc<Executable>,
     options: &AlmostSyncOptions,
     observer: &dyn Observer,
@@ -239,7 +259,7 @@ impl<'a> Search<'a> {
         observer: &'a dyn Observer,
         cancel: &'a dyn Cancel,
     ) -> Self {
-        let locals = LocalStates::new(
+        let mut locals = LocalStates::new(
             exe,
             options.limits,
             SearchBounds::default(),
@@ -248,6 +268,7 @@ impl<'a> Search<'a> {
             false,
             cancel,
         );
+        locals.set_data(options.data.clone());
         Search {
             exe,
             options,

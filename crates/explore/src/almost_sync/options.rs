@@ -1,6 +1,8 @@
 //! What can be asked of an almost-synchronous proof.
 
-use allways_machine::Simplify;
+use std::sync::Arc;
+
+use allways_machine::{DataPlan, Simplify};
 use allways_run::Limits;
 
 /// Which closed destination set is taken. Every one is sound.
@@ -48,6 +50,10 @@ pub struct AlmostSyncOptions {
     pub rules: Rules,
     /// What of a local state does not count.
     pub simplify: Simplify,
+    /// Represent answers of `choose` that no operation of the program tells apart by one. A certificate has all of them.
+    pub data_independence: bool,
+    /// Which answers these are. Searches find it out by themselves.
+    pub data: Option<Arc<DataPlan>>,
     /// Leave out steps that lead where others have led in another order. A certificate has all of them.
     pub sleep: bool,
     /// Write a certificate of the proof.
@@ -73,6 +79,8 @@ impl Default for AlmostSyncOptions {
                 choose_counts: true,
                 broadcasts: false,
             },
+            data_independence: true,
+            data: None,
             sleep: true,
             certificate: false,
             max_states: None,

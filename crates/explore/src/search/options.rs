@@ -1,6 +1,8 @@
 //! What can be asked of a proof.
 
-use allways_machine::Executable;
+use std::sync::Arc;
+
+use allways_machine::{DataPlan, Executable};
 use allways_run::{Limits, NetworkModel};
 
 use super::reduce::confluent_sends::ConfluentSends;
@@ -74,6 +76,8 @@ pub struct Reductions {
     /// What a fault does is decided when it shows: a message may be lost for as long as it is on its way, and who has crashed
     /// just does not step. For breadth-first searches without bounds.
     pub lazy_faults: bool,
+    /// Answers of `choose` that no operation of the program tells apart are represented by one.
+    pub data_independence: bool,
 }
 
 impl Reductions {
@@ -88,6 +92,7 @@ impl Reductions {
         timer_stutter: false,
         confluent_sends: false,
         lazy_faults: false,
+        data_independence: false,
     };
     pub const ALL: Reductions = Reductions {
         dead_variables: true,
@@ -100,9 +105,10 @@ impl Reductions {
         timer_stutter: true,
         confluent_sends: true,
         lazy_faults: true,
+        data_independence: true,
     };
     /// What they are called.
-    pub const NAMES: [&'static str; 10] = [
+    pub const NAMES: [&'static str; 11] = [
         "dead-variables",
         "unread-payloads",
         "collection-order",
@@ -113,6 +119,7 @@ impl Reductions {
         "timer-stutter",
         "confluent-sends",
         "lazy-faults",
+        "data-independence",
     ];
 
     /// The name that stands for a name as given: itself, or what replaced it since an earlier version.
@@ -139,6 +146,7 @@ impl Reductions {
             "timer-stutter" => Some(&mut self.timer_stutter),
             "confluent-sends" => Some(&mut self.confluent_sends),
             "lazy-faults" => Some(&mut self.lazy_faults),
+            "data-independence" => Some(&mut self.data_independence),
             _ => None,
         }
     }
@@ -198,6 +206,8 @@ pub struct ProveOptions {
     /// Answers to `choose(n)` that are looked at, one at least, evenly spread from the first to the last. This leaves a program
     /// with fewer choices, to which all reductions apply, and shows in the verdict as a bound does.
     pub max_choices: Option<u32>,
+    /// Which answers of `choose` represent all others. Searches find it out by themselves.
+    pub data: Option<Arc<DataPlan>>,
     pub reductions: Reductions,
     /// Symmetry and persistent sets are used only where a look at the first configurations finds them worth their price.
     pub probes: bool,
@@ -218,6 +228,7 @@ impl Default for ProveOptions {
             store: StoreKind::Fingerprint,
             bounds: SearchBounds::default(),
             max_choices: None,
+            data: None,
             reductions: Reductions::default(),
             probes: true,
             fairness: Some(Fairness::Random),

@@ -12,6 +12,7 @@ use super::local::states::{Cut, LocalStates};
 use super::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 use super::order::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::order::depth;
+use super::reduce::data_independence;
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
 use super::report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation};
@@ -36,6 +37,26 @@ pub fn prove(
 
 /// The same, with notes of what is reached.
 pub(crate) fn search(
+    exe: &Arc<Executable>,
+    options: &ProveOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+    notes: Option<Notes>,
+) -> Result<(ProveReport, Survey), InternalError> {
+    data_independence::refine(
+        exe,
+        data_independence::applies(options),
+        cancel,
+        |data, cancel| {
+            let options = ProveOptions { data, ..options.clone() };
+            search_by_plan(exe, &options, observer, cancel, notes.as_ref().map(|_| Notes::default()))
+        },
+        |found| found.as_ref().is_ok_and(|(report, _)| matches!(report.verdict, Verdict::Violated(_))),
+    )
+}
+
+/// The search, with the answers that its plan says.
+fn search_by_plan(
     exe: &Arc<Executable>,
     options: &ProveOptions,
     observer: &dyn Observer,
@@ -82,6 +103,7 @@ pub(crate) fn search(
         let (limits, bounds) = (options.limits, options.bounds);
         let mut locals = LocalStates::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
         locals.max_choices = options.max_choices;
+        locals.set_data(options.data.clone());
         Mutex::new(locals)
     };
     let probed = new_locals(false, simplify, &told_first);
@@ -104,7 +126,7 @@ pub(crate) fn search(
         reductions.symmetry && (!options.probes || probe::symmetry_is_worth_it(look, simplify.broadcasts));
     if super::lock(&probed).has_company() {
         let reductions = Reductions { broadcasts: false, ..reductions };
-        return search(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
+        return search_by_plan(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
     }
     let locals = new_locals(options.n_threads > 1, simplify, &told);
     super::lock(&locals).has_lazy_faults = reductions.lazy_faults;
@@ -118,7 +140,7 @@ pub(crate) fn search(
             if super::lock(&locals).has_company() {
                 let reductions = Reductions { broadcasts: false, ..reductions };
                 let options = ProveOptions { reductions, ..options.clone() };
-                return search(exe, &options, observer, cancel, notes.map(|_| Notes::default()));
+                return search_by_plan(exe, &options, observer, cancel, notes.map(|_| Notes::default()));
             }
             if let SearchEnd::Broken { depth } = explored.end {
                 // How far threads came before they stopped is chance; what is told is of the second look alone.
@@ -299,6 +321,7 @@ pub(crate) fn report(
             n_put_off: tally.n_put_off,
             n_merged: tally.n_merged,
             n_stuttering: tally.n_stuttering,
+            n_equivalent: options.data.as_ref().map_or(0, |plan| plan.n_left_out()),
         },
         omission,
         covered: match (&stopped, &explored.unknown, tally.cuts.is_empty()) {

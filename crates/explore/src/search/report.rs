@@ -114,6 +114,8 @@ pub struct Saved {
     pub n_merged: u64,
     /// Steps that changed nothing.
     pub n_stuttering: u64,
+    /// Answers of `choose` that others represent.
+    pub n_equivalent: u64,
 }
 
 impl ProveStatistics {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use allways_machine::{Executable, Simplify};
 use allways_mdd::{Diagrams, Events, Halt, Limits, Node, Reach, Usage};
 use allways_p::hir::Temperature;
-use allways_run::{Cancel, Counterexample, Observer, Progress, StopReason};
+use allways_run::{Cancel, Counterexample, Observer, Progress, StopReason, Verdict};
 
 use super::order::{self, Walks, Weight};
 use super::path::{self, Goal};
@@ -24,6 +24,7 @@ use crate::search::lock;
 use crate::search::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 use crate::search::order::breadth::{Context, Explored, SearchEnd, Tally};
 use crate::search::prove as explicit;
+use crate::search::reduce::data_independence;
 use crate::search::report::Covered;
 use crate::search::stop::StickyCancel;
 use crate::search::survey::{Notes, Survey};
@@ -82,6 +83,27 @@ pub fn survey(
 }
 
 fn search(
+    exe: &Arc<Executable>,
+    options: &SymbolicOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+    notes: Option<Notes>,
+) -> Result<(SymbolicReport, Survey), InternalError> {
+    data_independence::refine(
+        exe,
+        data_independence::applies(&options.search),
+        cancel,
+        |data, cancel| {
+            let search = ProveOptions { data, ..options.search.clone() };
+            let options = SymbolicOptions { search, ..options.clone() };
+            search_by_plan(exe, &options, observer, cancel, notes.as_ref().map(|_| Notes::default()))
+        },
+        |found| found.as_ref().is_ok_and(|(found, _)| matches!(found.report.verdict, Verdict::Violated(_))),
+    )
+}
+
+/// The search, with the answers that its plan says.
+fn search_by_plan(
     exe: &Arc<Executable>,
     options: &SymbolicOptions,
     observer: &dyn Observer,
@@ -185,6 +207,7 @@ fn run(
     let patience = Patience { told: &told, cancel, shows: &shows };
     let mut locals = LocalStates::new(exe, search.limits, search.bounds, false, simplify, false, &patience);
     locals.max_choices = search.max_choices;
+    locals.set_data(search.data.clone());
     let locals = Mutex::new(locals);
     let cx = Context {
         options: &search,

@@ -262,6 +262,13 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 }
                 Op::Format { dst, template, first } => {
                     let text = self.fill(template, base + first as usize);
+                    // The text of a failed assertion is for people only.
+                    if code.get(pc as usize + 1) != Some(&Op::Fail { message: dst }) {
+                        let n = exe.templates[template as usize].n_args as usize;
+                        let at = base + first as usize;
+                        let args = &self.local.registers[at..at + n];
+                        args.iter().for_each(|&value| self.cx.store.need_numbers_in(value));
+                    }
                     if text.len() > MAX_TEXT {
                         fail!(ViolationKind::ValueSize, "string longer than {MAX_TEXT} bytes");
                     }
@@ -292,7 +299,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     here!();
                     match self.n_answers(source)? {
                         0 | 1 => {
-                            let value = self.answer(source, 0);
+                            let value = self.answer(source, pc, 0);
                             self.write(base, dst, value);
                         }
                         n_answers => {
@@ -503,7 +510,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             Op::Flip { dst, .. } => (dst, Value::bool(answer != 0)),
             Op::Choose { dst, src } => {
                 let source = self.read(base, src);
-                let value = self.answer(source, answer);
+                let value = self.answer(source, frame.pc, answer);
                 (dst, value)
             }
             _ => return Ok(()),
@@ -540,10 +547,13 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         }
     }
 
-    fn answer(&mut self, source: Value, answer: u32) -> Value {
+    fn answer(&mut self, source: Value, pc: u32, answer: u32) -> Value {
         match self.cx.store.nth(source, answer as usize) {
             Some(value) => self.cx.store.copy(value),
-            None => Value::size(answer as usize),
+            None => {
+                let atom = self.cx.store.data.as_ref().and_then(|plan| plan.atom(pc, answer));
+                atom.unwrap_or(Value::size(answer as usize))
+            }
         }
     }
 
@@ -783,7 +793,10 @@ fn binary(store: &mut Store, op: BinaryOp, a: Value, b: Value) -> Result<Value, 
         BinaryOp::In => return store.contains(b, a).map(Value::bool).map_err(BinaryFault::Collection),
         _ => {}
     }
-    if let (Some(a), Some(b)) = (store.as_int(a), store.as_int(b)) {
+    if a.is_atom() || b.is_atom() {
+        need_order(store, op, a, b);
+    }
+    if let (Some(a), Some(b)) = (store.shown_int(a), store.shown_int(b)) {
         let n = match op {
             BinaryOp::Add => a.wrapping_add(b),
             BinaryOp::Sub => a.wrapping_sub(b),
@@ -803,6 +816,29 @@ fn binary(store: &mut Store, op: BinaryOp, a: Value, b: Value) -> Result<Value, 
         return Ok(store.int(n));
     }
     binary_slow(store, op, a, b)
+}
+
+/// Reports what an operation with an atom needs to know: where the other number lies, if they are ordered; else which number it is.
+#[cold]
+fn need_order(store: &Store, op: BinaryOp, a: Value, b: Value) {
+    let (atom, number, is_left) = match (a.is_atom(), b.is_atom()) {
+        (true, false) => (a, b, true),
+        (false, true) => (b, a, false),
+        _ => {
+            store.need_numbers_in(a);
+            return store.need_numbers_in(b);
+        }
+    };
+    let Some(n) = store.as_int(number) else { return };
+    // The first number for which the answer differs from that of zero.
+    let after =
+        matches!((op, is_left), (BinaryOp::Le | BinaryOp::Gt, true) | (BinaryOp::Ge | BinaryOp::Lt, false));
+    match op {
+        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+            store.need_cut(atom, if after { n.saturating_add(1) } else { n });
+        }
+        _ => store.need_numbers_in(atom),
+    }
 }
 
 #[cold]

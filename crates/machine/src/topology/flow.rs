@@ -471,7 +471,9 @@ impl Analysis<'_> {
     /// Constants hold no references, but events.
     fn value(&self, value: Value) -> Abstract {
         match value.view() {
-            View::Null | View::Bool(_) | View::Int(_) | View::Ref(..) | View::Hole(_) => Abstract::default(),
+            View::Null | View::Bool(_) | View::Int(_) | View::Ref(..) | View::Hole(_) | View::Atom(..) => {
+                Abstract::default()
+            }
             View::Event(event) => Abstract::event(event),
             View::Node(kind, id) => {
                 let store = &self.exe.store;

@@ -42,7 +42,7 @@ impl Data {
 
     pub fn datum(&mut self, scene: &Scene<'_>, notation: &Notation, value: Value) -> Datum {
         let store = scene.store;
-        if let Some(number) = store.as_int(value) {
+        if let Some(number) = store.shown_int(value) {
             return match notation.element(number) {
                 Some(element) => Datum::Enum { name: self.symbol(scene, element), number },
                 None => Datum::Int(number),
@@ -52,6 +52,7 @@ impl Data {
             View::Null | View::Hole(_) => Datum::Null,
             View::Bool(b) => Datum::Bool(b),
             View::Int(n) => Datum::Int(n),
+            View::Atom(_, n) => Datum::Int(n.into()),
             View::Event(event) => Datum::Event(self.symbol(scene, scene.exe.events[event as usize])),
             View::Ref(instance, _) => {
                 let name = self.machines.entry(instance).or_insert_with(|| scene.name(instance).into());

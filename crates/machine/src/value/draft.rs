@@ -273,6 +273,11 @@ impl Store {
                     sum.wrapping_add(of(self.loose_hash(key) ^ of(self.loose_hash(value))))
                 }),
             },
+            View::Atom(_, n) => {
+                // Values are not compared one by one here.
+                self.need_numbers_in(value);
+                of(Value::size(n as usize).bits())
+            }
             View::Null | View::Bool(_) | View::Int(_) | View::Event(_) | View::Hole(_) => of(value.bits()),
         }
     }

@@ -8,11 +8,14 @@
 //! a lock that is taken only when a node is not found in a private one, with the shard in the high bits of the
 //! node number. Nothing outside this file depends on how a number is made.
 
+use std::sync::Arc;
+
 use allways_base::{Idx, IndexVec, Symbol};
 use allways_run::InstanceId;
 
 use super::draft::{DRAFT, Draft, Index, LARGE};
 use super::{Flags, Kind, ShapeId, Value, View};
+use crate::data::DataPlan;
 
 /// Deeper values are a fault: comparing and printing recurse over them.
 const MAX_DEPTH: u32 = 1_000;
@@ -66,6 +69,8 @@ pub struct Store {
     pub(super) collect_at: usize,
     /// Words of large values that were copied since this was last asked.
     copied: u32,
+    /// Which chosen numbers are equivalent, if any are taken to be.
+    pub(crate) data: Option<Arc<DataPlan>>,
 }
 
 impl Default for Store {
@@ -84,6 +89,7 @@ impl Default for Store {
             looked_up: (u32::MAX, 0),
             collect_at: 0,
             copied: 0,
+            data: None,
         }
     }
 }
@@ -216,7 +222,43 @@ impl Store {
         match value.view() {
             View::Int(n) => Some(n),
             View::Node(Kind::Int, id) => Some(self.raw(id)[0].bits() as i64),
+            View::Atom(class, n) => {
+                self.need_numbers(class);
+                Some(n.into())
+            }
             _ => None,
+        }
+    }
+
+    /// The same for people: that somebody looks at it is not reported.
+    pub fn shown_int(&self, value: Value) -> Option<i64> {
+        match value.view() {
+            View::Atom(_, n) => Some(n.into()),
+            _ => self.as_int(value),
+        }
+    }
+
+    fn need_numbers(&self, class: u32) {
+        if let Some(plan) = &self.data {
+            plan.need_numbers(class);
+        }
+    }
+
+    /// Reports that the numbers of all atoms in a value have to be told apart.
+    pub(crate) fn need_numbers_in(&self, value: Value) {
+        match value.view() {
+            View::Atom(class, _) => self.need_numbers(class),
+            View::Node(_, id) if value.flags().has(Flags::ATOMS) => {
+                self.raw(id).iter().for_each(|&part| self.need_numbers_in(part));
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports where numbers of an atom's class have to be told apart, so that comparing it with a number has one answer.
+    pub(crate) fn need_cut(&self, atom: Value, at: i64) {
+        if let (View::Atom(class, _), Some(plan)) = (atom.view(), &self.data) {
+            plan.need_cut(class, at);
         }
     }
 
@@ -345,7 +387,9 @@ impl Store {
                 // What flags say does not depend on which machines these are.
                 self.intern(kind, value.flags(), &content)
             }
-            View::Null | View::Bool(_) | View::Int(_) | View::Event(_) | View::Hole(_) => value,
+            View::Null | View::Bool(_) | View::Int(_) | View::Event(_) | View::Hole(_) | View::Atom(..) => {
+                value
+            }
         }
     }
 
@@ -484,7 +528,7 @@ impl Store {
     #[inline]
     pub fn eq(&self, a: Value, b: Value) -> bool {
         let flags = a.flags().with(b.flags());
-        if a == b && !flags.has(Flags::DRAFT) {
+        if a == b && !flags.has(Flags::DRAFT.with(Flags::ATOMS)) {
             return !flags.has(Flags::NAN);
         }
         flags.has(Flags::LOOSE) && self.eq_structural(a, b)
@@ -493,6 +537,13 @@ impl Store {
     fn eq_structural(&self, a: Value, b: Value) -> bool {
         match (a.view(), b.view()) {
             (View::Ref(a, _), View::Ref(b, _)) => a == b,
+            (View::Atom(class, x), View::Atom(other, y)) => {
+                self.need_numbers(class);
+                self.need_numbers(other);
+                x == y
+            }
+            (View::Atom(_, x), View::Int(n)) => self.eq_atom(a, x, n),
+            (View::Int(n), View::Atom(_, x)) => self.eq_atom(b, x, n),
             (View::Node(kind, x), View::Node(other, y)) if kind == other => match kind {
                 Kind::Int | Kind::String => x == y,
                 Kind::Float => self.as_float(a) == self.as_float(b),
@@ -512,6 +563,13 @@ impl Store {
             },
             _ => false,
         }
+    }
+
+    /// An atom and a number are equal only if they are told apart too little.
+    fn eq_atom(&self, atom: Value, x: u32, n: i64) -> bool {
+        self.need_cut(atom, n);
+        self.need_cut(atom, n.saturating_add(1));
+        i64::from(x) == n
     }
 
     /// Sets or maps of the same size.

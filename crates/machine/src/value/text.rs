@@ -56,13 +56,14 @@ pub fn write_value_as(
     let write = |notation: &Notation, value: Value, out: &mut String| {
         write_value_as(store, names, form, notation, value, out);
     };
-    if let Some(element) = store.as_int(value).and_then(|n| notation.element(n)) {
+    if let Some(element) = store.shown_int(value).and_then(|n| notation.element(n)) {
         return out.push_str(names.symbols().text(element));
     }
     match value.view() {
         View::Null => out.push_str(if form == Form::Log { "null" } else { "" }),
         View::Bool(b) => out.push_str(if b { "True" } else { "False" }),
         View::Int(n) => out.push_str(&n.to_string()),
+        View::Atom(_, n) => out.push_str(&n.to_string()),
         View::Event(event) => out.push_str(names.event_name(event)),
         View::Ref(instance, _) => names.write_instance(instance, out),
         View::Hole(_) => {}

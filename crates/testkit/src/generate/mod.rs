@@ -10,6 +10,7 @@
 
 mod body;
 pub mod broadcasts;
+pub mod carrier;
 pub mod chatter;
 pub mod circle;
 pub mod ledger;

@@ -36,6 +36,7 @@ impl Sizes {
     pub fn of(&mut self, store: &Store, value: Value) -> Size {
         let (kind, id) = match value.view() {
             View::Int(n) => return Size { number: n.unsigned_abs(), length: 0 },
+            View::Atom(_, n) => return Size { number: n.into(), length: 0 },
             View::Node(kind, id) => (kind, id),
             View::Null | View::Bool(_) | View::Event(_) | View::Ref(..) | View::Hole(_) => {
                 return Size::default();

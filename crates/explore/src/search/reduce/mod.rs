@@ -13,6 +13,7 @@
 //! fairness with symmetry and persistent sets, under weak fairness without (`graph`).
 
 pub(crate) mod confluent_sends;
+pub(crate) mod data_independence;
 pub(crate) mod lazy_faults;
 pub(crate) mod path_compression;
 pub(crate) mod persistent;

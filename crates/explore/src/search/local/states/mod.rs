@@ -20,8 +20,8 @@ use allways_machine::configuration::After;
 use allways_machine::content::{ContentHashes, words};
 use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
 use allways_machine::{
-    Answers, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome, Pending,
-    Simplify, Snapshot, Status, Value, must_wait,
+    Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome,
+    Pending, Simplify, Snapshot, Status, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason, ViolationKind};
@@ -177,6 +177,8 @@ pub(crate) struct LocalStates<'c> {
     sizes: Sizes,
     /// Of answers to choices of numbers.
     pub(crate) max_choices: Option<u32>,
+    /// Which of these answers represent all others.
+    data: Option<Arc<DataPlan>>,
     /// Machines that have been asked for a step, or given a message, with answers left out by that bound; zero is the beginning.
     bounded: FxHashSet<LocalStateId>,
     /// Of the choice of a number with most answers: the machine, and how many; of those with as many, the first.
@@ -252,6 +254,7 @@ impl<'c> LocalStates<'c> {
             bounds,
             sizes: Sizes::default(),
             max_choices: None,
+            data: None,
             bounded: FxHashSet::default(),
             widest: None,
             cut_at_beginning: None,
@@ -288,6 +291,12 @@ impl<'c> LocalStates<'c> {
             singles: FxHashMap::from_iter([(exe.main, InstanceId::MAIN)]),
             has_company: false,
         }
+    }
+
+    /// Takes chosen numbers to be equivalent, as far as a plan says.
+    pub fn set_data(&mut self, plan: Option<Arc<DataPlan>>) {
+        self.kernel.set_data(plan.clone());
+        self.data = plan;
     }
 
     pub fn n_monitors(&self) -> usize {
@@ -701,7 +710,7 @@ impl<'c> LocalStates<'c> {
 
     /// Makes a note of a choice by a machine.
     fn meet_choice(&mut self, machine: InstanceId, point: DataPoint) {
-        let n = Answers::to(point, self.max_choices).n;
+        let n = Answers::to(point, self.max_choices, self.data.as_deref()).n;
         if point.is_number && self.widest.is_none_or(|(_, most)| n > most) {
             self.widest = Some((self.kernel.configuration().local(machine).machine, n));
         }

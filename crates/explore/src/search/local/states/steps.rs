@@ -345,7 +345,7 @@ impl LocalStates<'_> {
                 }
                 return Ok(found);
             };
-            let possible = Answers::to(fork.paused.point, self.max_choices);
+            let possible = Answers::to(fork.paused.point, self.max_choices, self.data.as_deref());
             if possible.is_bounded() {
                 self.bounded.insert(id);
             }
@@ -575,7 +575,7 @@ impl LocalStates<'_> {
             }
             return None;
         }
-        let mut script = Script::bounded(self.max_choices);
+        let mut script = Script::bounded(self.max_choices, self.data.clone());
         loop {
             let (outcome, vector, at) = self.whole_step(walk, machine, &mut script)?;
             if is_it(&outcome, &vector) {

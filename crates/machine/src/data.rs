@@ -1,0 +1,174 @@
+//! Chosen numbers that a program cannot tell apart (data independence; Wolper 1986).
+//!
+//! `choose(100)` has a hundred answers, but a program that only stores, sends and returns the number behaves the same for all of
+//! them. A [`DataPlan`] divides the numbers of each `choose` of a constant into blocks. Numbers of one block are taken to be
+//! equivalent, so that one of them represents the block. A block of several numbers yields an *atom*: a value that carries
+//! its number and its class. Every operation that could tell two numbers of a block apart reports what it needs:
+//!
+//! - arithmetic, indexing, texts, comparison with another atom: all numbers of the class ([`Fact::Numbers`]),
+//! - comparison with a constant: a finer division at that constant ([`Fact::Cut`]).
+//!
+//! A search in which something was reported counts for nothing; it is repeated with the plan that [`DataPlan::refined`] returns. A
+//! search without reports is complete: replace every chosen number of any run by the representative of its block, and all
+//! operations of the run have the same results. Violations need no argument: representatives are answers like others, and
+//! a schedule that was found with them replays without any plan.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::Executable;
+use crate::ir::{Op, OperandView};
+use crate::value::Value;
+
+/// A class that is divided more finely than this is enumerated.
+const MAX_CUTS: usize = 64;
+
+/// What an operation needs to know of the numbers of a class.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Fact {
+    Numbers(u32),
+    /// Numbers below and from this one on differ.
+    Cut(u32, u32),
+}
+
+/// A `choose` of a constant number. Each is a class of its own.
+#[derive(Debug)]
+struct Site {
+    pc: u32,
+    /// Its answers are below this.
+    n: u32,
+    /// All answers are told apart.
+    is_enumerated: bool,
+    /// Where blocks begin, without zero, ascending.
+    cuts: Vec<u32>,
+    /// The first number of each block, or all.
+    answers: Arc<[u32]>,
+}
+
+impl Site {
+    fn new(pc: u32, n: u32, is_enumerated: bool, cuts: Vec<u32>) -> Self {
+        let answers = if is_enumerated {
+            (0..n).collect()
+        } else {
+            std::iter::once(0).chain(cuts.iter().copied()).collect()
+        };
+        Site { pc, n, is_enumerated, cuts, answers }
+    }
+
+    /// Whether the block of a number has no other.
+    fn is_alone(&self, number: u32) -> bool {
+        let next = self.cuts.partition_point(|&cut| cut <= number);
+        let first = next.checked_sub(1).map_or(0, |at| self.cuts[at]);
+        let end = self.cuts.get(next).copied().unwrap_or(self.n);
+        end - first == 1
+    }
+}
+
+/// Which answers of `choose` represent all others; see the module.
+#[derive(Debug)]
+pub struct DataPlan {
+    /// By program counter.
+    sites: Vec<Site>,
+    learned: Mutex<BTreeSet<Fact>>,
+    has_learned: AtomicBool,
+}
+
+impl DataPlan {
+    /// The coarsest plan, in which all numbers of a `choose` are equivalent; `None` if a program chooses among no
+    /// constant number of them.
+    pub fn coarsest(exe: &Executable) -> Option<Arc<DataPlan>> {
+        let number = |op: &Op| match *op {
+            Op::Choose { src, .. } => match src.view() {
+                OperandView::Const(at) => exe.store.as_int(exe.consts[at as usize]),
+                OperandView::Register(_) | OperandView::Field(_) => None,
+            },
+            _ => None,
+        };
+        let sites: Vec<Site> = (0..)
+            .zip(&exe.code)
+            .filter_map(|(pc, op)| Some((pc, u32::try_from(number(op)?).ok()?)))
+            .filter(|&(_, n)| n > 1)
+            .map(|(pc, n)| Site::new(pc, n, false, Vec::new()))
+            .collect();
+        (!sites.is_empty()).then(|| Arc::new(DataPlan::of(sites)))
+    }
+
+    fn of(sites: Vec<Site>) -> Self {
+        DataPlan { sites, learned: Mutex::default(), has_learned: AtomicBool::new(false) }
+    }
+
+    /// Whether something was reported, so that the search counts for nothing.
+    pub fn has_learned(&self) -> bool {
+        self.has_learned.load(Ordering::Relaxed)
+    }
+
+    /// The plan with all that was reported. It differs from this one if anything was.
+    pub fn refined(&self) -> Arc<DataPlan> {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let sites = (0..).zip(&self.sites).map(|(class, site)| {
+            let mut cuts: BTreeSet<u32> = site.cuts.iter().copied().collect();
+            let mut is_enumerated = site.is_enumerated;
+            for fact in learned.iter() {
+                match *fact {
+                    Fact::Numbers(of) => is_enumerated |= of == class,
+                    Fact::Cut(of, at) if of == class => _ = cuts.insert(at),
+                    Fact::Cut(..) => {}
+                }
+            }
+            is_enumerated |= cuts.len() > MAX_CUTS;
+            Site::new(site.pc, site.n, is_enumerated, cuts.into_iter().collect())
+        });
+        Arc::new(DataPlan::of(sites.collect()))
+    }
+
+    /// Whether no number is left out, so that the plan can be left out, too.
+    pub fn is_trivial(&self) -> bool {
+        self.sites.iter().all(|site| site.answers.len() == site.n as usize)
+    }
+
+    /// How many answers are left out, over all places.
+    pub fn n_left_out(&self) -> u64 {
+        self.sites.iter().map(|site| u64::from(site.n) - site.answers.len() as u64).sum()
+    }
+
+    fn site(&self, pc: u32) -> Option<usize> {
+        self.sites.binary_search_by_key(&pc, |site| site.pc).ok()
+    }
+
+    /// The answers to the choice at a place that represent all others; `None` if all count.
+    pub fn answers(&self, pc: u32) -> Option<Arc<[u32]>> {
+        let site = &self.sites[self.site(pc)?];
+        (!site.is_enumerated).then(|| site.answers.clone())
+    }
+
+    /// The value of an answer to the choice at a place, if it is an atom.
+    pub(crate) fn atom(&self, pc: u32, number: u32) -> Option<Value> {
+        let class = self.site(pc)?;
+        let site = &self.sites[class];
+        let is_plain = site.is_enumerated || number >= site.n || site.is_alone(number);
+        (!is_plain).then(|| Value::atom(class as u32, number))
+    }
+
+    /// The numbers of a class have to be told apart.
+    #[cold]
+    pub(crate) fn need_numbers(&self, class: u32) {
+        self.learn(Fact::Numbers(class));
+    }
+
+    /// Numbers of a class below `at` have to be told apart from the others.
+    pub(crate) fn need_cut(&self, class: u32, at: i64) {
+        let Some(site) = self.sites.get(class as usize) else { return };
+        if let Ok(at) = u32::try_from(at)
+            && (1..site.n).contains(&at)
+            && site.cuts.binary_search(&at).is_err()
+        {
+            self.learn(Fact::Cut(class, at));
+        }
+    }
+
+    fn learn(&self, fact: Fact) {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner).insert(fact);
+        self.has_learned.store(true, Ordering::Relaxed);
+    }
+}
