@@ -168,7 +168,8 @@ fn references(store: &Store, value: Value, out: &mut Vec<InstanceId>) {
         | View::Bool(_)
         | View::Int(_)
         | View::Event(_)
-        | View::Hole(_) => {}
+        | View::Hole(_)
+        | View::Atom(..) => {}
     }
 }
 
