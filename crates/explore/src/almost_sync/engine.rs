@@ -24,7 +24,7 @@ use crate::error::InternalError;
 use crate::search::counterexample::{self, StepName};
 use crate::search::local::states::{Given, LocalStateId, LocalStates, Owner};
 use crate::search::options::{SearchBounds, StoreKind};
-use crate::search::reduce::data_independence;
+use crate::search::reduce::data_independence::{self, Attempt};
 use crate::search::report::{ProveReport, ProveStatistics, Remarks};
 use crate::shrink;
 
@@ -51,8 +51,8 @@ pub fn prove(
         exe,
         options.data_independence && !options.certificate,
         cancel,
-        |data, cancel| {
-            let options = AlmostSyncOptions { data, ..options.clone() };
+        |Attempt { plan, cancel, .. }| {
+            let options = AlmostSyncOptions { data: plan, ..options.clone() };
             prove_by_plan(exe, &options, observer, cancel)
         },
         |found| found.as_ref().is_ok_and(|found| matches!(found.report.verdict, Verdict::Violated(_))),

@@ -12,7 +12,7 @@ use super::local::states::{Cut, LocalStates};
 use super::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 use super::order::breadth::{self, Context, Cuts, Explored, SearchEnd};
 use super::order::depth;
-use super::reduce::data_independence;
+use super::reduce::data_independence::{self, Attempt};
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
 use super::report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation};
@@ -47,8 +47,9 @@ pub(crate) fn search(
         exe,
         data_independence::applies(options),
         cancel,
-        |data, cancel| {
-            let options = ProveOptions { data, ..options.clone() };
+        |Attempt { plan, cancel, is_alone }| {
+            let n_threads = if is_alone { 1 } else { options.n_threads };
+            let options = ProveOptions { data: plan, n_threads, ..options.clone() };
             search_by_plan(exe, &options, observer, cancel, notes.as_ref().map(|_| Notes::default()))
         },
         |found| found.as_ref().is_ok_and(|(report, _)| matches!(report.verdict, Verdict::Violated(_))),

@@ -24,7 +24,7 @@ use crate::search::lock;
 use crate::search::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
 use crate::search::order::breadth::{Context, Explored, SearchEnd, Tally};
 use crate::search::prove as explicit;
-use crate::search::reduce::data_independence;
+use crate::search::reduce::data_independence::{self, Attempt};
 use crate::search::report::Covered;
 use crate::search::stop::StickyCancel;
 use crate::search::survey::{Notes, Survey};
@@ -93,8 +93,8 @@ fn search(
         exe,
         data_independence::applies(&options.search),
         cancel,
-        |data, cancel| {
-            let search = ProveOptions { data, ..options.search.clone() };
+        |Attempt { plan, cancel, .. }| {
+            let search = ProveOptions { data: plan, ..options.search.clone() };
             let options = SymbolicOptions { search, ..options.clone() };
             search_by_plan(exe, &options, observer, cancel, notes.as_ref().map(|_| Notes::default()))
         },

@@ -24,25 +24,62 @@ pub(crate) fn applies(options: &ProveOptions) -> bool {
         && options.fairness != Some(Fairness::Weak)
 }
 
-/// Runs a search with finer and finer plans, until it reports nothing that its plan leaves out, or until it has a result that
-/// counts anyhow: a violation.
+/// One search of several.
+pub(crate) struct Attempt<'a> {
+    pub plan: Option<Arc<DataPlan>>,
+    pub cancel: &'a dyn Cancel,
+    /// By one thread, so that what is reported depends on the program alone.
+    pub is_alone: bool,
+}
+
+/// Runs a search with finer and finer plans, until it reports nothing that its plan leaves out, or has found a violation.
+///
+/// Which reports come in before a search stops depends on threads, but a proof does not: plans only get finer, and all sequences of
+/// them lead to the same plan. The counterexample that is shown must not depend on it, either. So it is looked for again, by searches
+/// that no report stops.
 pub(crate) fn refine<R>(
     exe: &Executable,
     applies: bool,
     cancel: &dyn Cancel,
-    mut run: impl FnMut(Option<Arc<DataPlan>>, &dyn Cancel) -> R,
-    counts_anyhow: impl Fn(&R) -> bool,
+    mut run: impl FnMut(Attempt<'_>) -> R,
+    is_violated: impl Fn(&R) -> bool,
 ) -> R {
-    let mut plan = if applies { DataPlan::coarsest(exe) } else { None };
-    loop {
-        let Some(present) = plan else { return run(None, cancel) };
+    let coarsest = if applies { DataPlan::coarsest(exe) } else { None };
+    let Some(coarsest) = coarsest else { return run(Attempt { plan: None, cancel, is_alone: false }) };
+    let mut plan = Some(coarsest);
+    let mut is_first = true;
+    let found = loop {
+        let Some(present) = plan else { break run(Attempt { plan: None, cancel, is_alone: false }) };
         let must_stop = || present.has_learned().then_some(StopReason::Interrupted);
-        let result = run(Some(present.clone()), &Either(cancel, must_stop));
-        if !present.has_learned() || counts_anyhow(&result) {
-            return result;
+        let stop = Either(cancel, must_stop);
+        let found = run(Attempt { plan: Some(present.clone()), cancel: &stop, is_alone: false });
+        match present.has_learned() {
+            false if is_first => return found,
+            false => break found,
+            true if is_violated(&found) => break found,
+            true => {}
         }
+        is_first = false;
         // When a limit is reached, the next search ends at once and says so.
-        let refined = present.refined();
-        plan = (!refined.is_trivial()).then_some(refined);
+        plan = finer(&present);
+    };
+    if !is_violated(&found) {
+        return found;
     }
+    let mut plan = DataPlan::coarsest(exe);
+    loop {
+        let again = run(Attempt { plan: plan.clone(), cancel, is_alone: true });
+        match &plan {
+            Some(present) if present.has_learned() && cancel.reason().is_none() => plan = finer(present),
+            _ if is_violated(&again) => return again,
+            // A limit was reached meanwhile.
+            _ => return found,
+        }
+    }
+}
+
+/// The plan with what was reported; `None` if all answers count then.
+fn finer(plan: &DataPlan) -> Option<Arc<DataPlan>> {
+    let refined = plan.refined();
+    (!refined.is_trivial()).then_some(refined)
 }
