@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use allways_driver::engine;
-use allways_explore::StrategyKind;
 use allways_explore::almost_sync::FloodRule;
-use allways_explore::search::Reductions;
+use allways_explore::search::{Order, Reduction, Reductions};
+use allways_explore::{Fairness, StrategyKind};
 use allways_run::NetworkModel;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -609,8 +609,8 @@ fn variable_bound(text: &str) -> Result<(String, u64), String> {
 fn reduction(text: &str) -> Result<String, String> {
     match text {
         "all" | "none" | "default" => Ok(text.to_owned()),
-        _ => match Reductions::known_as(text) {
-            Some(name) => Ok(name.to_owned()),
+        _ => match Reduction::find(text) {
+            Some(row) => Ok(row.name.to_owned()),
             None => Err(format!("known are {}", Reductions::NAMES.join(", "))),
         },
     }
@@ -620,6 +620,23 @@ impl ProveArgs {
     /// The engine that was asked for.
     pub fn engine(&self) -> &str {
         self.engine.as_deref().unwrap_or(engine::AUTO)
+    }
+
+    pub fn order(&self) -> Order {
+        match self.order {
+            OrderArg::Breadth => Order::Breadth,
+            OrderArg::Depth => Order::Depth,
+            OrderArg::Deepening => Order::Deepening,
+        }
+    }
+
+    /// Which infinite runs count; `None` leaves liveness of these out.
+    pub fn fairness(&self) -> Option<Fairness> {
+        match self.fairness {
+            ProveFairnessArg::Random => Some(Fairness::Random),
+            ProveFairnessArg::Weak => Some(Fairness::Weak),
+            ProveFairnessArg::None => None,
+        }
     }
 }
 

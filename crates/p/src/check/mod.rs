@@ -55,7 +55,7 @@ pub(crate) fn check(
 /// take a time that grows with the square of its size.
 const MAX_COMPARED: usize = 1_000_000;
 
-/// After that many errors, or that many milder reports, the rest of them is not told.
+/// After that many errors, or that many milder reports, the rest is not reported.
 const MAX_REPORTS: usize = 2000;
 
 /// Where a function's code is. Parameters and locals are resolved from here.
@@ -191,7 +191,7 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error(code, span, message));
     }
 
-    /// A name, for messages: cut where nobody reads on.
+    /// A name, for messages: cut to a readable length.
     fn text(&self, symbol: Symbol) -> &str {
         crate::types::short(self.symbols.text(symbol))
     }
@@ -310,7 +310,7 @@ fn count(n: usize, noun: &str) -> String {
 /// The candidate that is nearest to `text`, if it is near enough to be a typing mistake.
 fn nearest<'t>(text: &str, candidates: impl Iterator<Item = &'t str>) -> Option<&'t str> {
     let limit = match text.len() {
-        // Nobody mistypes a name of that length; comparing is quadratic in it.
+        // A name of that length is hardly mistyped; comparing is quadratic in it.
         0..=2 | 65.. => return None,
         3..=5 => 1,
         _ => 2,
