@@ -38,13 +38,13 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Prove that no run breaks a property, or show one that does
     Prove(Box<ProveArgs>),
-    /// Ask whether every run ends, or messages cause messages for ever
+    /// Decide whether every run terminates, or messages cause messages for ever
     Quiesce(Box<QuiesceArgs>),
     /// Check a proof that `prove --engine asi --certificate` wrote
     Certify(CertifyArgs),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),
-    /// Draw a small program: its configurations, or who may send to whom
+    /// Draw a small program: its configurations, or which machines may send to which
     Graph(GraphArgs),
     /// Write an asynchronous Boogie program as a sequential one
     Sequentialize(SequentializeArgs),
@@ -201,7 +201,7 @@ impl HabitArgs {
 /// What may happen to messages and machines. All of it is part of the schedule, so that runs replay.
 #[derive(clap::Args)]
 pub struct NetworkArgs {
-    /// Which order messages keep on their way [default: inbox]
+    /// The order in which messages are delivered [default: inbox]
     #[arg(long, value_enum, value_name = "MODEL", help_heading = "Network and faults")]
     pub network: Option<NetworkArg>,
     /// Messages of this event can be lost; can be given again
@@ -242,7 +242,7 @@ impl From<NetworkArg> for NetworkModel {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Boogie files")]
 pub struct BoogieArgs {
-    /// Whose interleavings are looked at
+    /// The scheduler whose interleavings are explored
     #[arg(long, value_enum, default_value_t = SchedulerArg::Dfw)]
     pub scheduler: SchedulerArg,
 
@@ -452,11 +452,11 @@ pub struct ProveArgs {
     #[command(flatten)]
     pub symbolic: SymbolicArgs,
 
-    /// The order in which configurations are looked at
+    /// The order in which configurations are explored
     #[arg(long, value_enum, default_value_t = OrderArg::Breadth)]
     pub order: OrderArg,
 
-    /// How configurations that were seen are kept
+    /// How the visited set is stored
     #[arg(long, value_enum, default_value_t = StoreArg::Fingerprint)]
     pub store: StoreArg,
 
@@ -471,7 +471,7 @@ pub struct ProveArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = reduction)]
     pub reductions: Vec<String>,
 
-    /// A reduction not to use, nor what needs it; may come several times
+    /// A reduction to turn off, with those that build on it; can be given again
     #[arg(long, value_name = "NAME", value_parser = reduction)]
     pub no_reduction: Vec<String>,
 
@@ -654,7 +654,7 @@ const SYMBOLIC_HEADING: &str = "Symbolic engine";
 /// For `--engine symbolic`.
 #[derive(clap::Args)]
 pub struct SymbolicArgs {
-    /// Look for a shortest counterexample, whatever it costs
+    /// Search for a shortest counterexample, whatever it costs
     #[arg(long, help_heading = SYMBOLIC_HEADING)]
     pub shortest: bool,
 
@@ -668,7 +668,7 @@ const ALMOST_SYNC_HEADING: &str = "Almost-synchronous engine";
 /// For `--engine asi`.
 #[derive(clap::Args)]
 pub struct AlmostSyncArgs {
-    /// Which sends are looked at first
+    /// Which sends are explored first
     #[arg(long, value_enum, default_value_t = DestinationArg::LeastWaiting, help_heading = ALMOST_SYNC_HEADING)]
     pub destination: DestinationArg,
 
@@ -752,11 +752,11 @@ pub struct GraphArgs {
     #[arg(long, value_name = "NAME")]
     pub testcase: Option<String>,
 
-    /// Machines by where they are created, and who may send what to whom, instead of configurations
+    /// Machines by where they are created, and which may send what to which, instead of configurations
     #[arg(long)]
     pub topology: bool,
 
-    /// Configurations beyond so many are not looked into
+    /// Stop after so many configurations
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
     pub max_nodes: usize,
 
