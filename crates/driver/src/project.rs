@@ -115,9 +115,10 @@ impl Loader {
                 [path] => format!("`{}`", path.display()),
                 _ => "what was given".to_owned(),
             };
-            self.error(codes::NO_SOURCES, format!("there is no P file in {place}"))
-                .help
-                .push("give a `.pproj` file, a folder with `.p` files, or `.p` files".to_owned());
+            self.error(codes::NO_SOURCES, format!("there is no P file in {place}")).help.extend([
+                "give a `.pproj` file, a folder with `.p` files, or `.p` files".to_owned(),
+                "`allways new NAME` makes a small project to start from".to_owned(),
+            ]);
         }
     }
 
@@ -221,6 +222,10 @@ impl Loader {
     /// The text of a file, without byte-order mark.
     fn read_text(&mut self, path: &Path, at: Option<Span>) -> Option<String> {
         let read = fs::metadata(path).and_then(|metadata| {
+            // Reading a pipe or a device may never end.
+            if !metadata.is_file() {
+                return Err(io::Error::other("it is a pipe, a socket or a device, not a regular file"));
+            }
             if metadata.len() > MAX_FILE_BYTES || self.total_bytes + metadata.len() > MAX_TOTAL_BYTES {
                 return Ok(None);
             }

@@ -230,15 +230,15 @@ const BOUND_COLLECTIONS: &str =
 fn covered(covered: Covered) -> Option<prove_report::Covered> {
     let (n_steps, text) = match covered {
         Covered::Unsaid => return None,
-        Covered::Part => (None, "only a part of the runs was looked at".to_owned()),
+        Covered::Part => (None, "only a part of the runs was explored".to_owned()),
         Covered::Steps(n) => {
             let s = if n == 1 { "" } else { "s" };
-            (Some(n), format!("every run of up to {n} step{s} was looked at"))
+            (Some(n), format!("every run of up to {n} step{s} was explored"))
         }
         Covered::Finite => {
-            (None, "every run was looked at, but liveness on infinite runs is not decided".to_owned())
+            (None, "every run was explored, but liveness on infinite runs is not decided".to_owned())
         }
-        Covered::UpToUnknown => (None, "every run was looked at, up to there".to_owned()),
+        Covered::UpToUnknown => (None, "every run was explored, up to there".to_owned()),
     };
     Some(prove_report::Covered { n_steps, text })
 }

@@ -43,8 +43,8 @@ fn memory_limit_ends_with_what_was_seen() {
             assert_says(
                 &text,
                 match order {
-                    "depth" => &["only a part of the runs was looked at"],
-                    _ => &["every run of up to ", " steps was looked at"],
+                    "depth" => &["only a part of the runs was explored"],
+                    _ => &["every run of up to ", " steps was explored"],
                 },
             );
             assert!(figure(&text, " configurations,") > 1000, "{order}, {store}: {text}");
@@ -65,7 +65,7 @@ fn time_limit_ends_with_what_was_seen() {
     // The layer at which it stopped is not complete.
     let n_steps = report["covered"]["nSteps"].as_u64().unwrap();
     assert_eq!(report["statistics"]["depth"].as_u64().unwrap(), n_steps + 1, "{report}");
-    let text = format!("every run of up to {n_steps} steps was looked at");
+    let text = format!("every run of up to {n_steps} steps was explored");
     assert_eq!(report["covered"]["text"], *text);
     assert_says(report["explanation"].as_str().unwrap(), &[&text]);
 }
