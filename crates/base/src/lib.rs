@@ -6,6 +6,7 @@
 pub mod diagnostic;
 pub mod ids;
 pub mod intern;
+pub mod nearest;
 pub mod source;
 
 pub use diagnostic::{Code, CodeInfo, Diagnostic, Label, Severity};

@@ -39,6 +39,15 @@ impl Compilation {
     }
 }
 
+/// Checks a program of one file that is not on disk, such as a model that ships with the binary.
+pub fn compile_text(name: &str, file_name: &str, text: &str) -> Compilation {
+    let mut project = Project { name: name.to_owned(), ..Project::default() };
+    let file = project.sources.add(file_name.to_owned(), text.to_owned());
+    project.inputs.push(Input { file, role: FileRole::Source });
+    let (program, diagnostics) = check(&project, Vec::new(), false);
+    Compilation { project, program, diagnostics, has_any_policy: false, any_foreign: Vec::new() }
+}
+
 /// Loads what is asked for and checks it. Problems of any kind are in the diagnostics.
 pub fn compile(request: &Request, strict: bool) -> Compilation {
     compile_from(&files::Disk, request, strict)

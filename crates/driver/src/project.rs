@@ -126,9 +126,10 @@ impl Loader<'_> {
                 [path] => format!("`{}`", path.display()),
                 _ => "what was given".to_owned(),
             };
-            self.error(codes::NO_SOURCES, format!("there is no P file in {place}"))
-                .help
-                .push("give a `.pproj` file, a folder with `.p` files, or `.p` files".to_owned());
+            self.error(codes::NO_SOURCES, format!("there is no P file in {place}")).help.extend([
+                "give a `.pproj` file, a folder with `.p` files, or `.p` files".to_owned(),
+                "`allways new NAME` makes a small project to start from".to_owned(),
+            ]);
         }
     }
 

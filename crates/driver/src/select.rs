@@ -1,5 +1,6 @@
 //! Which test cases a name means.
 
+use allways_base::nearest::nearest;
 use allways_p::hir;
 
 /// Why no test case can be run.
@@ -28,10 +29,29 @@ impl std::fmt::Display for SelectError {
                 names.join("\n")
             ),
             SelectError::Unknown { name, all } => {
-                write!(f, "there is no test case `{name}`; the program has:\n{}", all.join("\n"))
+                write!(f, "there is no test case `{name}`")?;
+                if let Some(near) = nearest(name, all.iter().map(String::as_str)) {
+                    write!(f, "; did you mean `{near}`?")?;
+                }
+                write!(f, "\nThe program has:\n{}", all.join("\n"))
             }
         }
     }
+}
+
+/// The test cases that the names stand for, each once, in the order of the program: for each name the test of exactly
+/// that name, or else all that begin with it. Without names, the only one.
+pub fn select_all(program: &hir::Program, names: &[String]) -> Result<Vec<usize>, SelectError> {
+    if names.is_empty() {
+        return select(program, None);
+    }
+    let mut found = Vec::new();
+    for name in names {
+        found.extend(select(program, Some(name))?);
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
 }
 
 /// The test cases that `name` stands for: the one of exactly that name, or else all that begin with it.

@@ -19,8 +19,11 @@
 
 use std::path::{Path, PathBuf};
 
+use allways_base::nearest::nearest;
+use allways_run::NetworkModel;
 use serde::Deserialize;
 
+use crate::engine;
 use crate::files::{Disk, Files};
 
 pub const FILE_NAME: &str = "allways.toml";
@@ -98,6 +101,35 @@ impl Budget {
     }
 }
 
+impl Budget {
+    /// Looks up the names, so that every command reports a wrong one in the same way.
+    fn check(&self) -> Result<(), String> {
+        let engines = engine::ENGINES.iter().filter(|entry| entry.proves).map(|entry| entry.name);
+        let engines: Vec<&str> = std::iter::once(engine::AUTO).chain(engines).collect();
+        let networks: Vec<&str> = NetworkModel::ALL.iter().map(|model| model.as_str()).collect();
+        known("strategy", self.strategy.as_deref(), STRATEGIES)?;
+        known("network", self.network.as_deref(), &networks)?;
+        known("engine", self.engine.as_deref(), &engines)
+    }
+}
+
+/// Strategies by name.
+pub const STRATEGIES: &[&str] =
+    &["portfolio", "random", "probabilistic", "pct", "fairpct", "pos", "delay", "dfs"];
+
+fn known(what: &str, name: Option<&str>, all: &[&str]) -> Result<(), String> {
+    match name {
+        Some(name) if !all.contains(&name) => {
+            let hint = match nearest(name, all.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known are {}", all.join(", ")),
+            };
+            Err(format!("there is no {what} `{name}`; {hint}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expectation {
@@ -161,6 +193,10 @@ pub fn load_from(files: &dyn Files, folder: &Path) -> Result<Option<Suite>, Stri
 
 fn parse(text: &str) -> Result<Suite, String> {
     let suite: Suite = toml::from_str(text).map_err(|error| error.to_string())?;
+    let budgets = suite.tests.iter().map(|test| (format!("the test `{}`", test.name), &test.budget));
+    for (whose, budget) in std::iter::once(("[defaults]".to_owned(), &suite.defaults)).chain(budgets) {
+        budget.check().map_err(|problem| format!("{whose}: {problem}"))?;
+    }
     for test in &suite.tests {
         if test.expect != Expectation::Violated && (test.by.is_some() || test.message.is_some()) {
             return Err(format!(
@@ -197,6 +233,8 @@ mod tests {
         assert!(parse("[[tests]]\nname = 'a'").unwrap_err().contains("tests"));
         assert!(parse("[[test]]\nexpect = 'holds'").unwrap_err().contains("name"));
         assert!(parse("[[test]]\nname = 'a'\nexpect = 'works'").unwrap_err().contains("works"));
+        assert!(parse("[defaults]\nstrategy = 'pkt'").unwrap_err().contains("did you mean `pct`?"));
+        assert!(parse("[[test]]\nname = 'a'\nengine = 'x'").unwrap_err().contains("auto, explicit"));
         assert!(parse("[[test]]\nname = 'a'\nby = 'deadlock'").unwrap_err().contains("hold"));
     }
 }

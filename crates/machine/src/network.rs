@@ -17,6 +17,7 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use allways_base::Idx;
+use allways_base::nearest::nearest_few;
 use allways_run::{InstanceId, NetworkModel, NetworkOptions};
 
 use crate::Executable;
@@ -175,31 +176,9 @@ fn position(what: &'static str, names: &[&str], name: &str) -> Result<usize, Unk
     if let Some(found) = names.iter().position(|known| *known == name && !known.is_empty()) {
         return Ok(found);
     }
-    let mut near: Vec<(usize, &str)> = names
-        .iter()
-        .filter(|known| !known.is_empty())
-        .map(|known| (distance(&known.to_lowercase(), &name.to_lowercase()), *known))
-        .filter(|(distance, known)| *distance <= 1 + known.len().min(name.len()) / 4)
-        .collect();
-    near.sort_unstable();
-    near.dedup();
-    let near = near.into_iter().take(3).map(|(_, name)| name.to_owned()).collect();
+    let known = names.iter().copied().filter(|known| !known.is_empty());
+    let near = nearest_few(name, known, 3).into_iter().map(str::to_owned).collect();
     Err(UnknownName { what, name: name.to_owned(), near })
-}
-
-/// How many characters have to be put in, left out or changed.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 impl LateArrival {

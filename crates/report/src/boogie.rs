@@ -33,7 +33,7 @@ pub struct BoogieReport {
     pub candidate: Option<Violation>,
 }
 
-/// What was looked at.
+/// What was explored.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchReport {

@@ -238,6 +238,9 @@ pub fn render_statistics(report: &CheckReport) -> String {
     let n_bugs = report.violations.len();
     let statistics = &report.statistics;
     let mut out = String::new();
+    if n_bugs > 0 {
+        out.push_str("... Checker found a bug.\n");
+    }
     let _ = writeln!(out, "..... Found {}.", count(n_bugs as u64, "bug"));
     let _ = writeln!(out, "..... Explored {}", count(statistics.n_schedules, "schedule"));
     if let Some(average) = statistics.n_choices.checked_div(statistics.n_schedules) {

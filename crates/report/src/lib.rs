@@ -3,6 +3,7 @@
 //! Serialized types live in this crate only; inner types of other crates derive no serialization. Nothing here
 //! decides anything, and nothing here writes to a stream: text goes back to the caller.
 
+pub mod annotation;
 pub mod boogie;
 pub mod check;
 pub mod diagnostics;

@@ -135,7 +135,7 @@ pub fn render_wide_choice(wide: Option<&WideChoice>) -> String {
     wide.map_or_else(String::new, |wide| format!("help: {}\n", wide.help))
 }
 
-/// What was looked at by a search that ended early.
+/// What was explored by a search that ended early.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Covered {
@@ -205,9 +205,10 @@ pub struct Saved {
     pub data_independence: u64,
 }
 
-pub fn render_statistics(report: &ProveReport) -> String {
+/// The figures of a search; `is_verbose` adds those that only experts need.
+pub fn render_statistics(report: &ProveReport, is_verbose: bool) -> String {
     let mut out = match &report.statistics {
-        Figures::Search(statistics) => render_search(report, statistics),
+        Figures::Search(statistics) => render_search(report, statistics, is_verbose),
         Figures::Testing(statistics) => {
             let by = if report.violation.is_some() { "found by testing, after" } else { "testing:" };
             format!("..... {by} {}\n", count(statistics.n_schedules, "schedule"))
@@ -269,10 +270,17 @@ pub struct Symbolic {
     pub shows_order: bool,
 }
 
-fn render_symbolic(symbolic: &Symbolic) -> String {
+fn render_symbolic(symbolic: &Symbolic, is_verbose: bool) -> String {
     let mut out = String::new();
     if let Some((configurations, terminal)) = &symbolic.short {
-        let _ = writeln!(out, "..... {configurations} configurations, {terminal} ends");
+        let _ = writeln!(out, "..... {configurations} configurations, {terminal} terminal");
+    }
+    if symbolic.shows_order {
+        let _ =
+            writeln!(out, "..... order of slots, from the bottom level up: {}", symbolic.order.join(", "));
+    }
+    if !is_verbose {
+        return out;
     }
     let _ = writeln!(
         out,
@@ -289,22 +297,18 @@ fn render_symbolic(symbolic: &Symbolic) -> String {
         count(symbolic.set_nodes, "node"),
         count(symbolic.peak_nodes, "node")
     );
-    if symbolic.shows_order {
-        let _ =
-            writeln!(out, "..... order of slots, from the bottom level up: {}", symbolic.order.join(", "));
-    }
     out
 }
 
-fn render_search(report: &ProveReport, s: &Statistics) -> String {
+fn render_search(report: &ProveReport, s: &Statistics, is_verbose: bool) -> String {
     let (transitions, depth) = (count(s.n_transitions, "transition"), s.depth);
     let mut out = if let Some(symbolic) = &report.symbolic {
-        render_symbolic(symbolic)
+        render_symbolic(symbolic, is_verbose)
     } else if report.engine == "asi" {
         format!("..... {}, {transitions}, depth {depth}\n", count(s.n_configurations, "state"))
     } else {
         let configurations = count(s.n_configurations, "configuration");
-        format!("..... {configurations}, {transitions}, depth {depth}, {}\n", count(s.n_ends, "end"))
+        format!("..... {configurations}, {transitions}, depth {depth}, {} terminal\n", s.n_ends)
     };
     if let Some(flood) = &report.flood {
         let _ = writeln!(
@@ -318,6 +322,9 @@ fn render_search(report: &ProveReport, s: &Statistics) -> String {
     }
     if report.may_be_shorter {
         out.push_str("..... a shorter counterexample may exist; looking for it would have taken too much\n");
+    }
+    if !is_verbose {
+        return out;
     }
     let store = report.store.map_or_else(String::new, |store| format!(", {store} store"));
     let machines = count(s.n_machines.into(), "machine");

@@ -80,6 +80,84 @@ pub enum ViolationKind {
 }
 
 impl ViolationKind {
+    /// Every kind. Each has a page in `docs/codes/run`.
+    pub const ALL: &[ViolationKind] = &[
+        ViolationKind::Assertion,
+        ViolationKind::Precondition,
+        ViolationKind::Postcondition,
+        ViolationKind::LoopInvariant,
+        ViolationKind::Reached,
+        ViolationKind::UnassignedHandle,
+        ViolationKind::UnhandledEvent,
+        ViolationKind::MonitorUnhandled,
+        ViolationKind::Deadlock,
+        ViolationKind::NullTarget,
+        ViolationKind::NullEvent,
+        ViolationKind::Cast,
+        ViolationKind::MissingField,
+        ViolationKind::Index,
+        ViolationKind::MissingKey,
+        ViolationKind::DuplicateKey,
+        ViolationKind::NullElement,
+        ViolationKind::DivisionByZero,
+        ViolationKind::SendsSet,
+        ViolationKind::Permission,
+        ViolationKind::Choose,
+        ViolationKind::Unbound,
+        ViolationKind::PendingTransition,
+        ViolationKind::NoStartState,
+        ViolationKind::HotAtEnd,
+        ViolationKind::Liveness(Certainty::Certain),
+        ViolationKind::Liveness(Certainty::Potential),
+        ViolationKind::Divergence,
+        ViolationKind::EndlessHandler,
+        ViolationKind::RecursionLimit,
+        ViolationKind::ValueSize,
+        ViolationKind::StepBound(0),
+    ];
+
+    /// The kind in one line, for lists.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            ViolationKind::Assertion => "the condition of an `assert` is false",
+            ViolationKind::Precondition => "a procedure is called where its `requires` does not hold",
+            ViolationKind::Postcondition => "a procedure ends where its `ensures` does not hold",
+            ViolationKind::LoopInvariant => "an invariant of a loop does not hold",
+            ViolationKind::Reached => "a place that must not be reached is reached",
+            ViolationKind::UnassignedHandle => "a task waits for a handle without task",
+            ViolationKind::UnhandledEvent => {
+                "an event that the present state neither handles, defers nor ignores"
+            }
+            ViolationKind::MonitorUnhandled => {
+                "an event that the present state of a spec neither handles nor ignores"
+            }
+            ViolationKind::Deadlock => "no machine can step, and one waits in `receive`",
+            ViolationKind::NullTarget => "a message is sent to `null`",
+            ViolationKind::NullEvent => "a null event is sent, raised or announced",
+            ViolationKind::Cast => "a value does not have the type that is needed",
+            ViolationKind::MissingField => "a named tuple does not have the field",
+            ViolationKind::Index => "an index of a sequence or set is out of range",
+            ViolationKind::MissingKey => "a map does not have the key",
+            ViolationKind::DuplicateKey => "`+=` of a key that the map has",
+            ViolationKind::NullElement => "`null` as a key of a map or element of a set",
+            ViolationKind::DivisionByZero => "the right operand of `/` or `%` is zero",
+            ViolationKind::SendsSet => "an event that the `sends` clause of the machine does not list",
+            ViolationKind::Permission => "an event that the reference to the machine does not permit",
+            ViolationKind::Choose => "`choose` from nothing, or from too much",
+            ViolationKind::Unbound => "`new` of an interface to which the test binds no machine",
+            ViolationKind::PendingTransition => "`halt` arrives in a `receive` between two states",
+            ViolationKind::NoStartState => "a spec without start state is attached",
+            ViolationKind::HotAtEnd => "the run has ended and a spec is hot",
+            ViolationKind::Liveness(Certainty::Certain) => "a spec stays hot for ever on an infinite run",
+            ViolationKind::Liveness(Certainty::Potential) => "a spec was hot for very long",
+            ViolationKind::Divergence => "messages cause messages for ever",
+            ViolationKind::EndlessHandler => "a handler never ends",
+            ViolationKind::RecursionLimit => "calls are nested too deeply",
+            ViolationKind::ValueSize => "a value is too large",
+            ViolationKind::StepBound(_) => "the bound on steps was reached, and the user asked to fail then",
+        }
+    }
+
     /// The stable name, in kebab case.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -11,6 +11,7 @@ mod jumps;
 mod stmts;
 pub mod types;
 
+use allways_base::nearest::nearest;
 use allways_base::{Code, Diagnostic, IndexVec, Span, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -22,6 +23,9 @@ allways_base::newtype_ids! {
     /// A variable of a checked program, of any kind.
     VarId = "v";
 }
+
+/// How many diagnostics look for a similar name.
+const MAX_SUGGESTIONS: usize = 100;
 
 /// A program with what its names mean.
 #[derive(Clone)]
@@ -282,34 +286,21 @@ impl Checker {
             name.span,
             format!("there is no variable or constant `{}` here", self.text(name.symbol)),
         );
-        if let Some(near) = self.similar_name(name.symbol) {
+        // A program full of unknown names must not cost the square of its size.
+        if self.diagnostics.len() < MAX_SUGGESTIONS
+            && let Some(near) = self.similar_name(name.symbol)
+        {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         self.diagnostics.push(diagnostic);
     }
 
-    /// A visible variable whose name differs only in case or by one character.
+    /// A visible variable of nearly this name.
     fn similar_name(&self, name: Symbol) -> Option<String> {
-        let wanted = self.text(name);
         let visible = self.frame.vars.iter().chain(&self.out.globals).chain(&self.out.consts);
-        visible
-            .map(|&var| self.text(self.out.vars[var].name.symbol))
-            .find(|text| is_similar(text, wanted))
-            .map(str::to_owned)
+        let names = visible.map(|&var| self.text(self.out.vars[var].name.symbol));
+        nearest(self.text(name), names).map(str::to_owned)
     }
-}
-
-fn is_similar(a: &str, b: &str) -> bool {
-    if a.eq_ignore_ascii_case(b) {
-        return true;
-    }
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().min(b.len()) < 3 || a.len().abs_diff(b.len()) > 1 {
-        return false;
-    }
-    let prefix = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    prefix + suffix + 1 >= a.len().max(b.len())
 }
 
 fn symbols(idents: &[Ident]) -> Vec<Symbol> {

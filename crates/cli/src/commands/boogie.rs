@@ -9,6 +9,7 @@ use allways_driver::boogie::quiesce::QuiesceOptions;
 use allways_driver::boogie::{
     self, BoogieError, BoogieOptions, Evidence, Finding, Loaded, Preemption, SchedulerKind, Stage, Watch,
 };
+use allways_report::annotation::Annotation;
 use allways_report::check::{explain_stop, render_counterexample, violation};
 use allways_report::text::{count, count_of};
 use allways_report::verdict;
@@ -19,9 +20,8 @@ use crate::args::{
     AssertionsArg, BoogieArgs, CheckArgs, Format, InputArgs, PreemptionArg, SchedulerArg, SequentializeArgs,
 };
 use crate::exit::ExitStatus;
-use crate::interrupt;
-use crate::printer;
 use crate::progress::ProgressLine;
+use crate::{annotations, interrupt, printer};
 
 /// Where no limit is given: bounds rise while there is time, so there has to be an end.
 const USUAL_TIME: Duration = Duration::from_secs(30);
@@ -73,7 +73,7 @@ pub fn compile(paths: &[PathBuf], format: Format) -> ExitStatus {
     let loaded = boogie::load(paths);
     match format {
         Format::Json => printer::out(&json::to_text(&compile_report(paths, &loaded))),
-        Format::Text => {
+        _ => {
             show_diagnostics(&loaded);
             if loaded.checked.is_some() {
                 printer::out(&format!("{}: accepted\n", name(paths)));
@@ -100,7 +100,7 @@ pub(super) fn compile_report(paths: &[PathBuf], loaded: &Loaded) -> json::Compil
 }
 
 pub(super) fn show_diagnostics(loaded: &Loaded) {
-    printer::err(&diagnostics::render_text(&loaded.diagnostics, &loaded.sources, true));
+    super::compile::show(&loaded.diagnostics, &loaded.sources);
     if loaded.checked.is_none() {
         printer::err(&format!("rejected: {}\n", diagnostics::render_counts(&loaded.diagnostics)));
     }
@@ -140,7 +140,7 @@ pub fn sequentialize(args: &SequentializeArgs) -> ExitStatus {
 /// Options that say something about P programs only, if they are given.
 fn foreign_option(args: &CheckArgs) -> Option<&'static str> {
     let given = [
-        (args.testcase.is_some(), "--testcase"),
+        (!args.tests.testcase.is_empty(), "--testcase"),
         (args.all, "--all"),
         (args.list_tests, "--list-tests"),
         (args.replay.is_some(), "--replay"),
@@ -160,13 +160,13 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
     }
     let loaded = boogie::load(paths);
     let Some(checked) = &loaded.checked else {
-        match args.format {
+        match args.format.format {
             Format::Json => printer::out(&json::to_text(&compile_report(paths, &loaded))),
-            Format::Text => show_diagnostics(&loaded),
+            _ => show_diagnostics(&loaded),
         }
         return ExitStatus::Rejected;
     };
-    let is_text = args.format == Format::Text;
+    let is_text = args.format.format.is_text();
     if is_text {
         show_diagnostics(&loaded);
     }
@@ -190,7 +190,17 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
         printer::file(file, &answer.smt);
     }
     let search = search_report(&options, &answer);
-    match args.format {
+    match &answer.verdict {
+        Verdict::Violated(counterexample) => {
+            annotations::add(Annotation::of_counterexample(&name(paths), counterexample, &loaded.sources));
+        }
+        Verdict::Unknown(_) => {
+            let explanation = report::explain(&answer.verdict, &search, answer.candidate.is_some());
+            super::check::annotate_unknown(&name(paths), &explanation);
+        }
+        Verdict::Holds(_) => {}
+    }
+    match args.format.format {
         Format::Json => {
             let found = |counterexample| {
                 let strategy = search.scheduler.to_owned();
@@ -219,7 +229,7 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
             let reports = serde_json::json!({ "version": json::VERSION, "reports": [whole] });
             printer::out(&json::to_text(&reports));
         }
-        Format::Text => {
+        _ => {
             let has_candidate = answer.candidate.is_some();
             let headline = report::headline(&answer.verdict, &search, has_candidate);
             if let Some(finding) = &answer.candidate {
@@ -229,12 +239,12 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
             if let Verdict::Violated(counterexample) = &answer.verdict {
                 let text = render_counterexample(counterexample, None, &loaded.sources, watch.look);
                 printer::out(&format!("\n{text}"));
-                printer::out(&format!("\n{}\n", report::explain(&answer.verdict, &search, false)));
+                printer::detail(&format!("\n{}\n", report::explain(&answer.verdict, &search, false)));
             }
-            printer::err(&format!(
-                "... {} queries, {} inlined calls, {:.2} s in the solver\n",
-                answer.stats.n_queries,
-                answer.stats.n_instances,
+            printer::note(&format!(
+                "... {}, {}, {:.2} s in the solver\n",
+                count_of(answer.stats.n_queries, "query", "queries"),
+                count(answer.stats.n_instances, "inlined call"),
                 answer.stats.solver_time.as_secs_f64()
             ));
         }
@@ -264,7 +274,7 @@ impl Screen<'_> {
         if !self.is_text || self.has_shown.swap(true, Ordering::Relaxed) {
             return;
         }
-        self.line.finish();
+        self.line.clear();
         let counterexample = &finding.counterexample;
         let message = format!(
             "{}, unless a quantified assumption or axiom forbids this run",
@@ -283,9 +293,9 @@ impl Screen<'_> {
 
 impl Watch for Screen<'_> {
     fn stage(&self, stage: &Stage) {
-        self.line.draw(|seconds| {
+        self.line.draw(|_| {
             format!(
-                " {}, {} nested calls or turns of a loop, {}, {seconds:.0} s",
+                " {}, {} nested calls or turns of a loop, {}",
                 count(u64::from(stage.delays), "delay"),
                 stage.recursion,
                 count_of(stage.n_queries, "query", "queries"),

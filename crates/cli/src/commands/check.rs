@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use allways_base::Severity;
 use allways_driver::{Compilation, select, suite};
 use allways_explore::coverage::{Coverage, Share, Trigger, UnusedHandler};
 use allways_explore::{CheckOptions, Fairness, Report, ScheduleFairness, Statistics, StrategyKind};
 use allways_machine::Executable;
 use allways_p::hir::Temperature;
+use allways_report::annotation::Annotation;
 use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, json, junit, text};
-use allways_run::{NetworkOptions, StopReason, Verdict, Violation, ViolationKind};
+use allways_run::{Counterexample, NetworkOptions, StopReason, Verdict, Violation, ViolationKind};
 
 use super::compile;
 use super::files;
@@ -21,8 +23,8 @@ use super::suite::{Asked, Ran};
 use crate::args::{CheckArgs, FairnessArg, Format};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
-use crate::printer;
-use crate::progress::ProgressLine;
+use crate::progress::{Goal, ProgressLine};
+use crate::{annotations, printer};
 
 /// One test case that was run.
 pub struct Checked {
@@ -43,16 +45,20 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
         return super::boogie::check(&args.input.paths, args);
     }
     if let Some(file) = &args.replay {
-        return super::replay::replay_file(&args.input, file, args.format, args.full_trace, &args.network);
+        return super::replay::replay_file(
+            &args.input,
+            file,
+            args.format.format,
+            args.full_trace,
+            &args.network,
+        );
     }
-    match args.habits.notes() {
+    match args.compat.notes() {
         Ok(notes) => {
-            for note in notes.into_iter().chain(args.strategies.note()) {
-                printer::err(&format!("{note}\n"));
+            for note in notes.into_iter().chain(args.strategies.note().map(str::to_owned)) {
+                printer::note(&format!("{note}\n"));
             }
-            if args.fail_on_maxsteps
-                && args.strategies.kind().is_ok_and(|kind| kind.fairness() == ScheduleFairness::Never)
-            {
+            if args.fail_on_maxsteps && args.strategies.kind().fairness() == ScheduleFairness::Never {
                 printer::err(
                     "`--fail-on-maxsteps` has no effect under an unfair strategy, which may never choose a machine that \
                      could end the run; use `--sch-random`, `--sch-fairpct N` or no strategy\n",
@@ -78,7 +84,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
     if args.all {
         return check_all(args, &compilation);
     }
-    let tests = match select::select(program, args.testcase.as_deref()) {
+    let tests = match select::select_all(program, &args.tests.testcase) {
         Ok(tests) => tests,
         Err(error) => {
             printer::err(&format!("{error}\n"));
@@ -98,33 +104,64 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
     let mut reports = Vec::new();
     for test in tests {
         let network = args.network.options();
-        let is_text = args.format == Format::Text;
+        let is_text = args.format.format.is_text();
         let checked = match run_test(&compilation, test, &options, &network, timeout(args), is_text) {
             Ok(checked) => checked,
             Err(status) => return status,
         };
         let report = report_of(&compilation, &checked, &options);
-        match args.format {
-            Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
-            Format::Text => show(&compilation, &checked, &report, args),
+        for finding in &checked.report.findings {
+            annotate(&compilation, &checked.name, &finding.counterexample);
         }
-        files::named(files::write(&compilation, &checked, &report, args.outdir.as_deref(), args.format));
+        if let Verdict::Unknown(_) = checked.report.verdict {
+            annotate_unknown(&checked.name, &report.explanation);
+        }
+        match args.format.format {
+            Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
+            _ => show(&compilation, &checked, &report, args),
+        }
+        files::named(files::write(
+            &compilation,
+            &checked,
+            &report,
+            args.outdir.as_deref(),
+            args.format.format,
+        ));
         cases.push(junit_case(&compilation, &checked.name, &checked.report.verdict, checked.seconds));
         total = add_up(total, status_of(&checked.report));
         if interrupt::is_interrupted() {
             break;
         }
     }
-    let reports = (args.format == Format::Json).then_some(reports);
+    let reports = (args.format.format == Format::Json).then_some(reports);
     finish(&compilation, args.junit.as_deref(), &cases, reports, total)
+}
+
+/// Runs one test and shows what comes of it; writes no files.
+pub fn test(compilation: &Compilation, test: usize, args: &CheckArgs) -> Result<Checked, ExitStatus> {
+    let options = options(args).map_err(|_| ExitStatus::Internal)?;
+    let checked = run_test(compilation, test, &options, &args.network.options(), timeout(args), true)?;
+    show(compilation, &checked, &report_of(compilation, &checked, &options), args);
+    Ok(checked)
+}
+
+/// Keeps a violation for other tools.
+pub fn annotate(compilation: &Compilation, test: &str, counterexample: &Counterexample) {
+    annotations::add(Annotation::of_counterexample(test, counterexample, compilation.sources()));
+}
+
+/// Keeps for other tools that there is no answer.
+pub fn annotate_unknown(test: &str, explanation: &str) {
+    let message = format!("{test}: {explanation}");
+    annotations::add(Annotation::general(Severity::Warning, "inconclusive", message));
 }
 
 /// Every test, with the verdict that `allways.toml` expects of it.
 fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
     let asked = Asked {
         command: "check",
-        prefix: args.testcase.as_deref(),
-        format: args.format,
+        names: &args.tests.testcase,
+        format: args.format.format,
         junit: args.junit.as_deref(),
         network: &args.network,
         timeout: args.timeout,
@@ -132,7 +169,7 @@ fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
     };
     super::suite::run(&asked, compilation, |test, budget, network| {
         let (options, timeout) = budgeted(args, budget)?;
-        let is_text = args.format == Format::Text;
+        let is_text = args.format.format.is_text();
         let checked = run_test(compilation, test, &options, &network, timeout, is_text)?;
         let report = report_of(compilation, &checked, &options);
         let written = files::write(compilation, &checked, &report, args.outdir.as_deref(), Format::Json);
@@ -183,7 +220,7 @@ fn budgeted(args: &CheckArgs, budget: &suite::Budget) -> Result<(CheckOptions, O
 
 /// Compiles, with the foreign bodies that the suite names. Shows what is wrong.
 pub fn compile_project(args: &CheckArgs) -> Result<Compilation, ExitStatus> {
-    load(&args.input, args.format, "check")
+    load(&args.input, args.format.format, "check")
 }
 
 /// What is asked for, with the foreign bodies that the suite of the project names.
@@ -242,13 +279,13 @@ pub fn show_default_test(compilation: &Compilation, test: &str) {
         0 => "there is no spec to attach",
         _ => "every spec is attached",
     };
-    printer::out(&format!("the program declares no test, so `Main` is run; {specs}\n"));
+    printer::detail(&format!("the program declares no test, so `Main` is run; {specs}\n"));
 }
 
 /// The options of the engine.
 pub fn options(args: &CheckArgs) -> Result<CheckOptions, String> {
     let mut options = CheckOptions {
-        strategy: args.strategies.kind()?,
+        strategy: args.strategies.kind(),
         seed: args.seed,
         // A time limit alone means: as many as fit in.
         n_schedules: match (args.schedules, args.timeout) {
@@ -301,7 +338,8 @@ pub fn run_test(
     let Some(program) = &compilation.program else { return Err(ExitStatus::Rejected) };
     let name = program.tests[test].name.clone();
     let executable = network::executable(program, test, network)?;
-    let progress = ProgressLine::new(&name, show_progress);
+    let goal = Goal { n_schedules: options.n_schedules, seconds: timeout.map(|limit| limit.as_secs()) };
+    let progress = ProgressLine::with_goal(&name, show_progress, goal);
     let start = Instant::now();
     let stop = Stop::after(timeout).or_beyond(options.limits.memory_bytes);
     let report = allways_explore::check(&executable, options, &progress, &stop);
@@ -433,7 +471,10 @@ fn explanation(compilation: &Compilation, checked: &Checked) -> String {
 
 fn show(compilation: &Compilation, checked: &Checked, report: &check_report::CheckReport, args: &CheckArgs) {
     let sources = compilation.sources();
-    printer::out(&format!("... Checker is using '{}' strategy (seed:{}).\n", report.strategy, report.seed));
+    printer::detail(&format!(
+        "... Checker is using '{}' strategy (seed:{}).\n",
+        report.strategy, report.seed
+    ));
     show_default_test(compilation, &report.test);
     let words = network::words(checked.executable.network.options());
     let headline = verdict::headline(&checked.report.verdict, Scope::default());
@@ -452,25 +493,33 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
             }
             _ => String::new(),
         };
-        printer::out(&format!(
+        printer::detail(&format!(
             "\nfound by {} in schedule {}: {} steps{shrunk}\n",
             violation.strategy, violation.schedule_index, violation.n_steps
         ));
     }
     if let Some(note) = &checked.order_note {
-        printer::out(&format!("{note}\n"));
+        printer::detail(&format!("{note}\n"));
     }
     if checked.report.findings.is_empty() {
-        printer::out(&format!("{}\n", report.explanation));
+        show_explanation(&checked.report.verdict, &report.explanation);
     } else if let Some(note) = foreign::note(compilation, &checked.report.verdict) {
-        printer::out(&format!("{note}\n"));
+        printer::detail(&format!("{note}\n"));
     }
-    printer::out(&check_report::render_statistics(report));
+    printer::detail(&check_report::render_statistics(report));
     if args.coverage {
         printer::out(&check_report::render_coverage(report));
     }
     let rate = text::rate(report.statistics.n_schedules, checked.seconds);
-    printer::err(&format!("... Elapsed {:.2} sec, schedules: {rate}\n", checked.seconds));
+    printer::note(&format!("... Elapsed {:.2} sec, schedules: {rate}\n", checked.seconds));
+}
+
+/// Says what a verdict is worth. With `-q`, only a missing verdict is explained.
+pub fn show_explanation(verdict: &Verdict, explanation: &str) {
+    match verdict {
+        Verdict::Unknown(_) => printer::out(&format!("{explanation}\n")),
+        Verdict::Holds(_) | Verdict::Violated(_) => printer::detail(&format!("{explanation}\n")),
+    }
 }
 
 pub fn status_of(report: &Report) -> ExitStatus {

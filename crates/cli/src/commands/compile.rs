@@ -2,25 +2,32 @@
 
 use std::time::Instant;
 
-use allways_base::Severity;
+use allways_base::{Diagnostic, Severity, Sources};
 use allways_driver::Compilation;
+use allways_report::annotation::{self, Annotation};
 use allways_report::{diagnostics, json};
 
-use crate::args::{CompileArgs, Format};
+use crate::args::{CompileArgs, Format, TestsArgs};
 use crate::exit::ExitStatus;
-use crate::printer;
+use crate::{annotations, printer};
 
 pub fn compile(args: &CompileArgs) -> ExitStatus {
     if super::boogie::is_boogie(&args.input.paths) {
-        return super::boogie::compile(&args.input.paths, args.format);
+        return super::boogie::compile(&args.input.paths, args.format.format);
     }
     let start = Instant::now();
+    for note in args.compat.notes() {
+        printer::note(&format!("{note}\n"));
+    }
     let request = match super::check::request_of(&args.input) {
         Ok(request) => request,
         Err(status) => return status,
     };
-    let compilation = allways_driver::compile(&request, args.input.strict);
-    if args.format == Format::Json {
+    let mut compilation = allways_driver::compile(&request, args.input.strict);
+    if let Some(name) = &args.compat.projname {
+        compilation.project.name.clone_from(name);
+    }
+    if args.format.format == Format::Json {
         printer::out(&json::to_text(&report(&compilation, "compile")));
         return status(&compilation);
     }
@@ -50,12 +57,16 @@ pub fn compile(args: &CompileArgs) -> ExitStatus {
 }
 
 /// Lists the test cases, one a line.
-pub fn tests(args: &CompileArgs) -> ExitStatus {
+pub fn tests(args: &TestsArgs) -> ExitStatus {
     if let Err(status) = super::boogie::refuse(&args.input) {
         return status;
     }
-    let compilation = allways_driver::compile(&args.input.request(), args.input.strict);
-    if args.format == Format::Json {
+    let request = match super::check::request_of(&args.input) {
+        Ok(request) => request,
+        Err(status) => return status,
+    };
+    let compilation = allways_driver::compile(&request, args.input.strict);
+    if args.format.format == Format::Json {
         printer::out(&json::to_text(&report(&compilation, "tests")));
         return status(&compilation);
     }
@@ -79,15 +90,25 @@ fn status(compilation: &Compilation) -> ExitStatus {
 
 /// Writes what was found to standard error, with a line that counts it.
 pub fn show_diagnostics(compilation: &Compilation) {
-    let text = diagnostics::render_text(&compilation.diagnostics, compilation.sources(), true);
-    printer::err(&text);
+    show(&compilation.diagnostics, compilation.sources());
     let counts = diagnostics::render_counts(&compilation.diagnostics);
     if compilation.program.is_none() {
         let code = compilation.diagnostics.iter().find(|d| d.is_error()).map(|d| d.code.as_str());
         printer::err(&format!("rejected: {counts}\n"));
         if let Some(code) = code {
-            printer::err(&format!("`allways explain {code}` tells more about the first one\n"));
+            printer::err(&format!("`allways explain {code}` says more about the first one\n"));
         }
+    }
+}
+
+/// Writes diagnostics to standard error; for tools of P, to standard output in the form that they read.
+pub fn show(found: &[Diagnostic], sources: &Sources) {
+    annotations::add_diagnostics(found, sources);
+    if printer::format() == Format::P {
+        let all: Vec<Annotation> = found.iter().map(|d| Annotation::of_diagnostic(d, sources)).collect();
+        printer::out(&annotation::p_lines(&all));
+    } else {
+        printer::err(&diagnostics::render_text(found, sources, true));
     }
 }
 

@@ -83,7 +83,7 @@ impl Folder {
         let root = outdir.unwrap_or(Path::new(DEFAULT_FOLDER)).join(test);
         let path = root.join("BugFinding");
         rotate(&root, &path).map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
-        Ok(Folder { path, is_told: format == Format::Text })
+        Ok(Folder { path, is_told: format.is_text() })
     }
 
     fn put(&self, name: &str, text: &str) -> Result<(), String> {
@@ -103,7 +103,7 @@ impl Folder {
         });
         written.map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
         if self.is_told {
-            printer::out(&format!("..... Writing {}\n", path.display()));
+            printer::detail(&format!("..... Writing {}\n", path.display()));
         }
         Ok(())
     }

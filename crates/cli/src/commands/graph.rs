@@ -69,7 +69,7 @@ pub fn graph(args: &GraphArgs) -> ExitStatus {
     }
     if let Some(n) = is_cut {
         printer::err(&format!(
-            "the graph is cut off: it shows {n} configurations, and what is dashed was not looked into; see --max-nodes\n"
+            "the graph is cut off: it shows {n} configurations, and dashed nodes were not expanded; see --max-nodes\n"
         ));
     }
     if interrupt::is_interrupted() { ExitStatus::Interrupted } else { ExitStatus::Success }

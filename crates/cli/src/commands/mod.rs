@@ -5,23 +5,34 @@ mod boogie;
 mod certify;
 mod check;
 mod compile;
+mod demo;
 mod explain;
 mod files;
 mod foreign;
 mod graph;
 mod network;
+mod new;
 mod prove;
 mod quiesce;
 mod reductions;
 mod replay;
+mod shell;
 mod suite;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, Format};
 use crate::exit::ExitStatus;
-use crate::printer;
+use crate::{annotations, printer};
 
-pub fn run(args: Args) -> ExitStatus {
-    match args.command {
+/// Runs a command. Started under the name `p`, the tools of P are served.
+pub fn run(args: Args, is_called_p: bool) -> ExitStatus {
+    let format = match args.command.format() {
+        Format::Text if is_called_p => Format::P,
+        format => format,
+    };
+    printer::configure(&args.show, format);
+    let status = match args.command {
+        Command::New(args) => new::new(&args),
+        Command::Demo(args) => demo::demo(&args),
         Command::Compile(args) => compile::compile(&args),
         Command::Tests(args) => compile::tests(&args),
         Command::Check(args) => check::check(&args),
@@ -32,7 +43,17 @@ pub fn run(args: Args) -> ExitStatus {
         Command::Graph(args) => or_lost(graph::graph(&args)),
         Command::Sequentialize(args) => or_lost(boogie::sequentialize(&args)),
         Command::Explain(args) => explain::explain(&args),
-    }
+        Command::Completions(args) => or_lost(shell::completions(&args)),
+        Command::Man(args) => or_lost(shell::man(&args)),
+        Command::Version => version(),
+    };
+    annotations::write();
+    status
+}
+
+fn version() -> ExitStatus {
+    printer::out(&format!("allways {}\n", env!("CARGO_PKG_VERSION")));
+    ExitStatus::Success
 }
 
 /// For commands whose answer is the text that they write: without it they have failed.

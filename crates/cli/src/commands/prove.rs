@@ -13,7 +13,9 @@ use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, prove as prove_report, text};
 use allways_run::{Guarantee, NetworkOptions, StopReason, Verdict};
 
-use super::check::{add_up, finish, junit_case, load, show_default_test};
+use super::check::{
+    add_up, annotate, annotate_unknown, finish, junit_case, load, show_default_test, show_explanation,
+};
 use super::reductions::{self, reductions};
 use super::suite::{self, Ran};
 use super::{answers, files, foreign, network};
@@ -21,7 +23,7 @@ use crate::args::{DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg,
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
 use crate::printer;
-use crate::progress::ProgressLine;
+use crate::progress::{Goal, ProgressLine};
 
 /// What is asked about a test, besides the arguments: a suite may say it for each.
 struct Ask<'a> {
@@ -31,6 +33,29 @@ struct Ask<'a> {
     timeout: Option<Duration>,
     memory: Option<u64>,
     seed: u64,
+}
+
+impl<'a> Ask<'a> {
+    fn of(args: &'a ProveArgs) -> Self {
+        Ask {
+            args,
+            engine: args.engine(),
+            network: args.network.options(),
+            timeout: args.timeout.map(Duration::from_secs),
+            memory: memory_limit(args.memory),
+            seed: 0,
+        }
+    }
+}
+
+/// Answers one test and shows its verdict in one line.
+pub fn headline(compilation: &Compilation, test: usize, args: &ProveArgs) -> Result<Verdict, ExitStatus> {
+    let proved = run_test(compilation, test, &Ask::of(args))?;
+    let figures = prove_report::render_statistics(&proved.report, false);
+    let figures = figures.lines().next().unwrap_or_default().trim_start_matches("..... ");
+    let headline = verdict::headline(&proved.answer.verdict, Scope::default());
+    printer::out(&format!("{}: {headline} ({figures})\n", proved.name));
+    Ok(proved.answer.verdict)
 }
 
 /// One test case with its answer.
@@ -43,14 +68,14 @@ struct Proved {
 }
 
 pub fn prove(args: &ProveArgs) -> ExitStatus {
-    let compilation = match load(&args.input, args.format, "prove") {
+    let compilation = match load(&args.input, args.format.format, "prove") {
         Ok(compilation) => compilation,
         Err(status) => return status,
     };
     let Some(program) = &compilation.program else { return ExitStatus::Rejected };
     let tests = match args.all {
         true => Ok(Vec::new()),
-        false => select::select(program, args.testcase.as_deref()),
+        false => select::select_all(program, &args.tests.testcase),
     };
     let tests = match tests {
         Ok(tests) => tests,
@@ -64,20 +89,13 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         return ExitStatus::Rejected;
     }
     for note in reductions::notes(args) {
-        printer::err(&format!("{note}\n"));
+        printer::note(&format!("{note}\n"));
     }
     interrupt::listen();
     if args.all {
         return prove_all(args, &compilation);
     }
-    let ask = Ask {
-        args,
-        engine: args.engine(),
-        network: args.network.options(),
-        timeout: args.timeout.map(Duration::from_secs),
-        memory: memory_limit(args.memory),
-        seed: 0,
-    };
+    let ask = Ask::of(args);
     let mut total = ExitStatus::Success;
     let mut reports = Vec::new();
     let mut cases = Vec::new();
@@ -86,20 +104,25 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             Ok(proved) => proved,
             Err(status) => return status,
         };
-        match args.format {
+        match &proved.answer.verdict {
+            Verdict::Violated(counterexample) => annotate(&compilation, &proved.name, counterexample),
+            Verdict::Unknown(_) => annotate_unknown(&proved.name, &proved.report.explanation),
+            Verdict::Holds(_) => {}
+        }
+        match args.format.format {
             Format::Json => {
                 reports.push(serde_json::to_value(&proved.report).expect("reports are plain data"));
             }
-            Format::Text => show(&compilation, &proved, args),
+            _ => show(&compilation, &proved, args),
         }
-        write_files(&compilation, &proved, args, args.format);
+        write_files(&compilation, &proved, args, args.format.format);
         cases.push(junit_case(&compilation, &proved.name, &proved.answer.verdict, proved.seconds));
         total = add_up(total, status_of(&proved.answer));
         if interrupt::is_interrupted() {
             break;
         }
     }
-    let reports = (args.format == Format::Json).then_some(reports);
+    let reports = (args.format.format == Format::Json).then_some(reports);
     finish(&compilation, args.junit.as_deref(), &cases, reports, total)
 }
 
@@ -107,8 +130,8 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
 fn prove_all(args: &ProveArgs, compilation: &Compilation) -> ExitStatus {
     let asked = suite::Asked {
         command: "prove",
-        prefix: args.testcase.as_deref(),
-        format: args.format,
+        names: &args.tests.testcase,
+        format: args.format.format,
         junit: args.junit.as_deref(),
         network: &args.network,
         timeout: args.timeout,
@@ -183,7 +206,8 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         testing: CheckOptions { seed: ask.seed, ..CheckOptions::default() },
     };
     let budget = Budget { n_threads: options.n_threads, memory_bytes: ask.memory, effort: Effort::Whole };
-    let progress = ProgressLine::new(&name, args.format == Format::Text);
+    let goal = Goal { n_schedules: None, seconds: ask.timeout.map(|limit| limit.as_secs()) };
+    let progress = ProgressLine::with_goal(&name, args.format.format.is_text(), goal);
     let start = Instant::now();
     let stop = Stop::after(ask.timeout).or_beyond(ask.memory);
     let found = engine::answer(ask.engine, &question, &settings, budget, &progress, &stop);
@@ -372,42 +396,37 @@ fn show(compilation: &Compilation, proved: &Proved, args: &ProveArgs) {
             );
             printer::out(&format!("\n{text}\n"));
             for note in report.order_note.iter().chain(&foreign::note(compilation, &found.verdict)) {
-                printer::out(&format!("{note}\n"));
+                printer::detail(&format!("{note}\n"));
             }
         }
         Verdict::Holds(_) | Verdict::Unknown(_) => {
-            printer::out(&format!("{}\n", report.explanation));
+            show_explanation(&found.verdict, &report.explanation);
             if let Some(note) = verdict::note(&found.verdict) {
-                printer::out(&format!("note: {note}\n"));
+                printer::detail(&format!("note: {note}\n"));
             }
-            printer::out(&prove_report::render_growth(&report.growth));
-            printer::out(&prove_report::render_wide_choice(report.wide_choice.as_ref()));
+            printer::detail(&prove_report::render_growth(&report.growth));
+            printer::detail(&prove_report::render_wide_choice(report.wide_choice.as_ref()));
         }
     }
-    printer::out(&prove_report::render_statistics(report));
+    printer::detail(&prove_report::render_statistics(report, printer::is_verbose()));
     // These depend on the number of threads and on the clock.
-    let Some(statistics) = &found.figures.search else {
-        let rate = found.figures.testing.map(|testing| text::rate(testing.n_schedules, *seconds));
-        let rate = rate.map_or_else(String::new, |rate| format!(", schedules: {rate}"));
-        printer::err(&format!("... Elapsed {seconds:.2} sec{rate}\n"));
-        return;
-    };
-    if found.figures.symbolic.is_some() {
-        let megabytes = statistics.peak_bytes >> 20;
-        printer::err(&format!("... {megabytes} MB in all\n... Elapsed {seconds:.2} sec\n"));
-        return;
+    if let Some(testing) = &found.figures.testing {
+        printer::figures(&format!("..... schedules: {}\n", text::rate(testing.n_schedules, *seconds)));
     }
-    // In a small store most of the room is free, and a figure for each would say nothing.
-    let each = match statistics.n_configurations {
-        0..10_000 => String::new(),
-        _ => format!(", {:.1} bytes each", statistics.bytes_per_configuration),
-    };
-    printer::err(&format!(
-        "... {:.0} configurations/s{each}, {} MB in all, memo hit rate {:.2} %\n... Elapsed {seconds:.2} sec\n",
-        statistics.n_configurations as f64 / seconds.max(1e-3),
-        statistics.peak_bytes >> 20,
-        statistics.hit_rate() * 100.0
-    ));
+    if let Some(statistics) = &found.figures.search {
+        if found.figures.symbolic.is_none() {
+            let rate = text::rate(statistics.n_configurations, *seconds);
+            // In a small store most of the room is free, and a figure for each would say nothing.
+            let each = match statistics.n_configurations {
+                0..10_000 => String::new(),
+                _ => format!(", {:.1} bytes each", statistics.bytes_per_configuration),
+            };
+            let hits = statistics.hit_rate() * 100.0;
+            printer::figures(&format!("..... configurations: {rate}{each}, memo hit rate {hits:.2} %\n"));
+        }
+        printer::figures(&format!("..... memory: {} MB\n", statistics.peak_bytes >> 20));
+    }
+    printer::note(&format!("... Elapsed {seconds:.2} sec\n"));
 }
 
 fn status_of(found: &Answer) -> ExitStatus {

@@ -23,7 +23,7 @@ use crate::exit::ExitStatus;
 use crate::printer;
 
 pub fn replay(args: &ReplayArgs) -> ExitStatus {
-    replay_file(&args.input, &args.file, args.format, args.full_trace, &args.network)
+    replay_file(&args.input, &args.file, args.format.format, args.full_trace, &args.network)
 }
 
 pub fn replay_file(
@@ -136,7 +136,10 @@ pub fn replay_file(
             };
             printer::out(&json::to_text(&report));
         }
-        Format::Text => {
+        _ => {
+            if is_broken {
+                super::check::annotate(&compilation, &file.test, &counterexample);
+            }
             let look = printer::look(full_trace);
             let table = || allways_report::trace::render_steps(&counterexample, sources, look);
             let words = network::words(&file.network);

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use allways_base::Severity;
 use allways_driver::engine;
 use allways_driver::suite::{self, Budget, Expectation, SuiteTest};
 use allways_driver::{Compilation, select};
 use allways_machine::Executable;
+use allways_report::annotation::Annotation;
 use allways_report::suite::{SuiteReport, TestReport};
 use allways_report::text::count;
 use allways_report::trace::Look;
@@ -15,19 +17,19 @@ use allways_report::verdict::{self, GuaranteeReport};
 use allways_report::{check as check_report, json, junit};
 use allways_run::{NetworkModel, NetworkOptions, Verdict};
 
-use super::check::help_of;
+use super::check::{annotate, annotate_unknown, help_of};
 use super::prove::memory_limit;
 use super::quiesce;
 use crate::args::{Format, NetworkArgs};
 use crate::exit::ExitStatus;
 use crate::interrupt;
-use crate::printer;
+use crate::{annotations, printer};
 
 /// What both commands are asked.
 pub struct Asked<'a> {
     pub command: &'static str,
-    /// Of the names of tests.
-    pub prefix: Option<&'a str>,
+    /// Test cases to run, by name or beginning of a name; all if there is none.
+    pub names: &'a [String],
     pub format: Format,
     pub junit: Option<&'a Path>,
     pub network: &'a NetworkArgs,
@@ -138,7 +140,7 @@ pub fn run(
     }
     match asked.format {
         Format::Json => show_json(asked, compilation, &rows),
-        Format::Text => show_table(&rows),
+        _ => show_table(&rows),
     }
     if let Some(path) = asked.junit {
         let case = |row: &Row| junit::Case {
@@ -172,13 +174,14 @@ fn planned(
     suite: &suite::Suite,
 ) -> Result<Vec<(usize, SuiteTest)>, String> {
     let Some(program) = &compilation.program else { return Ok(Vec::new()) };
-    let prefix = asked.prefix.unwrap_or("");
+    let is_asked =
+        |name: &str| asked.names.is_empty() || asked.names.iter().any(|asked| name.starts_with(asked));
     if suite.tests.is_empty() {
-        let all = program.tests.iter().enumerate().filter(|(_, test)| test.name.starts_with(prefix));
+        let all = program.tests.iter().enumerate().filter(|(_, test)| is_asked(&test.name));
         return Ok(all.map(|(index, test)| (index, expected_to_hold(&test.name))).collect());
     }
     let mut planned = Vec::new();
-    for test in suite.tests.iter().filter(|test| test.name.starts_with(prefix)) {
+    for test in suite.tests.iter().filter(|test| is_asked(&test.name)) {
         let found = select::select(program, Some(&test.name))
             .map_err(|error| format!("{}: {error}", suite::FILE_NAME))?;
         planned.extend(found.into_iter().map(|index| (index, test.clone())));
@@ -263,6 +266,13 @@ fn row_of(compilation: &Compilation, name: &str, test: &SuiteTest, ran: &Ran) ->
         files: ran.files.as_ref().map(|path| path.display().to_string()),
     };
     let message = format!("expected {}, {}", report.expected, report.verdict);
+    if !as_expected {
+        match &ran.verdict {
+            Verdict::Violated(counterexample) => annotate(compilation, name, counterexample),
+            Verdict::Unknown(_) => annotate_unknown(name, &ran.explanation),
+            Verdict::Holds(_) => annotate_unexpected(name, &message),
+        }
+    }
     let failure = match &ran.verdict {
         Verdict::Unknown(_) => junit::CaseResult::Error(format!("{message}: {}", report.detail)),
         Verdict::Holds(_) => junit::CaseResult::Failed(message, report.detail.clone()),
@@ -292,12 +302,15 @@ fn quiescence(
         network,
         timeout: asked.timeout.or(budget.timeout).map(Duration::from_secs),
         memory: memory_limit(asked.memory.or(budget.memory)),
-        is_text: asked.format == Format::Text,
+        is_text: asked.format.is_text(),
     };
     let quiesced = quiesce::run_test(compilation, index, &question)?;
     let found = quiesce::report_of(compilation, &quiesced);
     let as_expected = found.verdict == test.expect.as_str();
     let message = format!("expected {}, {}: {}", test.expect.as_str(), found.verdict, found.explanation);
+    if !as_expected {
+        annotate_unexpected(&quiesced.name, &message);
+    }
     let failure = match found.verdict {
         "unknown" => junit::CaseResult::Error(message),
         _ => junit::CaseResult::Failed(message, found.explanation.clone()),
@@ -318,6 +331,12 @@ fn quiescence(
         files: None,
     };
     Ok(Row { report, seconds: quiesced.seconds, failure })
+}
+
+/// Keeps a verdict that is not the expected one for other tools.
+fn annotate_unexpected(test: &str, message: &str) {
+    let message = format!("{test}: {message}");
+    annotations::add(Annotation::general(Severity::Error, "unexpected-verdict", message));
 }
 
 fn show_json(asked: &Asked<'_>, compilation: &Compilation, rows: &[Row]) {
@@ -356,7 +375,7 @@ fn show_table(rows: &[Row]) {
     }
     for report in rows.iter().map(|row| &row.report) {
         if let Some(path) = &report.files {
-            printer::out(&format!("files of {}: {path}\n", report.test));
+            printer::detail(&format!("files of {}: {path}\n", report.test));
         }
     }
     let (n, n_wrong) = (rows.len(), rows.iter().filter(|row| !row.report.as_expected).count());

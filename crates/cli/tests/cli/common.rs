@@ -32,3 +32,22 @@ pub fn assert_says(text: &str, words: &[&str]) {
         assert!(text.contains(word), "`{word}` is missing in:\n{text}");
     }
 }
+
+/// The content of the fences of a page, each with what stands behind the backticks.
+pub fn fences(text: &str) -> Vec<(String, String)> {
+    let mut fences = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in text.lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(info), None) => open = Some((info.to_owned(), String::new())),
+            (Some(_), Some(_)) => fences.extend(open.take()),
+            (None, Some((_, content))) => {
+                content.push_str(line);
+                content.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a fence is not closed");
+    fences
+}

@@ -3,12 +3,15 @@
 mod auto;
 mod bad_input;
 mod boogie;
+mod book;
 mod certificate;
 mod check;
 mod common;
+mod first_hour;
 mod foreign;
 mod models;
 mod output;
 mod quiesce;
+mod run_pages;
 mod snapshots;
 mod stop;

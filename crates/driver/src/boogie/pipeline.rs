@@ -195,7 +195,7 @@ impl<'a> Pipeline<'a> {
             Some(recursion) => Recursion::Exactly(recursion),
             None => Recursion::UpTo(FIRST_RECURSION),
         };
-        // By delays, whether deeper runs exist than were looked at.
+        // By delays, whether deeper runs exist than were explored.
         let mut is_open = vec![true; (last - first + 1) as usize];
         let mut covered: Option<Covered> = None;
         loop {

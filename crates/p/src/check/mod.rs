@@ -17,7 +17,7 @@ mod resolve_types;
 mod stmts;
 mod tests;
 
-use allways_base::{Code, Diagnostic, IndexVec, Interner, Sources, Span, Symbol, diagnostic};
+use allways_base::{Code, Diagnostic, IndexVec, Interner, Sources, Span, Symbol, diagnostic, nearest};
 use rustc_hash::FxHashMap;
 
 use crate::codes;
@@ -216,7 +216,7 @@ impl<'a> Checker<'a> {
             Diagnostic::error(code, name.span, format!("there is no {kind} `{text}`")).label("not declared");
         self.n_compared += candidates.len();
         if self.n_compared <= MAX_COMPARED
-            && let Some(near) = nearest(&text, candidates.iter().map(|&c| self.symbols.text(c)))
+            && let Some(near) = nearest::nearest(&text, candidates.iter().map(|&c| self.symbols.text(c)))
         {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
@@ -305,38 +305,4 @@ fn count(n: usize, noun: &str) -> String {
         1 => format!("1 {noun}"),
         n => format!("{n} {noun}s"),
     }
-}
-
-/// The candidate that is nearest to `text`, if it is near enough to be a typing mistake.
-fn nearest<'t>(text: &str, candidates: impl Iterator<Item = &'t str>) -> Option<&'t str> {
-    let limit = match text.len() {
-        // A name of that length is hardly mistyped; comparing is quadratic in it.
-        0..=2 | 65.. => return None,
-        3..=5 => 1,
-        _ => 2,
-    };
-    candidates
-        .filter(|c| c.len().abs_diff(text.len()) <= limit)
-        .filter_map(|c| {
-            let distance = if c.eq_ignore_ascii_case(text) { 0 } else { edit_distance(text, c) };
-            (distance <= limit).then_some((distance, c))
-        })
-        .min()
-        .map(|(_, c)| c)
-}
-
-/// The number of characters to insert, delete or replace.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

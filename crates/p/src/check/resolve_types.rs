@@ -7,6 +7,7 @@ use super::Checker;
 use crate::codes;
 use crate::hir::{self, FunId, LocalId};
 use crate::syntax::ast::{self, Decl, TypeKind};
+use crate::syntax::words;
 use crate::types::{EventSet, Type, TypeId, Types};
 
 /// How deep and how large a type may be once its typedefs are written out.
@@ -142,6 +143,7 @@ impl<'a> Checker<'a> {
             .chain(globals.typedefs.keys())
             .chain(globals.event_sets.keys())
             .chain(globals.interfaces.keys())
+            .chain(&[words::INT, words::BOOL, words::FLOAT, words::STRING, words::MACHINE, words::EVENT])
             .copied()
             .collect();
         self.unknown(codes::UNKNOWN_TYPE, ast::Name { symbol, span }, "type", candidates);

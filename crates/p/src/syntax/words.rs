@@ -59,6 +59,11 @@ pub fn interner() -> Interner {
     Interner::with(TEXTS)
 }
 
+/// The texts of all reserved words.
+pub fn reserved() -> impl Iterator<Item = &'static str> {
+    TEXTS[..Order::SCENARIO as usize].iter().copied()
+}
+
 pub fn is_reserved(symbol: Symbol) -> bool {
     symbol < SCENARIO
 }

@@ -33,11 +33,11 @@ pub fn quiesce(paths: &[PathBuf], args: &QuiesceArgs) -> ExitStatus {
         return ExitStatus::Rejected;
     }
     let loaded = boogie::load(paths);
-    let is_text = args.format == Format::Text;
+    let is_text = args.format.format.is_text();
     let Some(checked) = &loaded.checked else {
-        match args.format {
+        match args.format.format {
             Format::Json => printer::out(&json::to_text(&compile_report(paths, &loaded))),
-            Format::Text => show_diagnostics(&loaded),
+            _ => show_diagnostics(&loaded),
         }
         return ExitStatus::Rejected;
     };
@@ -66,9 +66,9 @@ pub fn quiesce(paths: &[PathBuf], args: &QuiesceArgs) -> ExitStatus {
         }
     };
     write_files(&name, args, &report);
-    match args.format {
+    match args.format.format {
         Format::Json => printer::out(&json::to_text(&report_json(&name, args, &report))),
-        Format::Text => show(&name, args, &report),
+        _ => show(&name, args, &report),
     }
     match &report.verdict {
         QuiesceVerdict::Diverges(_) => ExitStatus::Violated,
@@ -104,7 +104,7 @@ impl boogie::Watch for Screen {
 /// Options of P programs that mean nothing here.
 fn misplaced(args: &QuiesceArgs) -> Option<String> {
     let given = [
-        (args.testcase.is_some(), "-tc"),
+        (!args.tests.testcase.is_empty(), "-tc"),
         (args.all, "--all"),
         (!args.stimulus.is_empty(), "--stimulus"),
         (args.memory.is_some(), "--memory"),
@@ -189,10 +189,10 @@ fn show(name: &str, args: &QuiesceArgs, report: &QuiesceReport) {
     }
     printer::out(&format!("{}\n", explain(args, report)));
     let stats = &report.stats;
-    printer::err(&format!(
-        "... {} queries, {} inlined calls, {:.2} s in the solver\n",
-        stats.n_queries,
-        stats.n_instances,
+    printer::note(&format!(
+        "... {}, {}, {:.2} s in the solver\n",
+        count_of(stats.n_queries, "query", "queries"),
+        count(stats.n_instances, "inlined call"),
         stats.solver_time.as_secs_f64()
     ));
 }

@@ -4,20 +4,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use allways_base::Severity;
 use allways_driver::quiesce::{self, Aside};
 use allways_driver::{Compilation, select, suite};
 use allways_explore::quiesce::{Divergence, QuiesceOptions, Quiescence, stimuli};
 use allways_machine::Executable;
+use allways_report::annotation::Annotation;
 use allways_report::{check as check_report, graph, json, junit, quiesce as quiesce_report};
 use allways_run::{Limits, NetworkOptions, StopReason};
 
-use super::super::check::{add_up, finish, load, show_default_test};
+use super::super::check::{add_up, annotate_unknown, finish, load, show_default_test};
 use super::super::{files, network};
 use crate::args::{Format, QuiesceArgs};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
-use crate::printer;
 use crate::progress::ProgressLine;
+use crate::{annotations, printer};
 
 /// One test case that was asked.
 pub struct Quiesced {
@@ -30,7 +32,7 @@ pub struct Quiesced {
 }
 
 pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
-    let compilation = match load(&args.input, args.format, "quiesce") {
+    let compilation = match load(&args.input, args.format.format, "quiesce") {
         Ok(compilation) => compilation,
         Err(status) => return status,
     };
@@ -38,7 +40,7 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
     let tests = if args.all {
         Ok((0..program.tests.len()).collect())
     } else {
-        select::select(program, args.testcase.as_deref())
+        select::select_all(program, &args.tests.testcase)
     };
     let tests: Vec<usize> = match tests {
         Ok(tests) => tests,
@@ -69,16 +71,24 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
             network: args.network.options(),
             timeout: args.timeout.map(Duration::from_secs),
             memory: super::super::prove::memory_limit(args.memory),
-            is_text: args.format == Format::Text,
+            is_text: args.format.format.is_text(),
         };
         let quiesced = match run_test(&compilation, test, &asked) {
             Ok(quiesced) => quiesced,
             Err(status) => return status,
         };
         let report = report_of(&compilation, &quiesced);
-        match args.format {
+        match &quiesced.answer.report.quiescence {
+            Quiescence::Diverges(_) => {
+                let message = format!("{name}: {}", report.explanation);
+                annotations::add(Annotation::general(Severity::Error, "divergence", message));
+            }
+            _ if report.verdict == "unknown" => annotate_unknown(name, &report.explanation),
+            _ => {}
+        }
+        match args.format.format {
             Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
-            Format::Text => show(&compilation, &quiesced, &report, args),
+            _ => show(&compilation, &quiesced, &report, args),
         }
         // Files that cannot be written do not change the answer.
         if let Quiescence::Diverges(found) = &quiesced.answer.report.quiescence
@@ -92,7 +102,7 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
             break;
         }
     }
-    let reports = (args.format == Format::Json).then_some(reports);
+    let reports = (args.format.format == Format::Json).then_some(reports);
     finish(&compilation, args.junit.as_deref(), &cases, reports, total)
 }
 
@@ -277,8 +287,8 @@ fn show(
     if let Some(kind) = report.violation {
         printer::out(&format!("some runs end with a violation ({kind}); `allways prove` shows it\n"));
     }
-    printer::out(&quiesce_report::render_statistics(&report.statistics));
-    printer::err(&format!("... Elapsed {:.2} sec\n", quiesced.seconds));
+    printer::detail(&quiesce_report::render_statistics(&report.statistics));
+    printer::note(&format!("... Elapsed {:.2} sec\n", quiesced.seconds));
 }
 
 /// The run as files, and the loop as a diagram if one is asked for.
@@ -300,7 +310,7 @@ fn write(
         &quiesce::counterexample(found),
         "quiesce",
         args.outdir.as_deref(),
-        args.format,
+        args.format.format,
     )
     .map(|_| ())
 }

@@ -201,10 +201,13 @@ impl Parser<'_> {
                 "this `}` closes nothing",
                 "remove it, or add the missing `{`",
             ),
-            _ => self.misplaced(
-                "a declaration (`machine`, `spec`, `event`, `type`, `fun`, `test`, ...)",
-                "if this is part of a machine, check the braces above it",
-            ),
+            _ => {
+                let what = "a declaration (`machine`, `spec`, `event`, `type`, `fun`, `test`, ...)";
+                match self.mistyped_word(what) {
+                    Some(word) => self.misplaced(what, &format!("did you mean `{word}`?")),
+                    None => self.misplaced(what, "if this is part of a machine, check the braces above it"),
+                }
+            }
         }
     }
 

@@ -11,6 +11,7 @@ mod modules;
 mod proofs;
 mod stmts;
 
+use allways_base::nearest::nearest;
 use allways_base::{Diagnostic, FileId, IndexVec, Interner, Span, Symbol};
 use rustc_hash::FxHashSet;
 
@@ -428,11 +429,31 @@ impl Parser<'_> {
     }
 
     /// Adds a diagnostic of this file.
-    fn report(&mut self, diagnostic: Diagnostic) {
+    fn report(&mut self, mut diagnostic: Diagnostic) {
         self.n_reports += 1;
-        if self.n_reports <= MAX_REPORTS {
-            self.diagnostics.push(diagnostic);
+        if self.n_reports > MAX_REPORTS {
+            return;
         }
+        if diagnostic.code == codes::SYNTAX_ERROR
+            && diagnostic.help.is_empty()
+            && let Some(word) = self.mistyped_word(&diagnostic.message)
+        {
+            diagnostic = diagnostic.help(format!("did you mean `{word}`?"));
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// The reserved word that the current token, the last one or the first one of the line is likely to stand for;
+    /// preferably one that the message says is expected.
+    fn mistyped_word(&self, message: &str) -> Option<&'static str> {
+        let first = (0..=self.pos).rev().find(|&at| at == 0 || self.is_first_of_line(at))?;
+        let candidates = [self.pos, self.pos.saturating_sub(1), first].map(|at| self.tokens[at]);
+        let mut names = candidates.into_iter().filter(|token| token.tok == Tok::Name);
+        names.find_map(|token| {
+            let text = self.symbols.text(token.symbol);
+            let expected = words::reserved().filter(|word| message.contains(&format!("`{word}`")));
+            nearest(text, expected).or_else(|| nearest(text, words::reserved()))
+        })
     }
 
     /// Something is missing at the end of a line.
