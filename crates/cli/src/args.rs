@@ -552,6 +552,13 @@ pub struct QuiesceArgs {
     #[arg(long, value_name = "MACHINE")]
     pub stimulus: Vec<String>,
 
+    /// Which engine answers
+    ///
+    /// Explicit search explores one configuration after the other, knows fairness and loops in which messages pile up.
+    /// Symbolic search explores sets of configurations, which have to be finitely many.
+    #[arg(long, value_name = "NAME", value_parser = ["explicit", "symbolic"])]
+    pub engine: Option<String>,
+
     /// Draw the loop, as .svg, .dot or .json
     #[arg(long, value_name = "FILE")]
     pub diagram: Option<PathBuf>,

@@ -10,5 +10,6 @@ mod foreign;
 mod models;
 mod output;
 mod quiesce;
+mod quiesce_p;
 mod snapshots;
 mod stop;
