@@ -3,6 +3,13 @@
 //!
 //! The programs are in `corpus/boogie/quiesce`, written anew. After the sixteen rows come bounds that the paper does not
 //! list: the smallest at which each divergence is found and the largest tried at which it is not, fairness, and variants.
+//!
+//! A lasso of BellmanFord-bug or Bfs-bug that sends each message once goes round a triangle and has seven nested
+//! activations, two more than the bound of the paper. But a task may send a message twice, one for the stem and one for the loop: then
+//! four are enough, and such lassos are found and replayed. Both bounds are in the table.
+//!
+//! That no lasso of SpanningTree-bug is fair is shown where a node forwards to one neighbour at most. With loops that are unrolled
+//! four times, the solver does not decide it within a minute.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -12,7 +19,7 @@ use allways_driver::boogie::quiesce::{QuiesceOptions, QuiesceVerdict, quiesce};
 use allways_run::Quiet;
 
 /// A row gives up after so many seconds; the paper's tool had 1800.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 struct Row {
     /// As in the paper, empty for bounds that it does not list.
@@ -60,7 +67,7 @@ const PUBLISHED: [Row; 16] = [
 ];
 
 /// Other bounds.
-const FURTHER: [Row; 19] = [
+const FURTHER: [Row; 20] = [
     row("", "ping-pong", (1, 1), true, true, 0.0),
     row("", "ping-pong-mod2", (2, 2), false, true, 0.0),
     row("", "ping-pong-mod2", (2, 1), false, false, 0.0),
@@ -68,7 +75,8 @@ const FURTHER: [Row; 19] = [
     row("", "ping-pong-mod3", (3, 2), false, false, 0.0),
     row("", "spanning-tree-bug", (1, 4), false, true, 0.0),
     row("", "spanning-tree-bug", (1, 3), false, false, 0.0),
-    row("", "spanning-tree-bug", (1, 4), true, false, 0.0),
+    row("", "spanning-tree-bug-one-neighbour", (1, 4), false, true, 0.0),
+    row("", "spanning-tree-bug-one-neighbour", (1, 4), true, false, 0.0),
     row("", "bfs-bug", (1, 7), false, true, 0.0),
     row("", "bfs-bug-no-parent", (1, 6), false, true, 0.0),
     row("", "bellman-ford-bug", (1, 7), false, true, 0.0),
@@ -117,7 +125,7 @@ pub fn run(words: &[&str]) -> bool {
     });
     let results = results.into_inner().unwrap_or_default();
     println!(
-        "{:<24} {:<28} {:>2} {:>2} {:<5} {:<10} {:>8} {:>9} {:>7}  found at",
+        "{:<24} {:<32} {:>2} {:>2} {:<5} {:<10} {:>8} {:>9} {:>7}  found at",
         "row", "program", "K", "N", "fair", "diverges", "s", "paper s", "ratio"
     );
     let mut is_right = true;
@@ -138,7 +146,7 @@ pub fn run(words: &[&str]) -> bool {
             None => ("> 1800".to_owned(), format!("> {:.0}x", 1800.0 / measured.seconds.max(0.01))),
         };
         println!(
-            "{:<24} {:<28} {:>2} {:>2} {:<5} {:<10} {:>8.2} {:>9} {:>7}  {}{}",
+            "{:<24} {:<32} {:>2} {:>2} {:<5} {:<10} {:>8.2} {:>9} {:>7}  {}{}",
             row.name,
             row.file,
             row.rounds,

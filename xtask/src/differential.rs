@@ -1,6 +1,8 @@
 //! `cargo xtask differential`: the oracle against the kernel on random programs; with `--boogie`, the operational
 //! schedulers against translated and verified programs.
 
+mod boogie;
+
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,7 +11,6 @@ use allways_explore::search::{Order, StoreKind};
 use allways_machine::Executable;
 use allways_run::{Bound, NetworkModel};
 use allways_testkit::Loaded;
-use allways_testkit::boogie;
 use allways_testkit::bounded;
 use allways_testkit::differential::{
     Comparison, Only, Over, Statistics, compare_seed, network_of, program_of, shrink_difference,
@@ -29,7 +30,7 @@ const MAX_NAIVE: usize = 400;
 pub fn run(args: &[&str]) -> ExitCode {
     if let Some(at) = args.iter().position(|&word| word == "--boogie") {
         let rest: Vec<&str> = args[..at].iter().chain(&args[at + 1..]).copied().collect();
-        return run_boogie(&rest);
+        return boogie::run(&rest);
     }
     let (mut n_programs, mut seed, mut max_configurations) = (5_000u64, 0u64, 20_000usize);
     let mut models = vec![NetworkModel::Inbox];
@@ -453,52 +454,6 @@ fn compare(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> u
     n_differences
 }
 
-fn run_boogie(args: &[&str]) -> ExitCode {
-    let (mut n_programs, mut first) = (5_000u64, 0u64);
-    let mut rest = args;
-    while let [name, value, more @ ..] = rest {
-        let parsed = match *name {
-            "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
-            "--seed" => value.parse().map(|n| first = n).is_ok(),
-            _ => false,
-        };
-        if !parsed {
-            return usage();
-        }
-        rest = more;
-    }
-    if !rest.is_empty() {
-        return usage();
-    }
-    let mut solver = match boogie::Reused::start() {
-        Ok(solver) => solver,
-        Err(error) => {
-            println!("{error}");
-            return ExitCode::from(2);
-        }
-    };
-    let mut statistics = boogie::Statistics::default();
-    let mut n_differences = 0;
-    for seed in first..first + n_programs {
-        let (text, comparison) = boogie::compare_seed(seed, &mut solver);
-        statistics.add(&comparison);
-        if let boogie::Comparison::Differ(difference) = &comparison {
-            n_differences += 1;
-            let small = boogie::shrink(&text, &boogie::options_of(seed), &mut solver);
-            println!("seed {seed}: {difference}\n\n{small}");
-            if n_differences == MAX_DIFFERENCES {
-                break;
-            }
-        }
-    }
-    let s = &statistics;
-    println!(
-        "{} programs, {} too large, {} of them fail, {} questions, {n_differences} differences",
-        s.n_programs, s.n_too_large, s.n_failing, s.n_questions
-    );
-    if n_differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
-}
-
 fn usage() -> ExitCode {
     println!(
         "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live|--quiesce|--symbolic [--live]] \
@@ -506,6 +461,6 @@ fn usage() -> ExitCode {
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
     println!("  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers", names.join(", "));
-    println!("cargo xtask differential --boogie [--programs N] [--seed S]");
+    println!("cargo xtask differential --boogie [--quiesce] [--programs N] [--seed S]");
     ExitCode::from(2)
 }

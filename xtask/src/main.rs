@@ -26,7 +26,7 @@ fn main() -> ExitCode {
                 "cargo xtask almost-synchronous [--programs N] [--seed S]   oracle against almost-synchronous exploration"
             );
             println!(
-                "cargo xtask differential --boogie [--programs N] [--seed S]   schedulers against translated programs"
+                "cargo xtask differential --boogie [--quiesce] [--programs N] [--seed S]   schedulers, or lassos, against translated programs"
             );
             println!(
                 "cargo xtask tidy   rules that no compiler checks: crate edges, module docs, dangling references"

@@ -1,4 +1,5 @@
 // The same without parents, so that fewer activations lead back to where they began.
+//~ diverges 1 6
 type Pid;
 
 const weight: [Pid, Pid]int;

@@ -1,6 +1,7 @@
 // Paxos with one acceptor and two proposers. A proposer whose proposal is declined proposes again, so two of them can
 // outbid each other for ever.
 //~ none 1 1 fair
+//~ diverges 1 2 fair
 var {:shift} gen: int;
 var {:shift} proposal: [bool]int;
 var agreed: [bool]int;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use allways_explore::quiesce::{self, QuiesceOptions, QuiesceReport, Quiescence};
+use allways_explore::quiesce::{self, Engine, QuiesceOptions, QuiesceReport, Quiescence};
 use allways_explore::{Cancel, InternalError};
 use allways_machine::Executable;
 use allways_run::{Counterexample, NetworkModel, NetworkOptions, Observer, Quiet, Violation, ViolationKind};
@@ -58,7 +58,8 @@ pub fn quiesce(
     let report = quiesce::quiesce(exe, options, observer, cancel)?;
     let mut answer = Answer { report, fairly: None, in_order: None };
     let Quiescence::Diverges(found) = &answer.report.quiescence else { return Ok(answer) };
-    let aside = QuiesceOptions { max_configurations: Some(ASIDE), ..options.clone() };
+    let aside =
+        QuiesceOptions { max_configurations: Some(ASIDE), engine: Engine::Explicit, ..options.clone() };
     if !found.is_fair() {
         let aside = QuiesceOptions { is_fair: true, ..aside.clone() };
         answer.fairly = Some(Aside::of(&quiesce::quiesce(exe, &aside, &Quiet, cancel)?));

@@ -164,6 +164,29 @@ fn programs_whose_tasks_cause_no_others_of_their_kind_are_quiescent() {
     assert_eq!(report.stats.n_queries, 0);
 }
 
+/// One task may post for ever, by itself. Such runs are no lassos, but they are no proof either.
+#[test]
+fn tasks_that_post_in_loops_are_not_called_quiescent() {
+    let bodies = [
+        "while (true) { async call q(); }",
+        "while (*) { call post(); }",
+        "again: async call q(); goto again;",
+        "call twice();",
+    ];
+    for body in bodies {
+        let text = format!(
+            "procedure main() {{ async call p(); }} procedure p() {{ {body} }} procedure q() {{ }}
+             procedure post() {{ async call q(); }} procedure twice() {{ async call q(); call twice(); }}"
+        );
+        let verdict = ask(body, &text, &bounds(1, 2, false)).verdict;
+        assert!(matches!(verdict, QuiesceVerdict::NoDivergence { .. }), "{body}: {verdict:?}");
+    }
+    // A loop that posts nothing is another question.
+    let text = "procedure main() { async call p(); } procedure p() { var i: int; while (i < 3) { i := i + 1; } async call q(); }
+        procedure q() { }";
+    assert!(matches!(ask("loop", text, &bounds(1, 2, false)).verdict, QuiesceVerdict::Quiescent));
+}
+
 /// A loop that repeats twice, and not for ever, is no divergence.
 #[test]
 fn a_shift_that_does_not_go_on_is_not_trusted() {

@@ -126,6 +126,29 @@ impl<S: LocalSteps> Reach<'_, S> {
         Ok((rings, closed))
     }
 
+    /// The vectors of `within` from which steps can go on for ever inside of it: the greatest fixed point of preimages. Where
+    /// there are none, the second number is the most steps that lead from `within` into `all`, which contains it.
+    ///
+    /// # Errors
+    /// When a limit is met.
+    pub fn forever(&mut self, backward: &Backward, all: Node, within: Node) -> Result<(Node, u64), Halt> {
+        let n_kept = self.kept.len();
+        self.kept.extend([all, within]);
+        // From where at least so many steps can be made.
+        let (mut left, mut n_steps) = (all, 0);
+        loop {
+            self.collect_if_due([left]);
+            let before = self.preimage(backward, left)?;
+            let next = self.diagrams.intersect(before, within)?;
+            if next.is_empty() || next == left {
+                self.kept.truncate(n_kept);
+                return Ok((next, n_steps));
+            }
+            left = next;
+            n_steps += 1;
+        }
+    }
+
     fn preimage_of(&mut self, backward: &Backward, node: Node) -> Result<Node, Halt> {
         if node.is_empty() || node == Node::UNIT {
             return Ok(Node::EMPTY);

@@ -259,6 +259,20 @@ fn check(seed: u64, may_fail: bool) {
         |one: &&Vector| !seen.contains(*one) && !explicit.clone().successors(one).is_disjoint(&seen);
     assert_eq!(all.iter().find(leads_in), None, "rings are closed, seed {seed}");
     assert_eq!(by_slots(&reach, closed, n_slots), seen);
+    let (forever, n_steps) = reach.forever(&backward, set, set).unwrap();
+    let (mut left, mut n_rounds) = (all.clone(), 0);
+    loop {
+        let goes_on = |one: &&Vector| !explicit.clone().successors(one).is_disjoint(&left);
+        let next: BTreeSet<Vector> = left.iter().filter(goes_on).cloned().collect();
+        if next.is_empty() || next == left {
+            left = next;
+            break;
+        }
+        left = next;
+        n_rounds += 1;
+    }
+    assert_eq!(by_slots(&reach, forever, n_slots), left, "steps for ever, seed {seed}");
+    assert_eq!(n_steps, n_rounds, "longest run, seed {seed}");
     if !may_fail {
         let is_known = |&(slot, ..): &(u32, u32, u32)| reach.events.order().contains(&slot);
         let needed: BTreeSet<_> = asked.into_iter().filter(is_known).collect();

@@ -41,7 +41,9 @@ pub struct QuiesceReport {
 #[serde(rename_all = "camelCase")]
 pub struct Statistics {
     pub n_configurations: u64,
-    pub n_transitions: u64,
+    /// Absent where sets of configurations were explored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_transitions: Option<u64>,
     pub depth: u64,
 }
 
@@ -281,7 +283,12 @@ pub fn diagram(report: &QuiesceReport, found: &Divergence) -> Graph {
 
 pub fn render_statistics(statistics: &Statistics) -> String {
     let Statistics { n_configurations, n_transitions, depth } = statistics;
-    format!("..... {n_configurations} configurations, {n_transitions} transitions, depth {depth}\n")
+    // A symbolic search that was stopped has no number.
+    if *n_configurations == 0 {
+        return String::new();
+    }
+    let transitions = n_transitions.map_or(String::new(), |n| format!(" {n} transitions,"));
+    format!("..... {n_configurations} configurations,{transitions} depth {depth}\n")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::quiesce::{Divergence, QuiesceOptions, Quiescence, quiesce};
+use allways_explore::quiesce::{Divergence, Engine, QuiesceOptions, Quiescence, quiesce};
 use allways_machine::encode::encode_message;
 use allways_machine::{DataPoint, Executable, Kernel, Message, Outcome, Script, Silent};
 use allways_run::{Choice, InstanceId, NetworkModel, NetworkOptions, Quiet, Schedule, ViolationKind};
@@ -407,6 +407,7 @@ pub fn compare_seeds(
                     is_fair,
                     is_stimulus: stimulus_of(exe, seed, has_stimulus),
                     simplifies: seed % 3 != 0,
+                    engine: Engine::Explicit,
                     max_configurations: Some(MAX_SEARCHED),
                     limits: limits(),
                 };
@@ -419,7 +420,14 @@ pub fn compare_seeds(
                     let exe = crate::proof::executable(&loaded, &network).ok()?;
                     let options = options(&exe);
                     let graph = Graph::new(&exe, &options.is_stimulus, MAX_NAIVE)?;
-                    Some(compare(&exe, &graph, &options).map(|compared| (compared, graph.is_whole)))
+                    let compared = compare(&exe, &graph, &options).map(|compared| (compared, graph.is_whole));
+                    // Sets of configurations need a finite graph, and do not know fairness.
+                    if !graph.is_whole || is_fair || compared.is_err() {
+                        return Some(compared);
+                    }
+                    let options = QuiesceOptions { engine: Engine::Symbolic, ..options };
+                    let symbolic = compare(&exe, &graph, &options);
+                    Some(symbolic.map_err(|difference| format!("symbolic: {difference}")).and(compared))
                 };
                 match look(&text) {
                     None => tally.n_skipped += 1,

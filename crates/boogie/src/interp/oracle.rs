@@ -243,7 +243,7 @@ impl Oracle for Recorder<'_> {
 
 /// Goes through all answers, one combination per round, like the digits of a counter.
 #[derive(Default)]
-pub(super) struct Odometer {
+pub struct Odometer {
     /// The answer and the number of alternatives of each question so far.
     digits: Vec<(usize, usize)>,
     at: usize,

@@ -179,6 +179,13 @@ pub struct QuiesceArgs {
     #[arg(long, value_name = "MACHINE", help_heading = heading::SEARCH)]
     pub stimulus: Vec<String>,
 
+    /// Which engine answers
+    ///
+    /// Explicit search explores one configuration after the other, knows fairness and loops in which messages pile up.
+    /// Symbolic search explores sets of configurations, which have to be finitely many.
+    #[arg(long, value_name = "NAME", value_parser = ["explicit", "symbolic"], help_heading = heading::SEARCH)]
+    pub engine: Option<String>,
+
     /// Draw the loop, as .svg, .dot or .json
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = heading::OUTPUT)]
     pub diagram: Option<PathBuf>,

@@ -146,7 +146,7 @@ fn reductions_help() -> String {
 fn reduction(text: &str) -> Result<String, String> {
     match (text, Reduction::find(text)) {
         ("all" | "none" | "default", _) => Ok(text.to_owned()),
-        (_, Some(name)) => Ok(name.to_owned()),
+        (_, Some(row)) => Ok(row.name.to_owned()),
         (_, None) => Err(match nearest(text, Reductions::NAMES) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known are {}", Reductions::NAMES.join(", ")),

@@ -298,6 +298,7 @@ fn quiescence(
 ) -> Result<Row, Failure> {
     let question = quiesce::Asked {
         is_fair: budget.fair.unwrap_or(false),
+        engine: quiesce::engine_named(budget.engine.as_deref()),
         stimuli: budget.stimuli.clone().unwrap_or_default(),
         network,
         timeout: asked.timeout.or(budget.timeout).map(Duration::from_secs),

@@ -12,6 +12,7 @@ mod foreign;
 mod models;
 mod output;
 mod quiesce;
+mod quiesce_p;
 mod run_pages;
 mod snapshots;
 mod stop;

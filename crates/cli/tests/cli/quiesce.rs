@@ -42,8 +42,14 @@ found in 1 round with recursion bound 1; the concurrent interpreter has run stem
 ";
     assert_eq!(text, expected);
     assert_says(&fs::read_to_string(dir.join("storm.dot")).unwrap(), &["digraph", "next turn", "piles up"]);
-    let output = allways(&dir, &["quiesce", "storm.bpl", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = allways(&dir, &["quiesce", "storm.bpl", "--format", "json", "--junit", "junit.xml"]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report = &answer["reports"][0];
+    assert_says(
+        &fs::read_to_string(dir.join("junit.xml")).unwrap(),
+        &["failures=\"1\"", "feeds the loop: retry"],
+    );
+    assert_eq!((&report["project"], &report["test"]), (&"storm.bpl".into(), &"main".into()));
     assert_eq!((&report["verdict"], &report["isProof"]), (&"diverges".into(), &false.into()));
     let lasso = &report["divergence"]["lasso"];
     assert_eq!((&lasso["stem"][0]["name"], &lasso["loop"][0]["name"]), (&"main".into(), &"retry".into()));

@@ -8,11 +8,12 @@ use std::time::Duration;
 use allways_base::Symbol;
 use allways_bmc::{Answer, Quantifiers, Recursion, Stats, Trace};
 use allways_boogie::check::Checked;
+use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp::run::render_trace;
 use allways_boogie::interp::{self, Value};
-use allways_boogie::tree::StmtKind;
+use allways_boogie::tree::{DeclKind, StmtId, StmtKind};
 use allways_run::{Lasso, StopReason};
-use allways_sequentialize::effects::EffectTable;
+use allways_sequentialize::effects::{EffectTable, Effects};
 use allways_sequentialize::nontermination::lasso::{Certificate, decode, replay};
 use allways_sequentialize::nontermination::shift::commutes;
 use allways_sequentialize::nontermination::{self, Legend, NonTermination, describe::describe};
@@ -48,6 +49,8 @@ pub struct QuiesceOptions {
 #[derive(Debug)]
 pub struct QuiesceReport {
     pub verdict: QuiesceVerdict,
+    /// The procedure that it starts from.
+    pub entry: String,
     pub stats: Stats,
     pub smt: String,
 }
@@ -60,7 +63,7 @@ pub enum QuiesceVerdict {
         covered: Vec<Covered>,
         stopped: Option<StopReason>,
     },
-    /// No task can cause another of its own kind, so runs end whatever the bounds.
+    /// No task can cause another of its own kind, nor post in a loop, so runs have finitely many tasks whatever the bounds.
     Quiescent,
     Unknown(StopReason),
 }
@@ -141,9 +144,11 @@ pub fn quiesce(
     let entry = entry_point(checked, options)?;
     // Also where nothing can repeat, unsupported input is reported.
     translate(loaded, checked, entry, options, 1)?;
-    if is_acyclic(checked, entry) {
+    let name = checked.program.text(entry).to_owned();
+    let effects = EffectTable::new(checked);
+    if is_acyclic(&effects, entry) && !may_post_endlessly(checked, &effects, entry) {
         let (verdict, stats, smt) = (QuiesceVerdict::Quiescent, Stats::default(), String::new());
-        return Ok(QuiesceReport { verdict, stats, smt });
+        return Ok(QuiesceReport { verdict, entry: name, stats, smt });
     }
     let boogie = BoogieOptions {
         preemption: Some(Preemption::Serial),
@@ -155,13 +160,11 @@ pub fn quiesce(
     let pipeline = Pipeline::new(loaded, checked, entry, &boogie, watch)?;
     let mut search = Search { pipeline, options };
     let verdict = search.run()?;
-    Ok(QuiesceReport { verdict, stats: search.pipeline.stats, smt: search.pipeline.smt })
+    Ok(QuiesceReport { verdict, entry: name, stats: search.pipeline.stats, smt: search.pipeline.smt })
 }
 
-/// Whether no task can cause another of its procedure, so that the tree of tasks has bounded depth. A task that posts for
-/// ever diverges inside itself, which is another question.
-fn is_acyclic(checked: &Checked, entry: Symbol) -> bool {
-    let effects = EffectTable::new(checked);
+/// Whether no task can cause another of its procedure, so that the tree of tasks has bounded depth.
+fn is_acyclic(effects: &EffectTable, entry: Symbol) -> bool {
     let posts = |name: Symbol| -> Vec<Symbol> {
         effects.called_from(name).flat_map(|(_, effects)| effects.posts.iter().copied()).collect()
     };
@@ -176,6 +179,35 @@ fn is_acyclic(checked: &Checked, entry: Symbol) -> bool {
         }
         seen.contains(&task)
     })
+}
+
+/// Whether some task may post without end by itself: in a loop, or through calls of itself.
+fn may_post_endlessly(checked: &Checked, effects: &EffectTable, entry: Symbol) -> bool {
+    let program = &checked.program;
+    let posts = |name: Symbol| effects.called_from(name).any(|(_, effects)| !effects.posts.is_empty());
+    let is_post = |stmt: StmtId| match &program.stmts[stmt].kind {
+        StmtKind::Call(call) => {
+            matches!(checked.async_op(stmt), Some(AsyncOp::Post(_))) || posts(call.callee.symbol)
+        }
+        _ => false,
+    };
+    let loops = |name: Symbol| {
+        let bodies = program.decls.iter().filter_map(|decl| match &decl.kind {
+            DeclKind::Procedure(found) if found.name.symbol == name => found.body.as_ref(),
+            DeclKind::Implementation(found) if found.name.symbol == name => Some(&found.body),
+            _ => None,
+        });
+        bodies.flat_map(|body| program.stmts_below(&body.block)).any(|stmt| match &program.stmts[stmt].kind {
+            StmtKind::While { body, .. } => program.stmts_below(body).into_iter().any(is_post),
+            // Any jump may be one back.
+            StmtKind::Goto(_) => posts(name),
+            _ => false,
+        })
+    };
+    let calls_itself = |name: Symbol, own: &Effects| {
+        own.calls.iter().any(|&callee| effects.called_from(callee).any(|(other, _)| other == name))
+    };
+    effects.below(entry).any(|(name, own)| posts(name) && (calls_itself(name, own) || loops(name)))
 }
 
 struct Search<'a> {

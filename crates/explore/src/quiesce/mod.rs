@@ -6,7 +6,8 @@
 //! run but for longer buffers is then a candidate for a lap (`growth`).
 //!
 //! Reading order: `graph` (configurations and cycles), `fair` (fair cycles), `growth` (candidates), `omega` (acceleration), `certify` (why
-//! a lap repeats), `explain` (what happens in it).
+//! a lap repeats), `explain` (what happens in it), `symbolic` (the same question on sets of
+//! configurations).
 
 mod certify;
 mod explain;
@@ -14,6 +15,7 @@ mod fair;
 mod graph;
 mod growth;
 mod omega;
+mod symbolic;
 
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +28,7 @@ use crate::search::Reductions;
 use crate::search::context::Context;
 use crate::search::counterexample::{StepName, differs};
 use crate::search::expand::Move;
-use crate::search::local::states::{Act, Ending, LocalStates};
+use crate::search::local::states::{Act, Ending, LocalStateId, LocalStates};
 use crate::search::lock;
 use crate::search::options::{ProveOptions, SearchBounds};
 use crate::search::reduce::persistent::Reach;
@@ -46,7 +48,8 @@ pub struct QuiesceOptions {
     pub is_stimulus: Vec<bool>,
     /// Configurations that may be the same for all that happens later are one.
     pub simplifies: bool,
-    /// The search gives up beyond so many.
+    pub engine: Engine,
+    /// Explicit search gives up beyond so many.
     pub max_configurations: Option<usize>,
     pub limits: Limits,
 }
@@ -57,10 +60,20 @@ impl Default for QuiesceOptions {
             is_fair: false,
             is_stimulus: Vec::new(),
             simplifies: true,
+            engine: Engine::Explicit,
             max_configurations: None,
             limits: Limits::default(),
         }
     }
+}
+
+/// Which search answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// One configuration after the other. Knows loops in which buffers grow.
+    Explicit,
+    /// Sets of configurations, which have to be finitely many. Does not know fairness.
+    Symbolic,
 }
 
 /// Machine definitions of these names.
@@ -111,7 +124,8 @@ impl Divergence {
 pub struct QuiesceReport {
     pub quiescence: Quiescence,
     pub n_configurations: u64,
-    pub n_transitions: u64,
+    /// `None` where sets of configurations were explored.
+    pub n_transitions: Option<u64>,
     pub depth: u64,
     /// Some runs end with a violation of this kind.
     pub violation: Option<ViolationKind>,
@@ -142,23 +156,11 @@ pub fn quiesce(
     if let Some(reason) = crate::search::observed_text(exe) {
         return Ok(unknown(reason));
     }
+    let (prove_options, simplify) = search_options(exe, options);
+    if options.engine == Engine::Symbolic {
+        return symbolic::quiesce(exe, options, &prove_options, simplify, observer, cancel);
+    }
     let sticky = StickyCancel::new(cancel);
-    let reductions = Reductions {
-        dead_variables: options.simplifies,
-        unread_payloads: options.simplifies,
-        collection_order: options.simplifies,
-        ..Reductions::NONE
-    };
-    let reductions = reductions.over(exe);
-    let simplify = Simplify {
-        dead_variables: reductions.dead_variables,
-        unread_payloads: reductions.unread_payloads,
-        order: reductions.collection_order,
-        counters: reductions.dead_variables,
-        choose_counts: true,
-        broadcasts: false,
-    };
-    let prove_options = ProveOptions { reductions, limits: options.limits, ..ProveOptions::default() };
     let bounds = SearchBounds::default();
     let locals =
         Mutex::new(LocalStates::new(exe, options.limits, bounds, options.is_fair, simplify, false, &sticky));
@@ -208,7 +210,7 @@ pub fn quiesce(
     let mut report = QuiesceReport {
         quiescence,
         n_configurations: graph.len() as u64 + 1,
-        n_transitions: graph.targets.len() as u64 + 1,
+        n_transitions: Some(graph.targets.len() as u64 + 1),
         depth: graph.depth(),
         violation: None,
     };
@@ -217,14 +219,31 @@ pub fn quiesce(
     if let Quiescence::Quiesces { .. } = report.quiescence {
         // A step that was left out because of a limit says nothing; neither does what is not supported.
         let unsupported = graph.successors.expander.memo.unknown.clone();
-        let endless = broken.iter().find(|kind| is_limit(**kind)).map(|kind| StopReason::Unsupported {
-            what: format!("a handler that does not finish ({})", kind.as_str()),
-        });
-        if let Some(reason) = sticky.first_reason().or(unsupported).or(endless) {
+        if let Some(reason) = sticky.first_reason().or(unsupported).or(unfinished(&broken)) {
             report.quiescence = Quiescence::Unknown(reason);
         }
     }
     Ok(report)
+}
+
+/// Exploration without reductions other than those of single local states, and what these leave out.
+fn search_options(exe: &Executable, options: &QuiesceOptions) -> (ProveOptions, Simplify) {
+    let reductions = Reductions {
+        dead_variables: options.simplifies,
+        unread_payloads: options.simplifies,
+        collection_order: options.simplifies,
+        ..Reductions::NONE
+    };
+    let reductions = reductions.over(exe);
+    let simplify = Simplify {
+        dead_variables: reductions.dead_variables,
+        unread_payloads: reductions.unread_payloads,
+        order: reductions.collection_order,
+        counters: reductions.dead_variables,
+        choose_counts: true,
+        broadcasts: false,
+    };
+    (ProveOptions { reductions, limits: options.limits, ..ProveOptions::default() }, simplify)
 }
 
 /// The handler would go on, but not within the limits.
@@ -232,9 +251,15 @@ fn is_limit(kind: ViolationKind) -> bool {
     matches!(kind, ViolationKind::EndlessHandler | ViolationKind::RecursionLimit | ViolationKind::ValueSize)
 }
 
+/// A handler among these violations that does not finish: that such a run ends is not known.
+fn unfinished(broken: &[ViolationKind]) -> Option<StopReason> {
+    let kind = broken.iter().find(|kind| is_limit(**kind))?;
+    Some(StopReason::Unsupported { what: format!("a handler that does not finish ({})", kind.as_str()) })
+}
+
 fn unknown(reason: StopReason) -> QuiesceReport {
     let quiescence = Quiescence::Unknown(reason);
-    QuiesceReport { quiescence, n_configurations: 0, n_transitions: 0, depth: 0, violation: None }
+    QuiesceReport { quiescence, n_configurations: 0, n_transitions: None, depth: 0, violation: None }
 }
 
 /// How an exploration ended.
@@ -469,5 +494,24 @@ fn kind_of(locals: &mut LocalStates<'_>, vector: &[u32], by: Move) -> Option<Vio
             Ending::Stands(_) | Ending::Cut(_) | Ending::Unknown(_) => Some(ViolationKind::Assertion),
         },
         Act::Rest { .. } | Act::Network(_) | Act::Unknown(_) => None,
+    }
+}
+
+/// The kinds of violations with which steps of a local state end.
+pub(crate) fn kinds_of(locals: &mut LocalStates<'_>, id: LocalStateId) -> Vec<ViolationKind> {
+    use allways_machine::{Pending, Status};
+    match &*locals.known_act(id) {
+        Act::Fault => match locals.local(id).status {
+            Status::Pending(Pending::Fault(fault)) => vec![fault.kind],
+            _ => Vec::new(),
+        },
+        Act::Step { outcomes, .. } => {
+            let kind = |end: &Ending| match end {
+                Ending::Fault(kind, _) => Some(*kind),
+                Ending::Stands(_) | Ending::Cut(_) | Ending::Unknown(_) => None,
+            };
+            outcomes.iter().filter_map(|outcome| kind(&outcome.end)).collect()
+        }
+        Act::Rest { .. } | Act::Network(_) | Act::Unknown(_) => Vec::new(),
     }
 }

@@ -114,16 +114,18 @@ fn search_by_plan(
     if let Some(reason) = crate::search::observed_text(exe) {
         return Ok((not_begun(exe, options, reason), Survey::default()));
     }
+    on_large_stack(|| run(exe, options, observer, cancel, notes)).unwrap_or_else(|| {
+        let bytes = options.search.limits.memory_bytes.unwrap_or(0);
+        Ok((not_begun(exe, options, StopReason::Memory { bytes }), Survey::default()))
+    })
+}
+
+/// Runs a search on a stack that is deep enough for it. No room for the stack is no room for a search.
+pub(super) fn on_large_stack<T: Send>(search: impl FnOnce() -> T + Send) -> Option<T> {
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
-        match builder.spawn_scoped(scope, || run(exe, options, observer, cancel, notes)) {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // No room for a stack is no room for a search.
-            Err(_) => {
-                let bytes = options.search.limits.memory_bytes.unwrap_or(0);
-                Ok((not_begun(exe, options, StopReason::Memory { bytes }), Survey::default()))
-            }
-        }
+        let thread = builder.spawn_scoped(scope, search).ok()?;
+        Some(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
@@ -144,7 +146,7 @@ fn not_begun(exe: &Arc<Executable>, options: &SymbolicOptions, reason: StopReaso
     }
 }
 
-fn explored(end: SearchEnd) -> Explored {
+pub(super) fn explored(end: SearchEnd) -> Explored {
     Explored {
         end,
         tally: Tally { n_configurations: 1, n_machines: 1, ..Tally::default() },
@@ -278,19 +280,19 @@ impl Cancel for Patience<'_> {
     }
 }
 
-struct Engine<'a> {
-    cx: Context<'a>,
-    exe: &'a Arc<Executable>,
-    options: &'a SymbolicOptions,
+pub(super) struct Engine<'a> {
+    pub cx: Context<'a>,
+    pub exe: &'a Arc<Executable>,
+    pub options: &'a SymbolicOptions,
     /// A run is shown.
-    shows: &'a AtomicBool,
+    pub shows: &'a AtomicBool,
     /// Why the stop callback asked for an end.
-    stopped: &'a RefCell<Option<StopReason>>,
+    pub stopped: &'a RefCell<Option<StopReason>>,
     /// The configurations after the first step, each with the answers that lead there.
-    starts: Vec<(Vec<u32>, Vec<LocalStateId>)>,
-    explored: Explored,
-    figures: SymbolicFigures,
-    checks_liveness: bool,
+    pub starts: Vec<(Vec<u32>, Vec<LocalStateId>)>,
+    pub explored: Explored,
+    pub figures: SymbolicFigures,
+    pub checks_liveness: bool,
 }
 
 impl<'a> Engine<'a> {
@@ -351,7 +353,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Saturates in one order after the other, each within a budget that grows from round to round.
-    fn race(
+    pub fn race(
         &mut self,
         steps: MemoSteps<'a>,
         walks: &Walks,
@@ -424,9 +426,11 @@ impl<'a> Engine<'a> {
             }
             must_stop
         };
+        // A party that was broken by an earlier step does not react.
+        let goes_on = !steps.stops_at_violation;
         let mut reach = Reach::new(Diagrams::new(limits, Box::new(stop)), Events::new(order), steps);
         let has_crashes = self.exe.network.has_crashes();
-        reach.parties_may_fail = self.cx.options.bounds != SearchBounds::default() || has_crashes;
+        reach.parties_may_fail = self.cx.options.bounds != SearchBounds::default() || has_crashes || goes_on;
         reach
     }
 
@@ -556,11 +560,11 @@ impl<'a> Engine<'a> {
             .map(|found| End::Violated(Box::new(found)))
     }
 
-    fn stop_reason(&self) -> StopReason {
+    pub fn stop_reason(&self) -> StopReason {
         self.stopped.borrow().clone().or_else(|| self.cx.stop_reason()).unwrap_or(StopReason::Interrupted)
     }
 
-    fn reason_of(&self, halt: Halt) -> StopReason {
+    pub fn reason_of(&self, halt: Halt) -> StopReason {
         match halt {
             Halt::Stopped => self.stop_reason(),
             Halt::Memory | Halt::Nodes => {

@@ -246,6 +246,6 @@ impl Lasso<'_, '_> {
     }
 }
 
-fn lost() -> InternalError {
+pub(super) fn lost() -> InternalError {
     differs("a step of a lasso", &allways_machine::Outcome::Running)
 }

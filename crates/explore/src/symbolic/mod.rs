@@ -6,12 +6,14 @@
 //! for each pair of local state and message that some reachable configuration has, as in explicit search and by the same memo.
 //!
 //! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `order` (of the slots), `engine` (the
-//! search proper and its verdict), `path` (counterexamples), `liveness` (infinite runs).
+//! search proper and its verdict), `path` (counterexamples), `liveness` (infinite runs that keep a monitor hot),
+//! `quiescence` (all infinite runs).
 
 mod engine;
 mod liveness;
 mod order;
 mod path;
+pub(crate) mod quiescence;
 mod report;
 mod steps;
 

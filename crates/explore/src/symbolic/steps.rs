@@ -27,6 +27,8 @@ pub(crate) const BROKEN: u32 = 1;
 
 /// The label of a crash, which fairness does not count as a step.
 pub(crate) const CRASH_LABEL: u32 = 1;
+/// The label of a step of a stimulus, where there are any.
+pub(crate) const STIMULUS_LABEL: u32 = 2;
 
 /// What happens to a party of an event.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -63,6 +65,10 @@ pub(crate) struct MemoSteps<'a> {
     /// The search ends at the first violation; else it leads to the value [`BROKEN`].
     pub stops_at_violation: bool,
     pub has_violation: bool,
+    /// Local states whose own step breaks a property.
+    pub faults: FxHashSet<LocalStateId>,
+    /// By machine definition: its own steps are the environment's.
+    pub is_stimulus: Vec<bool>,
     pub cuts: Cuts,
     has_crashes: bool,
     /// Slots that are known to every value that was asked for.
@@ -87,6 +93,8 @@ impl<'a> MemoSteps<'a> {
             action_index: FxHashMap::default(),
             stops_at_violation: true,
             has_violation: false,
+            faults: FxHashSet::default(),
+            is_stimulus: Vec::new(),
             cuts: Cuts::default(),
             has_crashes,
             n_slots_asked: 0,
@@ -188,6 +196,13 @@ impl<'a> MemoSteps<'a> {
         number
     }
 
+    /// Whether the owner of a slot, which has this local state, is a stimulus.
+    pub fn is_stimulus(&mut self, slot: u32, id: LocalStateId) -> bool {
+        !self.is_stimulus.is_empty()
+            && matches!(self.owner(slot), Some(Owner::Machine(_)))
+            && self.is_stimulus[self.expander.memo.locals().local(id).machine as usize]
+    }
+
     /// Looks from time to time whether to stop.
     fn poll(&mut self) -> Result<(), Halt> {
         if self.expander.memo.n_misses < self.next_poll {
@@ -226,6 +241,7 @@ impl<'a> MemoSteps<'a> {
                 End::Stands => self.value(slot, out.next),
                 // Monitors that fail first break the property just as well.
                 End::Fault => {
+                    self.faults.insert(self.local(slot, value));
                     self.break_property()?;
                     BROKEN
                 }
@@ -365,6 +381,7 @@ impl LocalSteps for MemoSteps<'_> {
         match act.kind {
             ActKind::Unasked | ActKind::Rest | ActKind::Blocked | ActKind::Unknown => {}
             ActKind::Fault => {
+                self.faults.insert(local);
                 self.break_property()?;
                 found.push(NewEvent { label: 0, parties: Vec::new(), next: BROKEN });
             }
@@ -382,6 +399,9 @@ impl LocalSteps for MemoSteps<'_> {
                     found.push(NewEvent { label: 0, parties, next: self.value(slot, out.next) });
                 }
             }
+        }
+        if self.is_stimulus(slot, local) {
+            found.iter_mut().for_each(|event| event.label = STIMULUS_LABEL);
         }
         if act.crash == Crash::Step {
             self.crash(slot, act, found);

@@ -6,7 +6,9 @@
 //! they have after those. The operational side enumerates; the symbolic side is asked for each value, and for
 //! any other.
 
+pub mod causing;
 pub mod generate;
+pub mod lasso;
 pub mod solver;
 
 use std::collections::{BTreeMap, BTreeSet};

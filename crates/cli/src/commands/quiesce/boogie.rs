@@ -1,7 +1,7 @@
 //! `allways quiesce` of Boogie programs.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use allways_driver::boogie;
 use allways_driver::boogie::quiesce::{
@@ -9,7 +9,7 @@ use allways_driver::boogie::quiesce::{
 };
 use allways_report::check::explain_stop;
 use allways_report::text::{count, count_of};
-use allways_report::{json, lasso};
+use allways_report::{json, junit, lasso};
 use allways_run::StopReason;
 
 use super::super::boogie::{compile_report, name, refuse_mixed, show_diagnostics, show_error};
@@ -55,6 +55,7 @@ pub fn quiesce(paths: &[PathBuf], args: &QuiesceArgs) -> ExitStatus {
     };
     let name = name(paths);
     let screen = Screen { line: ProgressLine::new(&name, is_text) };
+    let start = Instant::now();
     let report = boogie::quiesce::quiesce(&loaded, checked, &options, &screen);
     screen.line.finish();
     let report = match report {
@@ -67,8 +68,17 @@ pub fn quiesce(paths: &[PathBuf], args: &QuiesceArgs) -> ExitStatus {
     };
     write_files(&name, args, &report);
     match args.format.format {
-        Format::Json => printer::out(&json::to_text(&report_json(&name, args, &report))),
+        Format::Json => {
+            let reports = [report_json(&name, args, &report)];
+            printer::out(&json::to_text(
+                &serde_json::json!({ "version": json::VERSION, "reports": reports }),
+            ));
+        }
         _ => show(&name, args, &report),
+    }
+    if let Some(path) = &args.junit {
+        let seconds = start.elapsed().as_secs_f64();
+        printer::file(path, &junit::render(&name, &[junit_case(args, &report, seconds)]));
     }
     match &report.verdict {
         QuiesceVerdict::Diverges(_) => ExitStatus::Violated,
@@ -106,10 +116,10 @@ fn misplaced(args: &QuiesceArgs) -> Option<String> {
     let given = [
         (!args.tests.testcase.is_empty(), "-tc"),
         (args.all, "--all"),
+        (args.engine.is_some(), "--engine"),
         (!args.stimulus.is_empty(), "--stimulus"),
         (args.memory.is_some(), "--memory"),
         (args.outdir.is_some(), "--outdir"),
-        (args.junit.is_some(), "--junit"),
     ];
     if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
         return Some(format!("{option} is for P programs, and this is a Boogie file"));
@@ -164,7 +174,7 @@ fn explain(args: &QuiesceArgs, report: &QuiesceReport) -> String {
             format!("no {fair}infinite run {}{stopped}; this is no proof", bounds.join(", nor "))
         }
         QuiesceVerdict::Quiescent => {
-            "proved: no task can cause another of its own procedure, so every run ends unless a task by itself does not"
+            "proved: no task can cause another of its own procedure or post in a loop, so every run has finitely many tasks"
                 .to_owned()
         }
         QuiesceVerdict::Unknown(reason) => explain_stop(reason),
@@ -197,6 +207,17 @@ fn show(name: &str, args: &QuiesceArgs, report: &QuiesceReport) {
     ));
 }
 
+/// The answer as CI systems see it.
+fn junit_case(args: &QuiesceArgs, report: &QuiesceReport, seconds: f64) -> junit::Case {
+    let said = explain(args, report);
+    let result = match &report.verdict {
+        QuiesceVerdict::Quiescent | QuiesceVerdict::NoDivergence { .. } => junit::CaseResult::Passed,
+        QuiesceVerdict::Diverges(found) => junit::CaseResult::Failed(said, lasso::render(&found.lasso)),
+        QuiesceVerdict::Unknown(_) => junit::CaseResult::Error(said),
+    };
+    junit::Case { name: report.entry.clone(), seconds, result }
+}
+
 fn report_json(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> serde_json::Value {
     let divergence = match &report.verdict {
         QuiesceVerdict::Diverges(found) => serde_json::json!({
@@ -223,6 +244,7 @@ fn report_json(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> serde_
         "version": json::VERSION,
         "command": "quiesce",
         "project": name,
+        "test": report.entry,
         "verdict": verdict_word(&report.verdict).replace(' ', "-"),
         "isProof": matches!(report.verdict, QuiesceVerdict::Quiescent),
         "explanation": explain(args, report),

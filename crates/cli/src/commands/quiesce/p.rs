@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use allways_base::Severity;
 use allways_driver::quiesce::{self, Aside};
 use allways_driver::{Compilation, select, suite};
-use allways_explore::quiesce::{Divergence, QuiesceOptions, Quiescence, stimuli};
+use allways_explore::quiesce::{Divergence, Engine, QuiesceOptions, Quiescence, stimuli};
 use allways_machine::Executable;
 use allways_report::annotation::Annotation;
 use allways_report::{check as check_report, graph, json, junit, quiesce as quiesce_report};
@@ -67,6 +67,7 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
         stimuli.extend(suite.stimuli_of(name));
         let asked = Asked {
             is_fair: args.fair,
+            engine: engine_named(args.engine.as_deref()),
             stimuli,
             network: args.network.options(),
             timeout: args.timeout.map(Duration::from_secs),
@@ -111,9 +112,15 @@ fn rejected(problem: &str) -> ExitStatus {
     ExitStatus::Rejected
 }
 
+/// The engine of a name; explicit search, unless it is the symbolic one.
+pub fn engine_named(name: Option<&str>) -> Engine {
+    if name == Some("symbolic") { Engine::Symbolic } else { Engine::Explicit }
+}
+
 /// What is asked of a test.
 pub struct Asked {
     pub is_fair: bool,
+    pub engine: Engine,
     pub stimuli: Vec<String>,
     pub network: NetworkOptions,
     pub timeout: Option<Duration>,
@@ -130,6 +137,7 @@ pub fn run_test(compilation: &Compilation, test: usize, asked: &Asked) -> Result
         stimuli(&executable, &asked.stimuli).map_err(|error| rejected(&format!("--stimulus: {error}")))?;
     let options = QuiesceOptions {
         is_fair: asked.is_fair,
+        engine: asked.engine,
         is_stimulus,
         limits: Limits { memory_bytes: asked.memory, ..Limits::default() },
         ..QuiesceOptions::default()
