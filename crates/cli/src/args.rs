@@ -644,6 +644,21 @@ pub struct SymbolicArgs {
     /// Show the order of machines, monitors and networks in the decision diagrams
     #[arg(long, help_heading = SYMBOLIC_HEADING)]
     pub show_order: bool,
+
+    /// Which machines and monitors take several levels of the diagrams: control state, inbox, each variable
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "large", help_heading = SYMBOLIC_HEADING)]
+    pub split: SplitArg,
+}
+
+/// Which machines and monitors are split.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum SplitArg {
+    /// Those with more than 2,000 local states
+    Large,
+    /// None
+    Never,
+    /// All
+    Always,
 }
 
 const ALMOST_SYNC_HEADING: &str = "Almost-synchronous engine";

@@ -254,9 +254,12 @@ pub struct Symbolic {
     /// Levels of the diagrams: machines, monitors, parts of the network.
     pub slots: u64,
     pub events: u64,
+    /// Local states; where a machine is split, the values of its parts.
     pub local_states: u64,
-    /// Of the slot that has most.
+    /// Of the level that has most.
     pub most_local_states: u64,
+    /// Machines and monitors that take several levels.
+    pub split: u64,
     pub peak_nodes: u64,
     /// Nodes of the set of all configurations.
     pub set_nodes: u64,
@@ -276,22 +279,26 @@ fn render_symbolic(symbolic: &Symbolic) -> String {
     }
     let _ = writeln!(
         out,
-        "..... {}, {} (at most {} in one slot)",
+        "..... {}, {} (at most {} in one level)",
         count(symbolic.handler_runs, "computed local step"),
         count(symbolic.local_states, "local state"),
         symbolic.most_local_states
     );
     let _ = writeln!(
         out,
-        "..... {}, {}, {} for all configurations, at most {} in use",
-        count(symbolic.slots, "slot"),
+        "..... {}{}, {}, {} for all configurations, at most {} in use",
+        count(symbolic.slots, "level"),
+        match symbolic.split {
+            0 => String::new(),
+            n => format!(" ({n} of the machines and monitors split into several)"),
+        },
         count(symbolic.events, "event"),
         count(symbolic.set_nodes, "node"),
         count(symbolic.peak_nodes, "node")
     );
     if symbolic.shows_order {
         let _ =
-            writeln!(out, "..... order of slots, from the bottom level up: {}", symbolic.order.join(", "));
+            writeln!(out, "..... order of levels, from the bottom level up: {}", symbolic.order.join(", "));
     }
     out
 }

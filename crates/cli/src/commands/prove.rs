@@ -6,7 +6,7 @@ use allways_driver::engine::{self, Answer, Budget, Effort, Question, Settings};
 use allways_driver::{Compilation, select};
 use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
 use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, VariableBounds};
-use allways_explore::symbolic::SymbolicOptions;
+use allways_explore::symbolic::{Split, SymbolicOptions};
 use allways_explore::{CheckOptions, Fairness};
 use allways_machine::Simplify;
 use allways_report::verdict::{self, Scope};
@@ -17,7 +17,7 @@ use super::check::{add_up, finish, junit_case, load, show_default_test};
 use super::reductions::{self, reductions};
 use super::suite::{self, Ran};
 use super::{answers, files, foreign, network};
-use crate::args::{DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
+use crate::args::{DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
 use crate::printer;
@@ -178,6 +178,11 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         symbolic: SymbolicOptions {
             search: options.clone(),
             shortest: args.symbolic.shortest,
+            split: match args.symbolic.split {
+                SplitArg::Large => Split::Large,
+                SplitArg::Never => Split::Never,
+                SplitArg::Always => Split::Always,
+            },
             ..SymbolicOptions::default()
         },
         testing: CheckOptions { seed: ask.seed, ..CheckOptions::default() },
