@@ -158,12 +158,12 @@ impl Blocks {
     }
 
     /// The values of the parts of a local state.
-    fn values(&mut self, slot: u32, cell: LocalStateId, locals: &LocalStates<'_>) -> Box<[u32]> {
-        if let Some(known) = self.known.get(&cell) {
+    fn values(&mut self, slot: u32, id: LocalStateId, locals: &LocalStates<'_>) -> Box<[u32]> {
+        if let Some(known) = self.known.get(&id) {
             return known.clone();
         }
         let Some(block) = self.blocks.get_mut(&slot) else { return Box::default() };
-        let local = locals.local(cell);
+        let local = locals.local(id);
         let n_fields = block.fields.len();
         let mut control = local.clone();
         control.inbox.clear();
@@ -193,12 +193,12 @@ impl Blocks {
         if block.examples[control].is_empty() {
             block.examples[control] = values.clone();
         }
-        self.known.insert(cell, values.clone());
+        self.known.insert(id, values.clone());
         values
     }
 
     /// A local state by its parts; zero where there is none.
-    fn cell(&mut self, slot: u32, values: &[u32], locals: &mut LocalStates<'_>) -> LocalStateId {
+    fn local_state(&mut self, slot: u32, values: &[u32], locals: &mut LocalStates<'_>) -> LocalStateId {
         let Some(block) = self.blocks.get(&slot) else { return 0 };
         if values[CONTROL as usize] <= BROKEN {
             return 0;
@@ -273,9 +273,9 @@ impl MemoSteps<'_> {
     pub fn split_slots(&mut self) {
         let wishes = std::mem::take(&mut self.blocks.wishes);
         for slot in wishes {
-            let (Some(owner), cell) = (self.owner(slot), self.local(slot, BROKEN + 1)) else { continue };
+            let (Some(owner), id) = (self.owner(slot), self.local(slot, BROKEN + 1)) else { continue };
             let locals = self.expander.memo.locals();
-            let machine = locals.local(cell).machine;
+            let machine = locals.local(id).machine;
             let n_fields = locals.exe.machines[machine as usize].fields.len();
             let is_possible = !matches!(owner, Owner::Network(_)) && n_fields < Touched::MAX_FIELDS;
             drop(locals);
@@ -297,13 +297,13 @@ impl MemoSteps<'_> {
     }
 
     /// The values of a local state, from the first part on; one if the slot is not split.
-    pub fn values_of_parts(&mut self, slot: u32, cell: LocalStateId) -> Box<[u32]> {
+    pub fn values_of_parts(&mut self, slot: u32, id: LocalStateId) -> Box<[u32]> {
         match self.blocks.is_split(slot) {
-            false => Box::new([self.value(slot, cell)]),
-            true if cell == 0 => vec![0; self.blocks.n_parts(slot) as usize].into(),
+            false => Box::new([self.value(slot, id)]),
+            true if id == 0 => vec![0; self.blocks.n_parts(slot) as usize].into(),
             true => {
                 let locals = self.expander.memo.locals();
-                self.blocks.values(slot, cell, &locals)
+                self.blocks.values(slot, id, &locals)
             }
         }
     }
@@ -314,7 +314,7 @@ impl MemoSteps<'_> {
             return values.first().map_or(0, |&value| self.local(slot, value));
         }
         let mut locals = self.expander.memo.locals();
-        self.blocks.cell(slot, values, &mut locals)
+        self.blocks.local_state(slot, values, &mut locals)
     }
 
     /// Whether the owner of a block has a step.
@@ -375,7 +375,7 @@ impl MemoSteps<'_> {
             values[part as usize] = value;
         }
         let mut locals = self.expander.memo.locals();
-        Some((self.blocks.cell(reading.slot, &values, &mut locals), values))
+        Some((self.blocks.local_state(reading.slot, &values, &mut locals), values))
     }
 
     /// What a step writes: everything that differs in parts that were read, and what was written of the others.
@@ -406,19 +406,19 @@ impl MemoSteps<'_> {
     pub(crate) fn finish_block(&mut self, number: u32, found: &mut Vec<BlockStep>) -> Result<bool, Halt> {
         let reading = self.blocks.readings[number as usize].clone();
         if let Some(action) = reading.action
-            && let Action::Create(cell) = self.actions[action as usize]
+            && let Action::Create(id) = self.actions[action as usize]
         {
-            let values = self.values_of_parts(reading.slot, cell);
+            let values = self.values_of_parts(reading.slot, id);
             let writes = values.iter().enumerate().map(|(part, &value)| (part as u32, value)).collect();
             found.push(BlockStep { event: None, writes });
             return Ok(true);
         }
-        let Some((cell, before)) = self.representative(&reading) else { return Ok(true) };
+        let Some((id, before)) = self.representative(&reading) else { return Ok(true) };
         self.blocks.n_runs += 1;
         match reading.action.map(|action| self.actions[action as usize].clone()) {
-            None => self.act_of_block(number, &reading, cell, &before, found),
+            None => self.act_of_block(number, &reading, id, &before, found),
             Some(Action::Deliver(message)) => {
-                let delivered = self.expander.memo.locals().deliver(cell, message);
+                let delivered = self.expander.memo.locals().deliver(id, message);
                 let reads = delivered.iter().fold(0, |reads, one| reads | parts(one.touched.reads));
                 if self.blocks.reads_more(number, reads) {
                     return Ok(false);
@@ -439,7 +439,7 @@ impl MemoSteps<'_> {
                 Ok(true)
             }
             Some(Action::Observe(messages)) => {
-                let (mut at, mut touched, mut is_broken) = (cell, Touched::default(), false);
+                let (mut at, mut touched, mut is_broken) = (id, Touched::default(), false);
                 for &message in &messages {
                     let heard = self.expander.memo.locals().observe(at, message);
                     touched = touched.then(heard.touched);
@@ -484,11 +484,11 @@ impl MemoSteps<'_> {
         &mut self,
         number: u32,
         reading: &Reading,
-        cell: LocalStateId,
+        id: LocalStateId,
         before: &[u32],
         found: &mut Vec<BlockStep>,
     ) -> Result<bool, Halt> {
-        let act = self.expander.memo.locals().act(cell);
+        let act = self.expander.memo.locals().act(id);
         let (deliver, outcomes) = match act {
             Act::Rest { .. } | Act::Network(_) => return Ok(true),
             Act::Fault => {
@@ -527,8 +527,8 @@ impl MemoSteps<'_> {
                 }
             };
             self.add_observers(&outcome.observed, Action::Observe, &mut parties);
-            if let (true, Some((created, cell))) = (stands, outcome.created) {
-                parties.push((created, self.action(Action::Create(cell))));
+            if let (true, Some((created, id))) = (stands, outcome.created) {
+                parties.push((created, self.action(Action::Create(id))));
             }
             if let (true, Some((network, operation))) = (stands, outcome.birth) {
                 parties.push((network, self.action(Action::NoteCreation(operation))));
