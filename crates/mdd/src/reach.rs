@@ -712,15 +712,27 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
         self.diagrams.tick()?;
         let mut images: Vec<Edge> = Vec::new();
         if part == self.events.n_parts_of(slot) {
-            for at in self.events.finish(&mut self.steps, slot, action, reading)? {
+            // The rest of the event comes first: a party reacts only if some vector needs it.
+            let of_party = match goal {
+                Goal::Party(event) => Some(self.fire(event, node, Mode::Plain)?),
+                Goal::Lead(_) | Goal::LeadOf(_) => None,
+            };
+            let ends = match of_party {
+                Some(image) if image.is_empty() => 0..0,
+                _ => self.events.finish(&mut self.steps, slot, action, reading)?,
+            };
+            for at in ends {
                 let number = self.events.block_end(at);
-                let event = match (goal, self.events.end(number).event) {
-                    (Goal::Party(event), _) => event,
-                    (Goal::Lead(top), Some(event)) if self.events.top(event) == top => event,
-                    (Goal::LeadOf(wanted), Some(event)) if event == wanted => event,
-                    (Goal::Lead(_) | Goal::LeadOf(_), _) => continue,
+                let image = match (goal, self.events.end(number).event, of_party) {
+                    (Goal::Party(_), _, Some(image)) => image,
+                    (Goal::Lead(top), Some(event), _) if self.events.top(event) == top => {
+                        self.fire(event, node, Mode::Plain)?
+                    }
+                    (Goal::LeadOf(wanted), Some(event), _) if event == wanted => {
+                        self.fire(event, node, Mode::Plain)?
+                    }
+                    _ => continue,
                 };
-                let image = self.fire(event, node, Mode::Plain)?;
                 if !image.is_empty() {
                     images.push(Edge { value: number, child: image });
                 }
