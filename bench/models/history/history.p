@@ -1,37 +1,41 @@
-// A monitor with history. Clients write to the keys of a store, each as often and whatever it likes. The spec remembers the last
-// value and the last writer of every key and the last two keys, and checks what the store says it has done.
+// A monitor with history. Clients write to the registers of a store, each as often and whatever it likes. The spec remembers the last
+// value of each register and the last three registers that were written, and checks every write against both.
 
 param nClients: int;
 
-event eWrite: (key: int, value: int, from: machine);
-event eWritten: (key: int, value: int);
+event eWrite: (register: int, value: int, from: machine);
+event eWritten: (register: int, old: int, value: int);
 event eOk;
 
-machine Store {
-    var content: map[int, int];
+machine Register {
+    var me: int;
+    var content: int;
 
     start state Serving {
-        on eWrite do (given: (key: int, value: int, from: machine)) {
-            content[given.key] = given.value;
-            announce eWritten, (key = given.key, value = given.value);
+        entry (given: int) { me = given; }
+        on eWrite do (given: (register: int, value: int, from: machine)) {
+            announce eWritten, (register = me, old = content, value = given.value);
+            content = given.value;
             send given.from, eOk;
         }
     }
 }
 
 machine Client {
-    var store: machine;
+    var registers: seq[machine];
 
     start state Writing {
-        entry (given: machine) {
-            store = given;
+        entry (given: seq[machine]) {
+            registers = given;
             write();
         }
         on eOk do { write(); }
     }
 
     fun write() {
-        send store, eWrite, (key = choose(3), value = choose(3), from = this);
+        var at: int;
+        at = choose(5);
+        send registers[at], eWrite, (register = at, value = choose(4), from = this);
     }
 }
 
@@ -39,26 +43,30 @@ spec History observes eWrite, eWritten {
     var first: int;
     var second: int;
     var third: int;
-    var latest: seq[int];
+    var fourth: int;
+    var fifth: int;
+    var latest: int;
+    var beforeLatest: int;
+    var oldest: int;
     var nOpen: int;
 
     start state Watching {
-        on eWrite do (given: (key: int, value: int, from: machine)) {
+        on eWrite do (given: (register: int, value: int, from: machine)) {
             nOpen = nOpen + 1;
             assert nOpen <= nClients, "more writes than clients";
         }
-        on eWritten do (done: (key: int, value: int)) {
+        on eWritten do (done: (register: int, old: int, value: int)) {
             nOpen = nOpen - 1;
             assert nOpen >= 0, "a write out of nowhere";
-            if (done.key == 0) { first = done.value; }
-            if (done.key == 1) { second = done.value; }
-            if (done.key == 2) { third = done.value; }
-            latest += (0, done.key);
-            if (sizeof(latest) > 4) {
-                latest -= (4);
-            }
-            assert latest[0] == done.key;
-            assert first + second + third <= 6;
+            if (done.register == 0) { assert first == done.old; first = done.value; }
+            if (done.register == 1) { assert second == done.old; second = done.value; }
+            if (done.register == 2) { assert third == done.old; third = done.value; }
+            if (done.register == 3) { assert fourth == done.old; fourth = done.value; }
+            if (done.register == 4) { assert fifth == done.old; fifth = done.value; }
+            oldest = beforeLatest;
+            beforeLatest = latest;
+            latest = done.register;
+            assert oldest >= 0 && oldest < 5, "no such register";
         }
     }
 }
@@ -66,15 +74,19 @@ spec History observes eWrite, eWritten {
 machine Driver {
     start state Init {
         entry {
-            var store: machine;
+            var registers: seq[machine];
             var i: int;
-            store = new Store();
+            while (i < 5) {
+                registers += (i, new Register(i));
+                i = i + 1;
+            }
+            i = 0;
             while (i < nClients) {
-                new Client(store);
+                new Client(registers);
                 i = i + 1;
             }
         }
     }
 }
 
-test param (nClients in [2, 3, 4, 5, 6]) tcHistory [main = Driver]: assert History in { Store, Client, Driver };
+test param (nClients in [1, 2, 3, 4, 5, 6]) tcHistory [main = Driver]: assert History in { Register, Client, Driver };

@@ -653,7 +653,7 @@ pub struct SymbolicArgs {
 /// Which machines and monitors are split.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum SplitArg {
-    /// Those with more than 2,000 local states
+    /// Those with more than 200,000 local states
     Large,
     /// None
     Never,

@@ -34,8 +34,9 @@ const STACK_BYTES: usize = 1 << 30;
 /// Nodes that each order may use in the first round of the race of orders, and how much more in the next.
 const FIRST_BUDGET: usize = 4_000;
 const BUDGET_GROWTH: usize = 8;
-/// Local states of a machine or monitor after which it is split into several levels.
-const SPLIT_AFTER: usize = 2_000;
+/// Local states of a machine or monitor after which it is split into several levels. Whole local states are faster as long as they
+/// fit, since a handler that reads most variables runs once for most of them in either case.
+const SPLIT_AFTER: usize = 200_000;
 /// Operations for each of these nodes.
 const OPERATIONS_PER_NODE: u64 = 50;
 

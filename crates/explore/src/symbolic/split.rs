@@ -87,6 +87,8 @@ pub(crate) struct Blocks {
     readings: Vec<Reading>,
     reading_index: FxHashMap<Reading, u32>,
     next: FxHashMap<(u32, u32, u32), u32>,
+    /// By slot, action and control: what [`MemoSteps::enter_block`] said.
+    entered: FxHashMap<(u32, Option<u32>, u32), Option<u32>>,
     /// By slot and action: controls that only append to the inbox.
     appends: FxHashMap<(u32, u32), Vec<u32>>,
     /// Values by local state.
@@ -140,6 +142,7 @@ impl Blocks {
     pub fn n_bytes(&self) -> usize {
         self.readings.capacity() * (2 * size_of::<Reading>() + 64)
             + self.next.capacity() * 17
+            + self.entered.capacity() * 25
             + self.known.capacity() * 64
             + self.n_words * 24
     }
@@ -256,6 +259,7 @@ impl Blocks {
         if reads & !known == 0 {
             return false;
         }
+        self.entered.remove(&(slot, action, control));
         if let Some(block) = self.blocks.get_mut(&slot) {
             *block.known_reads.entry((action, control)).or_default() |= reads;
         }
@@ -330,6 +334,15 @@ impl MemoSteps<'_> {
     }
 
     pub(crate) fn enter_block(&mut self, slot: u32, action: Option<u32>, value: u32) -> Option<u32> {
+        if let Some(&known) = self.blocks.entered.get(&(slot, action, value)) {
+            return known;
+        }
+        let reading = self.begin_reading(slot, action, value);
+        self.blocks.entered.insert((slot, action, value), reading);
+        reading
+    }
+
+    fn begin_reading(&mut self, slot: u32, action: Option<u32>, value: u32) -> Option<u32> {
         let is_creation =
             action.is_some_and(|action| matches!(self.actions[action as usize], Action::Create(_)));
         if value == BROKEN || (value == ABSENT) != is_creation {

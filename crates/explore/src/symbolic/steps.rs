@@ -169,7 +169,7 @@ impl<'a> MemoSteps<'a> {
         if self.blocks.is_split(slot) {
             return self.block_can_step(slot, value);
         }
-        let local = self.acting_cell(slot, value);
+        let local = self.acting_local(slot, value);
         local != 0 && is_enabled(self.expander.memo.act(local))
     }
 
@@ -178,7 +178,7 @@ impl<'a> MemoSteps<'a> {
         if self.blocks.is_split(slot) {
             return self.blocks.is_blocked(slot, value);
         }
-        let local = self.acting_cell(slot, value);
+        let local = self.acting_local(slot, value);
         local != 0 && self.expander.memo.act(local).kind == ActKind::Blocked
     }
 
