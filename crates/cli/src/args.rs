@@ -645,6 +645,11 @@ pub struct SymbolicArgs {
     #[arg(long, help_heading = SYMBOLIC_HEADING)]
     pub show_order: bool,
 
+    /// At the end of a proof, show what always holds: in each control state of each machine, the values of small variables and the
+    /// control states of others
+    #[arg(long, help_heading = SYMBOLIC_HEADING)]
+    pub show_invariants: bool,
+
     /// Which machines and monitors take several levels of the diagrams: control state, inbox, each variable
     #[arg(long, value_enum, value_name = "WHICH", default_value = "large", help_heading = SYMBOLIC_HEADING)]
     pub split: SplitArg,

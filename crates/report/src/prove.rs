@@ -265,6 +265,9 @@ pub struct Symbolic {
     pub set_nodes: u64,
     /// Names of the slots, from the bottom level up.
     pub order: Vec<String>,
+    /// What holds in all configurations, one sentence each, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<String>,
     /// The two counts for people.
     #[serde(skip)]
     pub short: Option<(String, String)>,
@@ -296,6 +299,9 @@ fn render_symbolic(symbolic: &Symbolic) -> String {
         count(symbolic.set_nodes, "node"),
         count(symbolic.peak_nodes, "node")
     );
+    for invariant in &symbolic.invariants {
+        let _ = writeln!(out, "..... invariant: {invariant}");
+    }
     if symbolic.shows_order {
         let _ =
             writeln!(out, "..... order of levels, from the bottom level up: {}", symbolic.order.join(", "));

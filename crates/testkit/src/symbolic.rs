@@ -62,7 +62,8 @@ pub fn compare(
             let is_plain = reductions == Reductions::NONE;
             let name = format!("{order:?}, split {split:?}{}", if is_plain { "" } else { ", reduced" });
             let search = ProveOptions { reductions, ..explicit.clone() };
-            let options = SymbolicOptions { search, order, shortest: is_plain, split };
+            let options =
+                SymbolicOptions { search, order, shortest: is_plain, split, finds_invariants: is_plain };
             let (found, survey) = symbolic::survey(exe, &options, &Quiet, &Never)
                 .map_err(|error| format!("{name}: {error}"))?;
             let judged = Judged { reductions, order: Order::Breadth, within };

@@ -178,6 +178,7 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         symbolic: SymbolicOptions {
             search: options.clone(),
             shortest: args.symbolic.shortest,
+            finds_invariants: args.symbolic.show_invariants,
             split: match args.symbolic.split {
                 SplitArg::Large => Split::Large,
                 SplitArg::Never => Split::Never,

@@ -13,7 +13,7 @@ use super::order::{self, Walks, Weight};
 use super::path::{self, Goal};
 use super::report::{SlotOrder, Split, SymbolicFigures, SymbolicOptions, SymbolicReport};
 use super::steps::MemoSteps;
-use super::{liveness, split, steps};
+use super::{invariants, liveness, split, steps};
 use crate::error::InternalError;
 use crate::liveness::Fairness;
 use crate::search::counterexample::{self, StepName};
@@ -541,6 +541,16 @@ impl<'a> Engine<'a> {
             reach.kept.push(bad);
             return self.show(reach, Goal::Set(bad));
         }
+        let is_whole = self.cx.options.bounds == SearchBounds::default()
+            && self.cx.options.max_choices.is_none()
+            && self.explored.unknown.is_none()
+            && reach.steps.unknown().is_none();
+        if self.options.finds_invariants && is_whole {
+            match invariants::find(self.exe, reach, reached) {
+                Ok(found) => self.figures.invariants = found,
+                Err(halt) => return Ok(End::Stopped(self.reason_of(halt))),
+            }
+        }
         if self.checks_liveness && self.explored.unknown.is_none() && reach.steps.unknown().is_none() {
             let exe = self.exe;
             return match liveness::check(self.cx, exe, reach, reached, &self.starts, self.shows) {
@@ -710,7 +720,7 @@ fn part_name(locals: &LocalStates<'_>, owner: Owner, part: u32) -> String {
 }
 
 /// What people call the owner of a slot: its declaration, and by which machines it was created.
-fn owner_name(locals: &LocalStates<'_>, owner: Owner) -> String {
+pub(crate) fn owner_name(locals: &LocalStates<'_>, owner: Owner) -> String {
     let path = |instance| {
         let path: Vec<String> = locals.exe.instances.path(instance).iter().map(u32::to_string).collect();
         path.join(".")

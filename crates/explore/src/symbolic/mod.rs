@@ -6,9 +6,11 @@
 //! for each pair of local state and message that some reachable configuration has, as in explicit search and by the same memo.
 //!
 //! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `split` (local states of several levels), `order` (of the slots), `engine` (the
-//! search proper and its verdict), `path` (counterexamples), `liveness` (infinite runs).
+//! search proper and its verdict), `path` (counterexamples), `liveness` (infinite runs), `invariants` (what holds of all
+//! configurations).
 
 mod engine;
+mod invariants;
 mod liveness;
 mod order;
 mod path;

@@ -25,6 +25,8 @@ pub struct SymbolicOptions {
     /// Look for a counterexample of breadth-first length, whatever it costs.
     pub shortest: bool,
     pub split: Split,
+    /// At the end of a proof, say what holds of all configurations.
+    pub finds_invariants: bool,
 }
 
 /// Which machines and monitors are split into several levels.
@@ -65,6 +67,8 @@ pub struct SymbolicFigures {
     pub order: Vec<String>,
     /// Orders that were given up before the one that was used.
     pub n_orders_left: u64,
+    /// What holds in all configurations, if that was asked for and all were reached.
+    pub invariants: Vec<String>,
     pub n_collections: u64,
     pub n_operations: u64,
 }

@@ -156,6 +156,13 @@ impl Blocks {
         self.control(slot, value).map(|local| local.control)
     }
 
+    /// The field that a part is, and a value of it.
+    pub fn field(&self, slot: u32, part: u32, value: u32) -> Option<(usize, Value)> {
+        let field = part.checked_sub(FIELDS)? as usize;
+        let table = self.blocks.get(&slot)?.fields.get(field)?;
+        (value > 0).then(|| (field, table.values[value as usize]))
+    }
+
     pub fn is_blocked(&self, slot: u32, value: u32) -> bool {
         self.control(slot, value).is_some_and(|local| matches!(local.status, Status::Blocked { .. }))
     }

@@ -5,6 +5,7 @@
 //! the machine or the network; the other parties are the receiver, the monitors that observe the step, and the machine
 //! that it creates.
 
+use allways_machine::Value;
 use allways_mdd::{BlockStep, Halt, LocalSteps, NewEvent};
 use allways_p::hir::Temperature;
 use allways_run::StopReason;
@@ -192,6 +193,41 @@ impl<'a> MemoSteps<'a> {
         let local = self.local(slot, value);
         ((slot as usize) < self.expander.n_monitors() && local != 0)
             .then(|| self.expander.memo.locals().temperature(local))
+    }
+
+    pub fn is_machine_or_monitor(&mut self, slot: u32) -> bool {
+        self.owner(slot).is_some_and(|owner| !matches!(owner, Owner::Network(_)))
+    }
+
+    /// The control state of a value of a slot, of its first part if it is split; `None` if there is no machine.
+    pub fn control_state(&self, slot: u32, value: u32) -> Option<u32> {
+        if self.blocks.is_split(slot) {
+            return self.blocks.control_state(slot, value);
+        }
+        match self.local(slot, value) {
+            0 => None,
+            local => Some(self.expander.memo.locals().local(local).control),
+        }
+    }
+
+    /// The fields that a value of a part of a slot has; of a whole local state, all.
+    pub fn each_field(&self, slot: u32, part: u32, value: u32, mut see: impl FnMut(usize, Value)) {
+        if self.blocks.is_split(slot) {
+            if let Some((field, value)) = self.blocks.field(slot, part, value) {
+                see(field, value);
+            }
+            return;
+        }
+        let id = self.local(slot, value);
+        if id == 0 {
+            return;
+        }
+        let locals = self.expander.memo.locals();
+        let local = locals.local(id);
+        let n_fields = locals.exe.machines[local.machine as usize].fields.len();
+        for (field, &value) in local.registers.iter().take(n_fields).enumerate() {
+            see(field, value);
+        }
     }
 
     /// Why some step could not be computed, if there is such a step.
