@@ -571,9 +571,8 @@ impl<'a> Engine<'a> {
         })?;
         let bad = diagrams.some(terminal, |level, value| {
             let slot = events.slot_of(level);
-            let is_bad =
-                steps.is_blocked(slot, value) || steps.temperature(slot, value) == Some(Temperature::Hot);
-            events.part_of(level) == 0 && is_bad
+            events.part_of(level) == 0
+                && (steps.is_blocked(slot, value) || steps.temperature(slot, value) == Some(Temperature::Hot))
         })?;
         Ok((terminal, bad))
     }
