@@ -120,6 +120,6 @@ fn small(value: Value) -> Option<String> {
     match value.view() {
         View::Bool(value) => Some(value.to_string()),
         View::Int(value) => Some(value.to_string()),
-        View::Null | View::Event(_) | View::Ref(..) | View::Node(..) | View::Hole(_) => None,
+        View::Null | View::Event(_) | View::Ref(..) | View::Node(..) | View::Hole(_) | View::Atom(..) => None,
     }
 }
