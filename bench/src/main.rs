@@ -4,7 +4,7 @@
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST (exact|print)[-reduced|-NAME][-always] THREADS`, or
 //! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME]
 //! [--no-reduction NAME] [WORD]...`, or `figure-5 [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
-//! `symbolic [growth] [SECONDS] [WORD]...`, or `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
+//! `symbolic [growth | split] [SECONDS] [WORD]...`, or `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
 
 mod almost_sync;
 mod certificates;
@@ -59,15 +59,15 @@ fn main() -> ExitCode {
             };
         }
         ["symbolic", words @ ..] => {
-            let (is_growth, words) = match words {
-                ["growth", words @ ..] => (true, words),
-                words => (false, words),
+            let (compare, words): (fn(Duration, &[&str]) -> bool, _) = match words {
+                ["growth", words @ ..] => (symbolic::growth, words),
+                ["split", words @ ..] => (symbolic::split, words),
+                words => (symbolic::run, words),
             };
             let seconds = words.first().and_then(|word| word.parse().ok());
             let words = if seconds.is_some() { &words[1..] } else { words };
             let limit = Duration::from_secs(seconds.unwrap_or(60));
-            let agree = if is_growth { symbolic::growth(limit, words) } else { symbolic::run(limit, words) };
-            return if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+            return if compare(limit, words) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
         ["testing"] => testing::run(20_000),
         ["testing", n] if n.parse::<u64>().is_ok() => testing::run(n.parse().unwrap_or(20_000)),
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-5 [word of a program]... | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | symbolic [growth] [seconds] [word of a row]... | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-5 [word of a program]... | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | symbolic [growth | split] [seconds] [word of a row]... | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use allways_driver::Request;
 use allways_driver::engine::{self, Answer, Budget, Effort, Question, Settings};
+use allways_explore::symbolic::Split;
 use allways_machine::Executable;
 use allways_run::{Quiet, StopReason, Verdict};
 
@@ -83,6 +84,10 @@ const GROWTH: &[(&str, &str)] = &[
     ("models/paxos", "nAcceptors_3"),
 ];
 
+/// Models with a machine or monitor of which hardly any local state occurs twice.
+const SPLIT: &[&str] =
+    &["bench/models/history", "bench/models/fan_in", "bench/models/peers", "bench/models/worker_pool"];
+
 const MEMORY: u64 = 8 << 30;
 
 /// The repository, wherever the bench is run.
@@ -110,12 +115,15 @@ struct Run {
 }
 
 fn run_engine(exe: &Arc<Executable>, name: &str, limit: Duration) -> Option<Run> {
+    run_with(exe, name, &Settings::default(), limit)
+}
+
+fn run_with(exe: &Arc<Executable>, name: &str, settings: &Settings, limit: Duration) -> Option<Run> {
     let start = Instant::now();
     let cancel = || (start.elapsed() > limit).then_some(StopReason::Time(limit));
     let budget = Budget { n_threads: 1, memory_bytes: Some(MEMORY), effort: Effort::Whole };
     let question = Question::new(exe.clone());
-    let (answer, cpu, _) =
-        timed(|| engine::answer(name, &question, &Settings::default(), budget, &Quiet, &cancel));
+    let (answer, cpu, _) = timed(|| engine::answer(name, &question, settings, budget, &Quiet, &cancel));
     match answer {
         Ok(answer) => Some(Run { answer, cpu }),
         Err(error) => {
@@ -208,6 +216,52 @@ pub fn growth(limit: Duration, words: &[&str]) -> bool {
         for exe in tests(model, word) {
             let label = exe.test_name.clone();
             agree &= compare(&label, &exe, None, limit);
+        }
+    }
+    agree
+}
+
+/// Whole local states against split ones, and against explicit search.
+pub fn split(limit: Duration, words: &[&str]) -> bool {
+    println!(
+        "{:34} {:>8} {:>12} {:>10} {:>9} {:>9} {:>7} {:>9} {:>6}",
+        "test", "engine", "configs", "runs", "nodes", "locals", "levels", "cpu s", "MB"
+    );
+    let mut agree = true;
+    for model in SPLIT {
+        for exe in tests(model, "").iter().filter(|exe| words.iter().all(|word| exe.test_name.contains(word)))
+        {
+            let mut verdicts = Vec::new();
+            for (name, split) in
+                [("whole", Some(Split::Never)), ("split", Some(Split::Large)), ("explicit", None)]
+            {
+                let mut settings = Settings::default();
+                settings.symbolic.split = split.unwrap_or_default();
+                let engine = if split.is_some() { engine::SYMBOLIC } else { engine::EXPLICIT };
+                let Some(run) = run_with(exe, engine, &settings, limit) else { return false };
+                let figures = run.answer.figures.symbolic.clone().unwrap_or_default();
+                let search = run.answer.figures.search;
+                let count = match &figures.configurations {
+                    Some(count) => count.to_string(),
+                    None if split.is_some() => "?".to_owned(),
+                    None => search.map_or(0, |search| search.n_configurations).to_string(),
+                };
+                let is_known = is_decided(&run.answer);
+                println!(
+                    "{:34} {name:>8} {count:>12} {:>10} {:>9} {:>9} {:>7} {:>9} {:>6}",
+                    exe.test_name,
+                    if split.is_some() { figures.n_handler_runs } else { search.map_or(0, |it| it.n_misses) },
+                    figures.peak_nodes,
+                    figures.most_local_states,
+                    figures.n_slots,
+                    format!("{}{:.2}", if is_known { "" } else { "> " }, run.cpu),
+                    search.map_or(0, |search| search.peak_bytes >> 20),
+                );
+                if is_known {
+                    verdicts.push(matches!(run.answer.verdict, Verdict::Holds(_)));
+                }
+            }
+            agree &= verdicts.windows(2).all(|pair| pair[0] == pair[1]);
         }
     }
     agree

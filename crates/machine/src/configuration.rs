@@ -96,6 +96,54 @@ pub enum Status {
     Halted,
 }
 
+/// The parts of a local that the steps so far have read or written: bit `n` is field `n`, the last bit is the inbox. It says
+/// which parts a step depends on, and is no part of what a local is.
+///
+/// Fields from [`Touched::MAX_FIELDS`] on share a bit, which is then only good for reads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Touched {
+    /// Read before they were written.
+    pub reads: u64,
+    pub writes: u64,
+}
+
+impl Touched {
+    pub const INBOX: u64 = 1 << 63;
+    /// Fields that have a bit of their own.
+    pub const MAX_FIELDS: usize = 62;
+
+    fn field(n: u32) -> u64 {
+        1 << n.min(Self::MAX_FIELDS as u32)
+    }
+
+    #[inline]
+    pub(crate) fn read_field(&mut self, n: u32) {
+        self.reads |= Self::field(n) & !self.writes;
+    }
+
+    #[inline]
+    pub(crate) fn write_field(&mut self, n: u32) {
+        self.writes |= Self::field(n);
+    }
+
+    /// What becomes of an inbox depends on what is in it.
+    #[inline]
+    pub(crate) fn read_inbox(&mut self) {
+        self.reads |= Self::INBOX & !self.writes;
+    }
+
+    /// Nothing stays of what there was.
+    pub fn write_all(&mut self) {
+        self.writes = u64::MAX;
+    }
+
+    /// What this and then the other touch.
+    #[must_use]
+    pub fn then(self, next: Touched) -> Touched {
+        Touched { reads: self.reads | next.reads & !self.writes, writes: self.writes | next.writes }
+    }
+}
+
 /// Everything about one machine instance or monitor.
 #[derive(Debug)]
 pub struct Local {
@@ -112,6 +160,7 @@ pub struct Local {
     /// The fields, then the registers of the frames.
     pub registers: Vec<Value>,
     pub inbox: VecDeque<Message>,
+    pub touched: Touched,
 }
 
 impl Clone for Local {
@@ -126,8 +175,19 @@ impl Clone for Local {
 
     /// Into the memory that is there.
     fn clone_from(&mut self, other: &Self) {
-        let Local { machine, interface, control, status, after, n_children, frames, registers, inbox } =
-            other;
+        let Local {
+            machine,
+            interface,
+            control,
+            status,
+            after,
+            n_children,
+            frames,
+            registers,
+            inbox,
+            touched,
+        } = other;
+        self.touched = *touched;
         self.machine = *machine;
         self.interface = *interface;
         self.control = *control;
@@ -152,6 +212,7 @@ impl Default for Local {
             frames: Vec::new(),
             registers: Vec::new(),
             inbox: VecDeque::new(),
+            touched: Touched::default(),
         }
     }
 }
@@ -175,6 +236,7 @@ impl Local {
         self.registers.clear();
         self.registers.extend(fields.iter().map(|&(_, value)| value));
         self.inbox.clear();
+        self.touched = Touched::default();
     }
 
     /// The value of an operand in the top frame.
@@ -213,6 +275,7 @@ impl Local {
         self.frames.clear();
         self.registers.clear();
         self.inbox.clear();
+        self.touched.write_all();
     }
 }
 

@@ -734,6 +734,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                     // Taking a message is a scheduling point.
                     own = false;
                     let wanted = &exe.receives[table as usize];
+                    local.touched.read_inbox();
                     let at = local.inbox.iter().position(|message| waits_for(wanted, message.event));
                     let Some(message) = at.and_then(|at| local.inbox.remove(at)) else {
                         let state = local.control;
@@ -836,12 +837,14 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 // It would go at the next look into the inbox, before anything behind it is taken.
                 Action::Ignore => None,
                 Action::Defer => {
+                    local.touched.read_inbox();
                     local.inbox.push_back(message);
                     None
                 }
                 Action::None | Action::Do(_) | Action::Goto(..) => Some(Input::Handle(message)),
             },
             Status::Blocked { .. } | Status::Pending(_) => {
+                local.touched.read_inbox();
                 local.inbox.push_back(message);
                 None
             }
@@ -889,7 +892,10 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
         let reference = Value::reference(created, receives);
         match dst.view() {
             OperandView::Register(n) => local.registers[base + n as usize] = reference,
-            OperandView::Field(n) => local.registers[n as usize] = reference,
+            OperandView::Field(n) => {
+                local.touched.write_field(n);
+                local.registers[n as usize] = reference;
+            }
             OperandView::Const(_) => {}
         }
         Some(created)
@@ -1018,6 +1024,7 @@ fn waits_for(table: &ReceiveTable, event: u32) -> bool {
 /// The first message that the control state neither defers nor ignores. Ignored ones on the way are gone.
 #[inline]
 fn take(local: &mut Local, state: &StateDef) -> Option<Message> {
+    local.touched.read_inbox();
     let mut at = 0;
     while let Some(&message) = local.inbox.get(at) {
         match state.actions[message.event as usize] {

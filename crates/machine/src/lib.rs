@@ -37,7 +37,7 @@ pub mod usage;
 pub mod value;
 pub mod verify;
 
-pub use configuration::{Configuration, Local, Message, Pending, Status};
+pub use configuration::{Configuration, Local, Message, Pending, Status, Touched};
 pub use data::DataPlan;
 pub use executable::Executable;
 pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, Snapshot, must_wait};

@@ -102,6 +102,7 @@ impl Kernel<'_> {
             let live = usage.live_fields(local);
             for field in (0..n_fields).filter(|&field| live >> field & 1 == 0) {
                 done.dead_variables |= !local.registers[field].is_null();
+                local.touched.write_field(field as u32);
                 local.registers[field] = Value::NULL;
             }
             if !local.frames.is_empty() {

@@ -3,6 +3,10 @@
 //! An event has a *lead*, the slot whose value offers it, and other parties. It changes a vector when the value of the lead
 //! offers it and every other party has a successor; each party's successors depend on its own value alone. Several
 //! events may have the same local relation for a party (the same message from different senders): it is asked for once.
+//!
+//! A slot with many values can be a *block* of several levels, one for each of its parts, the first on top. What it does is then a
+//! partial function of the parts that it reads: the search reads a block from the top down, part by part, and asks for the
+//! successors of each combination of parts that were read, once, however many combinations of the others there are.
 
 use std::ops::Range;
 
@@ -22,6 +26,15 @@ pub struct NewEvent {
     pub next: u32,
 }
 
+/// One way on from the parts of a block that were read.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct BlockStep {
+    /// Of a lead: label and other parties, as in [`NewEvent`].
+    pub event: Option<(u32, Vec<(u32, u32)>)>,
+    /// Parts that get a value, sorted; all others keep theirs.
+    pub writes: Vec<(u32, u32)>,
+}
+
 /// The local relations of a system. Answers must not change; they are asked for once.
 ///
 /// Values are numbered from zero for each slot, without large gaps. A slot that occurs in a vector for the first time has the
@@ -38,6 +51,43 @@ pub trait LocalSteps {
     /// # Errors
     /// When the search is to stop.
     fn react(&mut self, slot: u32, action: u32, value: u32, next: &mut Vec<u32>) -> Result<(), Halt>;
+
+    /// Levels of a slot. One that has several is a block, and never asked for by `leads` and `react`.
+    fn n_parts(&mut self, _slot: u32) -> u32 {
+        1
+    }
+
+    /// Begins to read a block that has a value in its first part, for what it leads or for an action on it; `None` if nothing
+    /// comes of that value. The answer is another one when [`LocalSteps::finish`] has found that more parts must be read.
+    ///
+    /// # Errors
+    /// When the search is to stop.
+    fn enter(&mut self, _slot: u32, _action: Option<u32>, _value: u32) -> Result<Option<u32>, Halt> {
+        Ok(None)
+    }
+
+    /// What is known after the value of one more part; the same as before if it makes no difference.
+    fn read(&mut self, reading: u32, _part: u32, _value: u32) -> u32 {
+        reading
+    }
+
+    /// What becomes of a block of which everything that matters was read; `false` if more has to be read.
+    ///
+    /// # Errors
+    /// When the search is to stop.
+    fn finish(&mut self, _reading: u32, _found: &mut Vec<BlockStep>) -> Result<bool, Halt> {
+        Ok(true)
+    }
+
+    /// The parts that were read, sorted, with their values; several answers where values of the first part are read alike.
+    fn parts_read(&self, _reading: u32) -> Vec<Vec<(u32, u32)>> {
+        Vec::new()
+    }
+
+    /// Values of a part of a block so far.
+    fn n_values(&self, _slot: u32, _part: u32) -> u32 {
+        0
+    }
 
     /// Whether values lead more than they did when they were asked for, since there are new slots. Says so once.
     fn leads_have_grown(&mut self) -> bool {
@@ -63,6 +113,38 @@ struct Event {
     bottom: u32,
     /// Levels other than the lead, from the top down, and their relations.
     parties: Parties,
+    /// It is fired by itself at its top level: a block has to know the event before it is read, and the lead comes later.
+    is_alone: bool,
+}
+
+/// What becomes of a block: of a lead, the event; and what is written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct BlockEnd {
+    pub event: Option<EventId>,
+    rewrite: u32,
+}
+
+/// A block that was read, with what becomes of it.
+struct Finished {
+    reading: u32,
+    slot: u32,
+    action: Option<u32>,
+    /// In `block_ends`.
+    ends: (u32, u32),
+}
+
+/// A part of a block, and what it has before and after a step; `None` before is any value.
+pub(crate) type Change = (u32, Option<u32>, u32);
+
+/// What a block is read for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Goal {
+    /// All events that it leads with their top at this level.
+    Lead(u32),
+    /// One event that it leads.
+    LeadOf(EventId),
+    /// Its part in an event.
+    Party(EventId),
 }
 
 struct Relation {
@@ -92,6 +174,21 @@ pub struct Events {
     generation: u32,
     /// By top level: the levels below it that lead an event which reaches it.
     below: Vec<Vec<u32>>,
+    /// By top level: events that are fired by themselves.
+    alone: Vec<Vec<EventId>>,
+    /// By level: the part of its slot.
+    parts: Vec<u32>,
+    /// By slot, with a level.
+    n_parts: Vec<u32>,
+    rewrites: Vec<Box<[(u32, u32)]>>,
+    rewrite_index: FxHashMap<Box<[(u32, u32)]>, u32>,
+    ends: Vec<BlockEnd>,
+    end_index: FxHashMap<BlockEnd, u32>,
+    /// By reading: its place in `finished`.
+    finished_index: FxHashMap<u32, u32>,
+    finished: Vec<Finished>,
+    block_ends: Vec<u32>,
+    passes: FxHashMap<(Goal, u32), u32>,
     /// For use again.
     found: Vec<NewEvent>,
     next: Vec<u32>,
@@ -107,18 +204,43 @@ impl Events {
         events
     }
 
-    /// The level of a slot; a new one, on top of all others, if it has none.
+    /// The level of a slot, of its first part if it is a block; a new one, on top of all others, if it has none.
     pub fn level_of(&mut self, slot: u32) -> u32 {
+        self.place(slot, 1)
+    }
+
+    /// The same for a slot that may be a block: it gets so many levels if it has none.
+    pub fn place(&mut self, slot: u32, n_parts: u32) -> u32 {
         if self.levels.len() <= slot as usize {
             self.levels.resize(slot as usize + 1, 0);
+            self.n_parts.resize(slot as usize + 1, 1);
             self.leads.resize(slot as usize + 1, Vec::new());
         }
         if self.levels[slot as usize] == 0 {
-            self.slots.push(slot);
-            self.below.push(Vec::new());
+            for part in (0..n_parts.max(1)).rev() {
+                self.slots.push(slot);
+                self.parts.push(part);
+                self.below.push(Vec::new());
+                self.alone.push(Vec::new());
+            }
+            self.n_parts[slot as usize] = n_parts.max(1);
             self.levels[slot as usize] = self.slots.len() as u32;
         }
         self.levels[slot as usize]
+    }
+
+    /// The part of a slot that a level is for; zero unless the slot is a block.
+    pub fn part_of(&self, level: u32) -> u32 {
+        self.parts[level as usize - 1]
+    }
+
+    /// Whether the slot of a level has several.
+    pub fn is_block(&self, level: u32) -> bool {
+        self.n_parts_of(self.slot_of(level)) > 1
+    }
+
+    pub fn n_parts_of(&self, slot: u32) -> u32 {
+        self.n_parts.get(slot as usize).copied().unwrap_or(1)
     }
 
     pub fn n_levels(&self) -> u32 {
@@ -156,6 +278,10 @@ impl Events {
             + self.targets.capacity() * 4
             + self.led.capacity() * 8
             + self.events.capacity() * (size_of::<Event>() + 80)
+            + self.rewrites.capacity() * 80
+            + self.ends.capacity() * 32
+            + self.finished.capacity() * (size_of::<Finished>() + 16)
+            + self.passes.capacity() * 20
             + self.relations.capacity() * (size_of::<Relation>() + 16)
     }
 
@@ -207,6 +333,118 @@ impl Events {
         self.below[top as usize - 1].get(at).copied()
     }
 
+    /// Whether the lead finds it together with others that reach this top level.
+    pub(crate) fn is_found_below(&self, event: EventId, top: u32) -> bool {
+        let Event { top: its_top, is_alone, .. } = self.events[event as usize];
+        its_top == top && !is_alone
+    }
+
+    /// Events that are fired by themselves at a level, by number of `at`.
+    pub(crate) fn alone_at(&self, top: u32, at: usize) -> Option<EventId> {
+        self.alone[top as usize - 1].get(at).copied()
+    }
+
+    /// A number for a goal and what was read on the way to it.
+    pub(crate) fn pass(&mut self, goal: Goal, reading: u32) -> u32 {
+        let next = self.passes.len() as u32;
+        *self.passes.entry((goal, reading)).or_insert(next)
+    }
+
+    pub(crate) fn end(&self, number: u32) -> BlockEnd {
+        self.ends[number as usize]
+    }
+
+    /// The value of a part after a step.
+    pub(crate) fn after(&self, end: u32, part: u32, value: u32) -> u32 {
+        let rewrite = &self.rewrites[self.ends[end as usize].rewrite as usize];
+        rewrite.iter().find(|&&(written, _)| written == part).map_or(value, |&(_, after)| after)
+    }
+
+    pub(crate) fn block_end(&self, at: usize) -> u32 {
+        self.block_ends[at]
+    }
+
+    /// What becomes of a block that was read: places in `block_ends`.
+    pub(crate) fn finish<S: LocalSteps>(
+        &mut self,
+        steps: &mut S,
+        slot: u32,
+        action: Option<u32>,
+        reading: u32,
+    ) -> Result<Range<usize>, Halt> {
+        if let Some(&known) = self.finished_index.get(&reading) {
+            let (first, end) = self.finished[known as usize].ends;
+            return Ok(first as usize..end as usize);
+        }
+        let mut found = Vec::new();
+        if !steps.finish(reading, &mut found)? {
+            return Ok(0..0);
+        }
+        let mut ends = Vec::with_capacity(found.len());
+        for BlockStep { event, writes } in found {
+            let event = match event {
+                Some((label, parties)) => Some(self.event(steps, slot, label, parties)?),
+                None => None,
+            };
+            debug_assert!(writes.is_sorted_by(|a, b| a.0 < b.0));
+            let writes = writes.into_boxed_slice();
+            let next = self.rewrites.len() as u32;
+            let rewrite = *self.rewrite_index.entry(writes.clone()).or_insert(next);
+            if rewrite == next {
+                self.rewrites.push(writes);
+            }
+            let end = BlockEnd { event, rewrite };
+            let next = self.ends.len() as u32;
+            let number = *self.end_index.entry(end).or_insert(next);
+            if number == next {
+                self.ends.push(end);
+            }
+            ends.push(number);
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        let first = self.block_ends.len();
+        self.block_ends.extend_from_slice(&ends);
+        self.finished_index.insert(reading, self.finished.len() as u32);
+        let ends = (first as u32, self.block_ends.len() as u32);
+        self.finished.push(Finished { reading, slot, action, ends });
+        Ok(first..self.block_ends.len())
+    }
+
+    /// All known steps of blocks: the slot, the action unless it leads, the event if it does, and what changes.
+    pub(crate) fn known_block_steps<S: LocalSteps>(
+        &self,
+        steps: &S,
+    ) -> Vec<(u32, Option<u32>, Option<EventId>, Vec<Change>)> {
+        let mut found = Vec::new();
+        for &Finished { reading, slot, action, ends: (first, end) } in &self.finished {
+            let numbers = &self.block_ends[first as usize..end as usize];
+            for (read, &number) in steps
+                .parts_read(reading)
+                .iter()
+                .flat_map(|read| numbers.iter().map(move |number| (read, number)))
+            {
+                let BlockEnd { event, rewrite } = self.ends[number as usize];
+                let writes = &self.rewrites[rewrite as usize];
+                let mut changes: Vec<Change> = read
+                    .iter()
+                    .map(|&(part, value)| (part, Some(value), self.after(number, part, value)))
+                    .collect();
+                let is_read = |part: u32| read.iter().any(|&(known, _)| known == part);
+                let written = writes.iter().filter(|&&(part, _)| !is_read(part));
+                changes.extend(written.map(|&(part, after)| (part, None, after)));
+                changes.sort_unstable();
+                found.push((slot, action, event, changes));
+            }
+        }
+        found
+    }
+
+    /// The relation of a slot and an action that some event has.
+    pub(crate) fn known_relation(&self, slot: u32, action: u32) -> Option<u32> {
+        self.relation_index.get(&(slot, action)).copied()
+    }
+
     pub(crate) fn led(&self, at: usize) -> (EventId, u32) {
         self.led[at]
     }
@@ -242,7 +480,7 @@ impl Events {
         let answer = steps.leads(slot, value, &mut found);
         let mut led: Vec<(EventId, u32)> = Vec::with_capacity(found.len());
         for NewEvent { label, parties, next } in found.drain(..) {
-            led.push((self.event(slot, label, parties)?, next));
+            led.push((self.event(steps, slot, label, parties)?, next));
         }
         self.found = found;
         answer?;
@@ -261,7 +499,13 @@ impl Events {
         Ok(first..self.led.len())
     }
 
-    fn event(&mut self, lead: u32, label: u32, mut parties: Vec<(u32, u32)>) -> Result<EventId, Halt> {
+    fn event<S: LocalSteps>(
+        &mut self,
+        steps: &mut S,
+        lead: u32,
+        label: u32,
+        mut parties: Vec<(u32, u32)>,
+    ) -> Result<EventId, Halt> {
         parties.sort_unstable();
         let key = (lead, label, parties.into_boxed_slice());
         if let Some(&known) = self.index.get(&key) {
@@ -269,21 +513,28 @@ impl Events {
         }
         let lead_level = self.level_of(lead);
         let mut levels: Vec<(u32, u32)> = Vec::with_capacity(key.2.len());
+        let is_block = self.n_parts_of(lead) > 1;
+        let (mut is_alone, mut bottom) = (is_block, lead_level + 1 - self.n_parts_of(lead));
         for &(slot, action) in &key.2 {
             debug_assert_ne!(slot, lead, "the lead is no other party");
-            levels.push((self.level_of(slot), self.relation(slot, action)));
+            let level = self.place(slot, steps.n_parts(slot));
+            levels.push((level, self.relation(slot, action)));
+            is_alone |= level > lead_level && self.n_parts_of(slot) > 1;
+            bottom = bottom.min(level + 1 - self.n_parts_of(slot));
         }
         if self.n_levels() >= MAX_LEVELS {
             return Err(Halt::Memory);
         }
         levels.sort_unstable_by(|a, b| b.cmp(a));
-        let all = || levels.iter().map(|&(level, _)| level).chain([lead_level]);
-        let (top, bottom) = (all().max().unwrap_or(lead_level), all().min().unwrap_or(lead_level));
-        if top > lead_level && !self.below[top as usize - 1].contains(&lead_level) {
+        let top = levels.first().map_or(lead_level, |&(level, _)| level.max(lead_level));
+        is_alone &= top > lead_level;
+        let event = self.events.len() as EventId;
+        if is_alone {
+            self.alone[top as usize - 1].push(event);
+        } else if top > lead_level && !self.below[top as usize - 1].contains(&lead_level) {
             self.below[top as usize - 1].push(lead_level);
         }
-        let event = self.events.len() as EventId;
-        self.events.push(Event { label, lead: lead_level, top, bottom, parties: levels.into() });
+        self.events.push(Event { label, lead: lead_level, top, bottom, parties: levels.into(), is_alone });
         self.index.insert(key, event);
         Ok(event)
     }

@@ -26,5 +26,5 @@ pub mod sets;
 pub use backward::{Backward, Filter, Rings};
 pub use count::Count;
 pub use diagrams::{Diagrams, Edge, Halt, Limits, Node, Usage};
-pub use events::{EventId, Events, LocalSteps, NewEvent};
+pub use events::{BlockStep, EventId, Events, LocalSteps, NewEvent};
 pub use reach::Reach;

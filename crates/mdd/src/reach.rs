@@ -9,7 +9,7 @@
 
 use crate::cache::Key;
 use crate::diagrams::{Diagrams, Edge, Halt, LIST_LEVEL, Node};
-use crate::events::{EventId, Events, LocalSteps, Role};
+use crate::events::{EventId, Events, Goal, LocalSteps, Role};
 
 /// Operations in the cache of images. What saturates has the next number.
 const FIRE: u32 = 1;
@@ -21,6 +21,7 @@ const LEARN: u32 = 8;
 /// Backward operations: with the number of what they read, in the bits above.
 pub(crate) const PRE_EVENT: u32 = 9;
 pub(crate) const PRE_IMAGE: u32 = 10;
+pub(crate) const BLOCK: u32 = 11;
 pub(crate) const OPERATION_BITS: u32 = 4;
 
 /// Whether what an event makes is saturated at once.
@@ -254,8 +255,17 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
     ) -> Result<(), Halt> {
         // Values of one level may go on without end while no new node is made.
         self.diagrams.tick()?;
+        let is_block = self.events.is_block(level);
+        if is_block && self.events.part_of(level) > 0 {
+            return Ok(());
+        }
+        if is_block {
+            let list = self.block_images(Goal::Lead(level), level, None, value, child)?;
+            self.add_list(list, base, first, value)?;
+        }
         let mut last = None;
-        for at in self.events.leads(&mut self.steps, level, value)? {
+        let led = if is_block { 0..0 } else { self.events.leads(&mut self.steps, level, value)? };
+        for at in led {
             let (event, next) = self.events.led(at);
             if self.events.top(event) != level {
                 continue;
@@ -287,6 +297,41 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
                     self.add_fired(base, first, self.events.target(at), image)?;
                 }
             }
+        }
+        let mut number = 0;
+        while let Some(event) = self.events.alone_at(level, number) {
+            number += 1;
+            let Role::Party(relation) = self.events.role(event, level) else { continue };
+            if is_block {
+                let (_, action) = self.events.slot_and_action(relation);
+                let list = self.block_images(Goal::Party(event), level, Some(action), value, child)?;
+                self.add_list(list, base, first, value)?;
+                continue;
+            }
+            let image = self.fire(event, child, Mode::Plain)?;
+            if image.is_empty() {
+                continue;
+            }
+            let targets = self.events.react(&mut self.steps, relation, value)?;
+            if targets.is_empty() {
+                continue;
+            }
+            let image = self.saturate_node(image)?;
+            for at in targets {
+                self.add_fired(base, first, self.events.target(at), image)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what becomes of a block that had a value in its first part, closed.
+    fn add_list(&mut self, list: Node, base: usize, first: usize, value: u32) -> Result<(), Halt> {
+        for at in 0..self.diagrams.n_edges(list) {
+            let Edge { value: end, child: image } = self.diagrams.edge(list, at);
+            self.roots.push(list);
+            let image = self.saturate_node(image)?;
+            self.roots.pop();
+            self.add_fired(base, first, self.events.after(end, 0, value), image)?;
         }
         Ok(())
     }
@@ -356,10 +401,24 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
         self.diagrams.tick()?;
         self.roots.push(node);
         let role = self.events.role(event, level);
+        let is_block = self.events.is_block(level);
         let base = self.diagrams.work.len();
         for at in 0..self.diagrams.n_edges(node) {
             let Edge { value, child } = self.diagrams.edge(node, at);
             match role {
+                Role::Lead | Role::Party(_) if is_block => {
+                    let (goal, action) = match role {
+                        Role::Party(relation) => {
+                            (Goal::Party(event), Some(self.events.slot_and_action(relation).1))
+                        }
+                        _ => (Goal::LeadOf(event), None),
+                    };
+                    let list = self.block_images(goal, level, action, value, child)?;
+                    for at in 0..self.diagrams.n_edges(list) {
+                        let Edge { value: end, child: image } = self.diagrams.edge(list, at);
+                        self.add(base, self.events.after(end, 0, value), image)?;
+                    }
+                }
                 Role::Lead => {
                     let led = self.events.leads(&mut self.steps, level, value)?;
                     let mut image = None;
@@ -419,7 +478,7 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
                 let mut last = None;
                 for at in self.events.leads(&mut self.steps, level, value)? {
                     let (event, next) = self.events.led(at);
-                    if self.events.top(event) != top {
+                    if !self.events.is_found_below(event, top) {
                         continue;
                     }
                     let image = match last {
@@ -532,7 +591,16 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
         let level = self.diagrams.level(node);
         for at in 0..self.diagrams.n_edges(node) {
             let Edge { value, child } = self.diagrams.edge(node, at);
-            self.events.leads(&mut self.steps, level, value)?;
+            match (self.events.is_block(level), self.events.part_of(level)) {
+                (false, _) => {
+                    self.events.leads(&mut self.steps, level, value)?;
+                }
+                // No event has its top at level zero.
+                (true, 0) => {
+                    self.block_images(Goal::Lead(0), level, None, value, child)?;
+                }
+                (true, _) => {}
+            }
             self.learn(child)?;
         }
         self.diagrams.images.insert(key, Node::UNIT);
@@ -541,8 +609,17 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
 
     /// Fires all events with their top here on one edge, once. What the levels below lead is known.
     fn fire_plain(&mut self, level: u32, base: usize, value: u32, child: Node) -> Result<(), Halt> {
+        let is_block = self.events.is_block(level);
+        if is_block && self.events.part_of(level) > 0 {
+            return Ok(());
+        }
+        if is_block {
+            let list = self.block_images(Goal::Lead(level), level, None, value, child)?;
+            self.add_block(list, base, value)?;
+        }
         let mut last = None;
-        for at in self.events.leads(&mut self.steps, level, value)? {
+        let led = if is_block { 0..0 } else { self.events.leads(&mut self.steps, level, value)? };
+        for at in led {
             let (event, next) = self.events.led(at);
             if self.events.top(event) != level {
                 continue;
@@ -568,6 +645,122 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
                 }
             }
         }
+        let mut number = 0;
+        while let Some(event) = self.events.alone_at(level, number) {
+            number += 1;
+            let Role::Party(relation) = self.events.role(event, level) else { continue };
+            if is_block {
+                let (_, action) = self.events.slot_and_action(relation);
+                let list = self.block_images(Goal::Party(event), level, Some(action), value, child)?;
+                self.add_block(list, base, value)?;
+                continue;
+            }
+            let image = self.fire(event, child, Mode::Plain)?;
+            if !image.is_empty() {
+                for at in self.events.react(&mut self.steps, relation, value)? {
+                    self.add(base, self.events.target(at), image)?;
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Adds what becomes of a block that had a value in its first part.
+    fn add_block(&mut self, list: Node, base: usize, value: u32) -> Result<(), Halt> {
+        for at in 0..self.diagrams.n_edges(list) {
+            let Edge { value: end, child: image } = self.diagrams.edge(list, at);
+            self.add(base, self.events.after(end, 0, value), image)?;
+        }
+        Ok(())
+    }
+
+    /// What becomes of a block that has a value in its first part, and of the levels below: a list of its ends and images. The
+    /// images are of the levels below the first part.
+    pub(crate) fn block_images(
+        &mut self,
+        goal: Goal,
+        level: u32,
+        action: Option<u32>,
+        value: u32,
+        child: Node,
+    ) -> Result<Node, Halt> {
+        let slot = self.events.slot_of(level);
+        loop {
+            let Some(reading) = self.steps.enter(slot, action, value)? else { return Ok(Node::EMPTY) };
+            let list = self.read_block(goal, (slot, action), 1, reading, child)?;
+            // More has to be read than was known.
+            if self.steps.enter(slot, action, value)? == Some(reading) {
+                return Ok(list);
+            }
+        }
+    }
+
+    fn read_block(
+        &mut self,
+        goal: Goal,
+        what: (u32, Option<u32>),
+        part: u32,
+        reading: u32,
+        node: Node,
+    ) -> Result<Node, Halt> {
+        let (slot, action) = what;
+        let pass = self.events.pass(goal, reading);
+        let key = Key { operation: BLOCK, first: pass, second: node };
+        if let Some(known) = self.diagrams.images.get(key) {
+            return Ok(known);
+        }
+        self.diagrams.tick()?;
+        let mut images: Vec<Edge> = Vec::new();
+        if part == self.events.n_parts_of(slot) {
+            // The rest of the event comes first: a party reacts only if some vector needs it.
+            let of_party = match goal {
+                Goal::Party(event) => Some(self.fire(event, node, Mode::Plain)?),
+                Goal::Lead(_) | Goal::LeadOf(_) => None,
+            };
+            let ends = match of_party {
+                Some(image) if image.is_empty() => 0..0,
+                _ => self.events.finish(&mut self.steps, slot, action, reading)?,
+            };
+            for at in ends {
+                let number = self.events.block_end(at);
+                let image = match (goal, self.events.end(number).event, of_party) {
+                    (Goal::Party(_), _, Some(image)) => image,
+                    (Goal::Lead(top), Some(event), _) if self.events.top(event) == top => {
+                        self.fire(event, node, Mode::Plain)?
+                    }
+                    (Goal::LeadOf(wanted), Some(event), _) if event == wanted => {
+                        self.fire(event, node, Mode::Plain)?
+                    }
+                    _ => continue,
+                };
+                if !image.is_empty() {
+                    images.push(Edge { value: number, child: image });
+                }
+            }
+        } else {
+            let level = self.diagrams.level(node);
+            let mut found: Vec<(u32, u32, Node)> = Vec::new();
+            for at in 0..self.diagrams.n_edges(node) {
+                let Edge { value, child } = self.diagrams.edge(node, at);
+                let next = self.steps.read(reading, part, value);
+                let list = self.read_block(goal, what, part + 1, next, child)?;
+                for at in 0..self.diagrams.n_edges(list) {
+                    let Edge { value: end, child: image } = self.diagrams.edge(list, at);
+                    found.push((end, self.events.after(end, part, value), image));
+                }
+            }
+            found.sort_unstable();
+            for one in found.chunk_by(|a, b| a.0 == b.0) {
+                let base = self.diagrams.work.len();
+                for &(_, value, image) in one {
+                    self.add(base, value, image)?;
+                }
+                let child = self.diagrams.node_of_work(level, base)?;
+                images.push(Edge { value: one[0].0, child });
+            }
+        }
+        let list = self.diagrams.node(u32::from(LIST_LEVEL), &images)?;
+        self.diagrams.images.insert(key, list);
+        Ok(list)
     }
 }

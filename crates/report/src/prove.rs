@@ -255,14 +255,20 @@ pub struct Symbolic {
     /// Levels of the diagrams: machines, monitors, parts of the network.
     pub slots: u64,
     pub events: u64,
+    /// Local states; where a machine is split, the values of its parts.
     pub local_states: u64,
-    /// Of the slot that has most.
+    /// Of the level that has most.
     pub most_local_states: u64,
+    /// Machines and monitors that take several levels.
+    pub split: u64,
     pub peak_nodes: u64,
     /// Nodes of the set of all configurations.
     pub set_nodes: u64,
     /// Names of the slots, from the bottom level up.
     pub order: Vec<String>,
+    /// What holds in all configurations, one sentence each, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<String>,
     /// The two counts for people.
     #[serde(skip)]
     pub short: Option<(String, String)>,
@@ -277,26 +283,33 @@ fn render_symbolic(symbolic: &Symbolic, is_verbose: bool) -> String {
     }
     if symbolic.shows_order {
         let _ =
-            writeln!(out, "..... order of slots, from the bottom level up: {}", symbolic.order.join(", "));
+            writeln!(out, "..... order of levels, from the bottom level up: {}", symbolic.order.join(", "));
     }
     if !is_verbose {
         return out;
     }
     let _ = writeln!(
         out,
-        "..... {}, {} (at most {} in one slot)",
+        "..... {}, {} (at most {} in one level)",
         count(symbolic.handler_runs, "computed local step"),
         count(symbolic.local_states, "local state"),
         symbolic.most_local_states
     );
     let _ = writeln!(
         out,
-        "..... {}, {}, {} for all configurations, at most {} in use",
-        count(symbolic.slots, "slot"),
+        "..... {}{}, {}, {} for all configurations, at most {} in use",
+        count(symbolic.slots, "level"),
+        match symbolic.split {
+            0 => String::new(),
+            n => format!(" ({n} of the machines and monitors split into several)"),
+        },
         count(symbolic.events, "event"),
         count(symbolic.set_nodes, "node"),
         count(symbolic.peak_nodes, "node")
     );
+    for invariant in &symbolic.invariants {
+        let _ = writeln!(out, "..... invariant: {invariant}");
+    }
     out
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use allways_explore::Never;
 use allways_explore::search::{self, Order, ProveOptions, Reductions, SearchBounds, StoreKind};
-use allways_explore::symbolic::{self, SlotOrder, SymbolicOptions};
+use allways_explore::symbolic::{self, SlotOrder, Split, SymbolicOptions};
 use allways_machine::Executable;
 use allways_run::{Quiet, Verdict};
 
@@ -55,11 +55,15 @@ pub fn compare(
     let plain = search::prove(exe, &explicit, &Quiet, &Never).map_err(|error| error.to_string())?;
     let mut n_configurations = 0;
     for reductions in [Reductions::NONE, OF_LOCAL_STATES] {
-        for order in orders(seed) {
-            let name = format!("{order:?}{}", if reductions == Reductions::NONE { "" } else { ", reduced" });
+        let splits = [Split::Never, Split::Always];
+        for (order, split) in
+            orders(seed).into_iter().flat_map(|order| splits.map(|split| (order.clone(), split)))
+        {
             let is_plain = reductions == Reductions::NONE;
+            let name = format!("{order:?}, split {split:?}{}", if is_plain { "" } else { ", reduced" });
             let search = ProveOptions { reductions, ..explicit.clone() };
-            let options = SymbolicOptions { search, order, shortest: is_plain };
+            let options =
+                SymbolicOptions { search, order, shortest: is_plain, split, finds_invariants: is_plain };
             let (found, survey) = symbolic::survey(exe, &options, &Quiet, &Never)
                 .map_err(|error| format!("{name}: {error}"))?;
             let judged = Judged { reductions, order: Order::Breadth, within };
@@ -70,13 +74,16 @@ pub fn compare(
             }
             match (&plain.verdict, &found.report.verdict) {
                 (Verdict::Holds(a), Verdict::Holds(b)) => {
-                    let has_depth = within.bounds.depth.is_some();
-                    let (a, b) = ((a, figures(&plain, has_depth)), (b, figures(&found.report, has_depth)));
+                    // Split local states are put together only where they are needed.
+                    let is_whole = found.figures.n_split == 0;
+                    let has_all = is_whole && within.bounds.depth.is_none();
+                    let (a, b) = ((a, figures(&plain, !has_all)), (b, figures(&found.report, !has_all)));
                     if a != b {
                         return Err(format!("{name}: {b:?}, explicit {a:?}"));
                     }
                     // Where a bound cuts off, or crashes wait for others, more may be asked for.
-                    let is_exact = within.bounds == SearchBounds::default() && !exe.network.has_crashes();
+                    let is_exact =
+                        is_whole && within.bounds == SearchBounds::default() && !exe.network.has_crashes();
                     let runs = (plain.statistics.n_misses, found.figures.n_handler_runs);
                     if is_exact && runs.0 != runs.1 {
                         return Err(format!("{name}: {} local steps computed, explicit {}", runs.1, runs.0));
@@ -115,7 +122,7 @@ pub fn compare_liveness(exe: &Arc<Executable>, is_violated: bool, seed: u64) -> 
         for order in orders(seed) {
             let name = format!("symbolic, {order:?}");
             let search = ProveOptions { reductions, limits: limits(), ..ProveOptions::default() };
-            let options = SymbolicOptions { search, order, shortest: false };
+            let options = SymbolicOptions { search, order, ..SymbolicOptions::default() };
             let found = symbolic::prove(exe, &options, &Quiet, &Never)
                 .map_err(|error| format!("{name}: {error}, expected {is_violated}"))?;
             liveness::judge(&found.report.verdict, is_violated)

@@ -17,7 +17,7 @@ pub use boogie::{AssertionsArg, BoogieArgs, PreemptionArg, SchedulerArg, Sequent
 pub use check::{CheckArgs, DEFAULT_SCHEDULES, FairnessArg};
 pub use compat::{is_called_p, normalize};
 pub use input::{InputArgs, NetworkArgs, TestArgs};
-pub use prove::{DestinationArg, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
+pub use prove::{DestinationArg, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
 
 use crate::exit::ExitStatus;
 use crate::printer;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use allways_base::nearest::nearest;
 use allways_driver::engine;
-use allways_explore::almost_sync::FloodRule;
 use allways_explore::Fairness;
+use allways_explore::almost_sync::FloodRule;
 use allways_explore::search::{Order, Reduction, Reductions};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -172,6 +172,26 @@ pub struct SymbolicArgs {
     /// Show the order of machines, monitors and networks in the decision diagrams
     #[arg(long, hide_short_help = true, help_heading = SYMBOLIC)]
     pub show_order: bool,
+
+    /// At the end of a proof, show what always holds: in each control state of each machine, the values of small variables and the
+    /// control states of others
+    #[arg(long, hide_short_help = true, help_heading = SYMBOLIC)]
+    pub show_invariants: bool,
+
+    /// Which machines and monitors take several levels of the diagrams: control state, inbox, each variable
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "large", hide_short_help = true, help_heading = SYMBOLIC)]
+    pub split: SplitArg,
+}
+
+/// Which machines and monitors are split.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SplitArg {
+    /// Those with more than 200,000 local states
+    Large,
+    /// None
+    Never,
+    /// All
+    Always,
 }
 
 /// For `--engine asi`.

@@ -113,6 +113,8 @@ fn symbolic_of(figures: &SymbolicFigures) -> prove_report::Symbolic {
         events: figures.n_events,
         local_states: figures.n_local_states,
         most_local_states: figures.most_local_states,
+        split: figures.n_split,
+        invariants: figures.invariants.clone(),
         peak_nodes: figures.peak_nodes,
         set_nodes: figures.set_nodes,
         order: figures.order.clone(),

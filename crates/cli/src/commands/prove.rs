@@ -7,7 +7,7 @@ use allways_driver::{Compilation, select};
 use allways_explore::CheckOptions;
 use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, VariableBounds};
-use allways_explore::symbolic::SymbolicOptions;
+use allways_explore::symbolic::{Split, SymbolicOptions};
 use allways_machine::Simplify;
 use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, prove as prove_report, text};
@@ -19,7 +19,7 @@ use super::check::{
 use super::reductions::{self, reductions};
 use super::suite::{self, Ran};
 use super::{answers, files, foreign, network};
-use crate::args::{DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, StoreArg};
+use crate::args::{DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
 use crate::printer;
@@ -201,6 +201,12 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         symbolic: SymbolicOptions {
             search: options.clone(),
             shortest: args.symbolic.shortest,
+            finds_invariants: args.symbolic.show_invariants,
+            split: match args.symbolic.split {
+                SplitArg::Large => Split::Large,
+                SplitArg::Never => Split::Never,
+                SplitArg::Always => Split::Always,
+            },
             ..SymbolicOptions::default()
         },
         testing: CheckOptions { seed: ask.seed, ..CheckOptions::default() },

@@ -11,9 +11,9 @@ use allways_run::{Cancel, Counterexample, Observer, Progress, StopReason, Verdic
 
 use super::order::{self, Walks, Weight};
 use super::path::{self, Goal};
-use super::report::{SlotOrder, SymbolicFigures, SymbolicOptions, SymbolicReport};
+use super::report::{SlotOrder, Split, SymbolicFigures, SymbolicOptions, SymbolicReport};
 use super::steps::MemoSteps;
-use super::{liveness, steps};
+use super::{invariants, liveness, split, steps};
 use crate::error::InternalError;
 use crate::liveness::Fairness;
 use crate::search::context::{Context, Explored, SearchEnd, Tally};
@@ -35,6 +35,9 @@ const STACK_BYTES: usize = 1 << 30;
 /// Nodes that each order may use in the first round of the race of orders, and how much more in the next.
 const FIRST_BUDGET: usize = 4_000;
 const BUDGET_GROWTH: usize = 8;
+/// Local states of a machine or monitor after which it is split into several levels. Whole local states are faster as long as they
+/// fit, since a handler that reads most variables runs once for most of them in either case.
+const SPLIT_AFTER: usize = 200_000;
 /// Operations for each of these nodes.
 const OPERATIONS_PER_NODE: u64 = 50;
 
@@ -186,6 +189,8 @@ enum End {
     Stopped(StopReason),
     /// A limit was met on the way from a violation to a run that shows it.
     Seen(StopReason),
+    /// No run leads to the goal.
+    Unreachable,
 }
 
 fn run(
@@ -248,6 +253,7 @@ fn run(
             SearchEnd::Exhausted
         }
         End::Stopped(reason) => SearchEnd::Stopped(reason),
+        End::Unreachable => return Err(no_run()),
         End::Seen(reason) => {
             seen = Some(crate::search::report::SeenViolation { n_steps: None });
             SearchEnd::Stopped(reason)
@@ -309,25 +315,47 @@ impl<'a> Engine<'a> {
             return Ok(End::Exhausted);
         }
         let mut steps = MemoSteps::new(self.cx);
+        steps.blocks.split_after = self.split_after();
         let starts: Vec<Vec<LocalStateId>> = self.starts.iter().map(|(_, vector)| vector.clone()).collect();
         let walks = order::walk(self.cx, &mut steps.expander, &starts);
         if walks.has_violation {
             steps.has_violation = true;
             let order = self.orders(&walks, false).swap_remove(0);
-            return self.violated(steps, &order);
+            return Ok(self.violated(steps, &order)?.unwrap_or(End::Unreachable));
         }
-        let (mut reach, reached) = match self.race(steps, &walks) {
-            Ok(found) => found,
-            Err((steps, order)) if steps.has_violation => return self.violated(*steps, &order),
-            Err((steps, _)) => {
-                self.note_steps(&steps);
-                return Ok(End::Stopped(self.stop_reason()));
+        let (mut reach, reached) = loop {
+            match self.race(steps, &walks) {
+                Ok(found) => break found,
+                Err((failed, order)) if failed.has_violation && failed.stops_at_violation => {
+                    steps = match self.violated(*failed, &order)? {
+                        Ok(end) => return Ok(end),
+                        // A bound cuts off all steps that might have broken a property: they are told apart at the end.
+                        Err(steps) => *steps,
+                    }
+                }
+                Err((steps, _)) => {
+                    self.note_steps(&steps);
+                    return Ok(End::Stopped(self.stop_reason()));
+                }
             }
         };
         let end = self.decide(&mut reach, reached);
         self.note(&reach);
         self.note_steps(&reach.steps);
         end
+    }
+
+    /// Bounds and crashes are about whole local states; so are the hot and cold steps of monitors.
+    fn split_after(&self) -> Option<usize> {
+        let is_whole = self.cx.options.bounds != SearchBounds::default()
+            || self.exe.network.has_crashes()
+            || self.checks_liveness;
+        match self.options.split {
+            Split::Never => None,
+            _ if is_whole => None,
+            Split::Large => Some(SPLIT_AFTER),
+            Split::Always => Some(0),
+        }
     }
 
     /// Orders to try, the most promising first: those that are tried without delay, or all.
@@ -365,28 +393,40 @@ impl<'a> Engine<'a> {
         loop {
             let is_only = orders.len() == 1 && has_all;
             let mut left = Vec::new();
-            for order in orders {
+            let mut has_split = false;
+            for order in &orders {
                 let mut limits = self.limits(&steps);
                 if !is_only {
                     limits.nodes = budget;
                     limits.operations = budget as u64 * OPERATIONS_PER_NODE;
                 }
-                let mut reach = self.reach(steps, &order, limits);
+                let mut reach = self.reach(steps, order, limits);
                 match self.saturate(&mut reach) {
                     Ok(reached) => {
                         reach.diagrams.set_limits(self.limits(&reach.steps));
+                        reach.steps.blocks.settle();
                         return Ok((reach, reached));
+                    }
+                    Err(Halt::Stopped) if !reach.steps.has_violation && reach.steps.blocks.has_wishes() => {
+                        self.note(&reach);
+                        steps = reach.steps;
+                        steps.split_slots();
+                        has_split = true;
+                        break;
                     }
                     Err(Halt::Stopped) => {
                         self.note(&reach);
-                        return Err((Box::new(reach.steps), order));
+                        return Err((Box::new(reach.steps), order.clone()));
                     }
-                    Err(Halt::Nodes) => left.push(order),
+                    Err(Halt::Nodes) => left.push(order.clone()),
                     Err(Halt::Memory) => {}
                 }
                 self.figures.n_orders_left += 1;
                 self.note(&reach);
                 steps = reach.steps;
+            }
+            if has_split {
+                continue;
             }
             if !std::mem::replace(&mut has_all, true) {
                 left = self.orders(walks, true);
@@ -428,9 +468,16 @@ impl<'a> Engine<'a> {
         };
         // A party that was broken by an earlier step does not react.
         let goes_on = !steps.stops_at_violation;
-        let mut reach = Reach::new(Diagrams::new(limits, Box::new(stop)), Events::new(order), steps);
+        let mut events = Events::new(&[]);
+        for &slot in order {
+            events.place(slot, steps.blocks.n_parts(slot));
+        }
+        let mut reach = Reach::new(Diagrams::new(limits, Box::new(stop)), events, steps);
         let has_crashes = self.exe.network.has_crashes();
-        reach.parties_may_fail = self.cx.options.bounds != SearchBounds::default() || has_crashes || goes_on;
+        reach.parties_may_fail = self.cx.options.bounds != SearchBounds::default()
+            || has_crashes
+            || goes_on
+            || !reach.steps.blocks.is_empty();
         reach
     }
 
@@ -447,7 +494,9 @@ impl<'a> Engine<'a> {
         }
         reach.kept.clear();
         let Search { diagrams, events, steps, .. } = reach;
-        let enabled = diagrams.some(front, |level, value| steps.can_step(events.slot_of(level), value))?;
+        let enabled = diagrams.some(front, |level, value| {
+            events.part_of(level) == 0 && steps.can_step(events.slot_of(level), value)
+        })?;
         if !enabled.is_empty() {
             steps.cuts.add(Cut::Depth);
         }
@@ -457,6 +506,13 @@ impl<'a> Engine<'a> {
     /// The properties of a program of which all configurations are known.
     fn decide(&mut self, reach: &mut Search<'a>, reached: Node) -> Result<End, InternalError> {
         reach.kept = vec![reached];
+        if !reach.steps.stops_at_violation {
+            match path::hits(reach, reached, Goal::Broken) {
+                Ok(broken) if broken.is_empty() => {}
+                Ok(_) => return self.show(reach, Goal::Broken),
+                Err(halt) => return Ok(End::Stopped(self.reason_of(halt))),
+            }
+        }
         let found = self.bad_ends(reach, reached);
         let (terminal, bad) = match found {
             Ok(found) => found,
@@ -467,11 +523,12 @@ impl<'a> Engine<'a> {
         self.explored.tally.n_configurations = n_configurations.as_u64().unwrap_or(u64::MAX);
         self.explored.tally.n_ends = n_terminal.as_u64().unwrap_or(u64::MAX);
         let steps = &mut reach.steps;
-        let is_machine: Vec<bool> = reach
-            .events
-            .order()
-            .iter()
-            .map(|&slot| steps.owner(slot).is_some_and(|owner| owner.is_machine()))
+        let levels = 1..=reach.events.n_levels();
+        let is_machine: Vec<bool> = levels
+            .map(|level| {
+                let owner = steps.owner(reach.events.slot_of(level));
+                reach.events.part_of(level) == 0 && owner.is_some_and(|owner| owner.is_machine())
+            })
             .collect();
         self.explored.tally.n_machines = reach.diagrams.most(reached, |level, value| {
             u32::from(is_machine[level as usize - 1] && value != steps::ABSENT)
@@ -481,13 +538,24 @@ impl<'a> Engine<'a> {
         if let Some(notes) = self.cx.notes {
             for values in reach.diagrams.vectors(reached) {
                 let is_end = reach.diagrams.contains(terminal, &values);
-                notes.see(&path::state_vector(reach, &values), self.exe.monitors.len(), is_end);
+                let vector = path::state_vector(reach, &values);
+                notes.see(&vector, self.exe.monitors.len(), is_end);
             }
         }
         self.figures.set_nodes = reach.diagrams.size(reached).0 as u64;
         if !bad.is_empty() {
             reach.kept.push(bad);
             return self.show(reach, Goal::Set(bad));
+        }
+        let is_whole = self.cx.options.bounds == SearchBounds::default()
+            && self.cx.options.max_choices.is_none()
+            && self.explored.unknown.is_none()
+            && reach.steps.unknown().is_none();
+        if self.options.finds_invariants && is_whole {
+            match invariants::find(self.exe, reach, reached) {
+                Ok(found) => self.figures.invariants = found,
+                Err(halt) => return Ok(End::Stopped(self.reason_of(halt))),
+            }
         }
         if self.checks_liveness && self.explored.unknown.is_none() && reach.steps.unknown().is_none() {
             let exe = self.exe;
@@ -504,23 +572,40 @@ impl<'a> Engine<'a> {
     /// The configurations in which no machine can step, and those of them that break a property.
     fn bad_ends(&self, reach: &mut Search<'a>, reached: Node) -> Result<(Node, Node), Halt> {
         let Search { diagrams, events, steps, .. } = reach;
-        let terminal = diagrams.all(reached, |level, value| !steps.can_step(events.slot_of(level), value))?;
+        let terminal = diagrams.all(reached, |level, value| {
+            events.part_of(level) > 0 || !steps.can_step(events.slot_of(level), value)
+        })?;
         let bad = diagrams.some(terminal, |level, value| {
             let slot = events.slot_of(level);
-            steps.is_blocked(slot, value) || steps.temperature(slot, value) == Some(Temperature::Hot)
+            events.part_of(level) == 0
+                && (steps.is_blocked(slot, value) || steps.temperature(slot, value) == Some(Temperature::Hot))
         })?;
         Ok((terminal, bad))
     }
 
-    /// A step breaks a property: finds a run to it.
-    fn violated(&mut self, mut steps: MemoSteps<'a>, order: &[u32]) -> Result<End, InternalError> {
+    /// A step breaks a property: finds a run to it. The steps come back if there is none.
+    fn violated(
+        &mut self,
+        mut steps: MemoSteps<'a>,
+        order: &[u32],
+    ) -> Result<Result<End, Box<MemoSteps<'a>>>, InternalError> {
         steps.stops_at_violation = false;
-        let limits = self.limits(&steps);
-        let mut reach = self.reach(steps, order, limits);
-        let end = self.show(&mut reach, Goal::Broken);
+        let (reach, end) = loop {
+            let limits = self.limits(&steps);
+            let mut reach = self.reach(steps, order, limits);
+            let end = self.show(&mut reach, Goal::Broken);
+            if !matches!(end, Ok(End::Seen(_))) || !reach.steps.blocks.has_wishes() {
+                break (reach, end);
+            }
+            steps = reach.steps;
+            steps.split_slots();
+        };
         self.note(&reach);
         self.note_steps(&reach.steps);
-        end
+        match end? {
+            End::Unreachable => Ok(Err(Box::new(reach.steps))),
+            end => Ok(Ok(end)),
+        }
     }
 
     /// A run to a goal that is known to be reachable.
@@ -533,17 +618,17 @@ impl<'a> Engine<'a> {
             Ok(found) => found,
             Err(halt) => return Ok(End::Seen(self.reason_of(halt))),
         };
+        // Of the parties of one step, one may break a property while another is cut off by a bound.
+        if found.is_none() && self.cx.options.bounds != SearchBounds::default() {
+            return Ok(End::Unreachable);
+        }
         self.shows.store(true, Ordering::Relaxed);
         let run = found.and_then(|found| path::moves(reach, &found, goal));
         let Some(run) = run else {
             // The step is one that could not be computed.
             return match reach.steps.unknown() {
                 Some(reason) => Ok(End::Stopped(reason)),
-                None => Err(InternalError::OtherOutcome {
-                    index: 0,
-                    expected: "a run to a violation".to_owned(),
-                    found: "none".to_owned(),
-                }),
+                None => Err(no_run()),
             };
         };
         self.explored.depth = run.moves.len() as u64 + 1;
@@ -583,16 +668,28 @@ impl<'a> Engine<'a> {
         figures.n_slots = u64::from(reach.events.n_levels());
         figures.n_events = reach.events.n_events() as u64;
         let locals = lock(self.cx.locals);
-        let name = |&slot: &u32| match locals.owners.get(slot as usize) {
-            Some(&owner) => owner_name(&locals, owner),
-            None => String::new(),
+        let name = |level: u32| {
+            let slot = reach.events.slot_of(level);
+            let name = locals
+                .owners
+                .get(slot as usize)
+                .map_or_else(String::new, |&owner| owner_name(&locals, owner));
+            match reach.events.is_block(level) {
+                false => name,
+                true => {
+                    let part = part_name(&locals, locals.owners[slot as usize], reach.events.part_of(level));
+                    format!("{name}.{part}")
+                }
+            }
         };
-        figures.order = reach.events.order().iter().map(name).collect();
+        figures.order = (1..=reach.events.n_levels()).map(name).collect();
+        let is_first_part = |&level: &u32| reach.events.is_block(level) && reach.events.part_of(level) == 0;
+        figures.n_split = (1..=reach.events.n_levels()).filter(is_first_part).count() as u64;
         self.explored.peak_bytes = self.explored.peak_bytes.max((usage.peak_bytes + locals.n_bytes()) as u64);
     }
 
     fn note_steps(&mut self, steps: &MemoSteps<'_>) {
-        self.figures.n_handler_runs = steps.expander.memo.n_misses;
+        self.figures.n_handler_runs = steps.n_handler_runs();
         self.figures.n_local_states = steps.n_local_states();
         self.figures.most_local_states = steps.most_local_states();
         self.explored.n_lookups = steps.expander.memo.n_lookups;
@@ -604,8 +701,31 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// A violation is known to be reachable, and is not.
+fn no_run() -> InternalError {
+    let (expected, found) = ("a run to a violation".to_owned(), "none".to_owned());
+    InternalError::OtherOutcome { index: 0, expected, found }
+}
+
+/// What people call a part of a local state.
+fn part_name(locals: &LocalStates<'_>, owner: Owner, part: u32) -> String {
+    use allways_base::Idx;
+    let machine = match owner {
+        Owner::Monitor(monitor) => Some(locals.exe.monitors[monitor as usize].machine),
+        Owner::Machine(instance) | Owner::Network(instance) => locals.machine_of(instance.index()),
+    };
+    let field = part.checked_sub(split::FIELDS).zip(machine).and_then(|(field, machine)| {
+        locals.exe.machines[machine as usize].fields.get(field as usize).map(|&(name, _)| name)
+    });
+    match (part, field) {
+        (split::INBOX, _) => "(inbox)".to_owned(),
+        (_, Some(name)) => locals.exe.symbols.text(name).to_owned(),
+        _ => "(state)".to_owned(),
+    }
+}
+
 /// What people call the owner of a slot: its declaration, and by which machines it was created.
-fn owner_name(locals: &LocalStates<'_>, owner: Owner) -> String {
+pub(crate) fn owner_name(locals: &LocalStates<'_>, owner: Owner) -> String {
     let path = |instance| {
         let path: Vec<String> = locals.exe.instances.path(instance).iter().map(u32::to_string).collect();
         path.join(".")

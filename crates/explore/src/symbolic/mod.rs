@@ -5,18 +5,20 @@
 //! stay small. So sets of state vectors are kept, one level for each interned local state, and every handler is run once
 //! for each pair of local state and message that some reachable configuration has, as in explicit search and by the same memo.
 //!
-//! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `order` (of the slots), `engine` (the
-//! search proper and its verdict), `path` (counterexamples), `liveness` (infinite runs that keep a monitor hot),
-//! `quiescence` (all infinite runs).
+//! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `split` (local states of several
+//! levels), `order` (of the slots), `engine` (the search proper and its verdict), `path` (counterexamples), `liveness` (infinite
+//! runs that keep a monitor hot), `quiescence` (all infinite runs), `invariants` (what holds of all configurations).
 
 mod engine;
+mod invariants;
 mod liveness;
 mod order;
 mod path;
 pub(crate) mod quiescence;
 mod report;
+mod split;
 mod steps;
 
 pub use allways_mdd::Count;
 pub use engine::{prove, survey, unsupported};
-pub use report::{SlotOrder, SymbolicFigures, SymbolicOptions, SymbolicReport};
+pub use report::{SlotOrder, Split, SymbolicFigures, SymbolicOptions, SymbolicReport};

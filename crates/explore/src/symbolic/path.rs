@@ -35,9 +35,13 @@ pub(crate) struct Run {
 /// Vectors of values, from a first configuration to the goal.
 pub(crate) type Values = Vec<Vec<u32>>;
 
-fn hits(reach: &mut Search<'_>, set: Node, goal: Goal) -> Result<Node, Halt> {
+/// The vectors of a set that are at the goal.
+pub(super) fn hits(reach: &mut Search<'_>, set: Node, goal: Goal) -> Result<Node, Halt> {
     match goal {
-        Goal::Broken => reach.diagrams.some(set, |_, value| value == BROKEN),
+        Goal::Broken => {
+            let Search { diagrams, events, .. } = reach;
+            diagrams.some(set, |level, value| value == BROKEN && events.part_of(level) == 0)
+        }
         Goal::Set(goal) => {
             let (set, goal) = (reach.lift(set)?, reach.lift(goal)?);
             reach.diagrams.intersect(set, goal)
@@ -138,7 +142,7 @@ pub(crate) fn start_set(
     starts: &[(Vec<u32>, Vec<LocalStateId>)],
 ) -> Result<Node, Halt> {
     for slot in starts.iter().flat_map(|(_, vector)| 0..vector.len() as u32) {
-        reach.events.level_of(slot);
+        reach.events.place(slot, reach.steps.blocks.n_parts(slot));
     }
     let mut set = Node::EMPTY;
     for (_, vector) in starts {
@@ -162,15 +166,26 @@ pub(crate) fn start_of<'s>(
 pub(crate) fn values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<u32> {
     let (order, steps) = (reach.events.order(), &mut reach.steps);
     let local = |slot: u32| vector.get(slot as usize).copied().unwrap_or(0);
-    order.iter().map(|&slot| steps.value(slot, local(slot))).collect()
+    let mut values = Vec::with_capacity(order.len());
+    for block in order.chunk_by(|a, b| a == b) {
+        // The first part is on top.
+        values.extend(steps.values_of_parts(block[0], local(block[0])).iter().rev());
+    }
+    values
 }
 
 /// The state vector, by slots, of values by levels.
-pub(crate) fn state_vector(reach: &Search<'_>, values: &[u32]) -> Vec<LocalStateId> {
+pub(crate) fn state_vector(reach: &mut Search<'_>, values: &[u32]) -> Vec<LocalStateId> {
     let n_slots = reach.events.order().iter().max().map_or(0, |&slot| slot as usize + 1);
     let mut vector = vec![0; n_slots];
-    for (&slot, &value) in reach.events.order().iter().zip(values) {
-        vector[slot as usize] = reach.steps.local(slot, value);
+    let (order, steps) = (reach.events.order(), &mut reach.steps);
+    let mut at = 0;
+    for block in order.chunk_by(|a, b| a == b) {
+        // Levels that are newer than the vector have the value zero.
+        let parts: Vec<u32> =
+            (at..at + block.len()).rev().map(|level| values.get(level).copied().unwrap_or(0)).collect();
+        at += block.len();
+        vector[block[0] as usize] = steps.local_of_parts(block[0], &parts);
     }
     vector
 }

@@ -17,17 +17,18 @@ use super::engine::{Engine, Search, explored, on_large_stack};
 use super::liveness::{Failure, lost};
 use super::order;
 use super::path::{self, Goal, contains, start_of, start_set, state_vector, values_of};
-use super::report::{SymbolicFigures, SymbolicOptions};
+use super::report::{Split, SymbolicFigures, SymbolicOptions};
 use super::steps::{BROKEN, MemoSteps, STIMULUS_LABEL};
 use crate::error::InternalError;
 use crate::quiesce::kinds_of;
-use crate::search::counterexample::{Collect, StepName, names};
+use crate::search::context::{Context, SearchEnd};
+use crate::search::counterexample::{StepName, names};
 use crate::search::expand::{CRASH, Move};
 use crate::search::local::states::{LocalStateId, LocalStates};
 use crate::search::lock;
 use crate::search::options::{ProveOptions, SearchBounds};
-use crate::search::order::breadth::{Context, SearchEnd};
 use crate::search::stop::StickyCancel;
+use crate::search::successors::Collect;
 
 /// What came out.
 #[derive(Clone, Debug)]
@@ -100,7 +101,8 @@ fn run(
         observer,
         cancel: &told,
     };
-    let symbolic = SymbolicOptions { search: options.clone(), ..SymbolicOptions::default() };
+    let symbolic =
+        SymbolicOptions { search: options.clone(), split: Split::Never, ..SymbolicOptions::default() };
     let (stopped, shows) = (RefCell::new(None), AtomicBool::new(false));
     let mut engine = Engine {
         cx,
@@ -148,7 +150,8 @@ fn run(
     if reach.steps.has_violation && answer.broken.is_empty() {
         answer.broken.push(ViolationKind::Assertion);
     }
-    if let (End::Quiesces { .. }, Some(reason)) = (&answer.end, told.told().or(reach.steps.unknown())) {
+    if let (End::Quiesces { .. }, Some(reason)) = (&answer.end, told.first_reason().or(reach.steps.unknown()))
+    {
         answer.end = End::Stopped(reason);
     }
     Ok(answer)

@@ -24,6 +24,21 @@ pub struct SymbolicOptions {
     pub order: SlotOrder,
     /// Look for a counterexample of breadth-first length, whatever it costs.
     pub shortest: bool,
+    pub split: Split,
+    /// At the end of a proof, say what holds of all configurations.
+    pub finds_invariants: bool,
+}
+
+/// Which machines and monitors are split into several levels.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Split {
+    /// Those with many local states.
+    #[default]
+    Large,
+    /// None: a local state is one value.
+    Never,
+    /// All; for tests.
+    Always,
 }
 
 /// Figures of a symbolic search.
@@ -39,9 +54,12 @@ pub struct SymbolicFigures {
     pub n_slots: u64,
     /// Different products of local relations.
     pub n_events: u64,
+    /// Values of all levels: local states, and parts of them where a slot is split.
     pub n_local_states: u64,
-    /// Of the slot that has most.
+    /// Of the level that has most.
     pub most_local_states: u64,
+    /// Slots that are split into several levels.
+    pub n_split: u64,
     pub peak_nodes: u64,
     /// Nodes of the set of all configurations.
     pub set_nodes: u64,
@@ -49,6 +67,8 @@ pub struct SymbolicFigures {
     pub order: Vec<String>,
     /// Orders that were given up before the one that was used.
     pub n_orders_left: u64,
+    /// What holds in all configurations, if that was asked for and all were reached.
+    pub invariants: Vec<String>,
     pub n_collections: u64,
     pub n_operations: u64,
 }

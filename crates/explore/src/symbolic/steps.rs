@@ -5,13 +5,13 @@
 //! the machine or the network; the other parties are the receiver, the monitors that observe the step, and the machine
 //! that it creates.
 
-use std::ops::Range;
-
-use allways_mdd::{Halt, LocalSteps, NewEvent};
+use allways_machine::Value;
+use allways_mdd::{BlockStep, Halt, LocalSteps, NewEvent};
 use allways_p::hir::Temperature;
 use allways_run::StopReason;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::split::Blocks;
 use crate::search::context::{Context, Cuts};
 use crate::search::expand::Expander;
 use crate::search::local::entries::{
@@ -32,7 +32,7 @@ pub(crate) const STIMULUS_LABEL: u32 = 2;
 
 /// What happens to a party of an event.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Action {
+pub(super) enum Action {
     /// A message arrives at a machine; or an operation is performed on a network.
     Deliver(u32),
     /// A monitor observes messages, in order.
@@ -51,7 +51,7 @@ enum Action {
 const POLL_AFTER: u64 = 16;
 
 pub(crate) struct MemoSteps<'a> {
-    cx: Context<'a>,
+    pub(crate) cx: Context<'a>,
     /// Of local steps computed: when to look at the clock.
     next_poll: u64,
     pub expander: Expander<'a>,
@@ -60,7 +60,7 @@ pub(crate) struct MemoSteps<'a> {
     /// By local state: its value; zero is none.
     values: Vec<u32>,
     owners: Vec<Owner>,
-    actions: Vec<Action>,
+    pub(super) actions: Vec<Action>,
     action_index: FxHashMap<Action, u32>,
     /// The search ends at the first violation; else it leads to the value [`BROKEN`].
     pub stops_at_violation: bool,
@@ -77,6 +77,8 @@ pub(crate) struct MemoSteps<'a> {
     /// Reactions of monitors that are hot, that are cold, in passing: slot, action and value.
     pub passes_hot: FxHashSet<(u32, u32, u32)>,
     pub passes_cold: FxHashSet<(u32, u32, u32)>,
+    /// Slots that are split into several levels.
+    pub blocks: Blocks,
 }
 
 impl<'a> MemoSteps<'a> {
@@ -101,6 +103,7 @@ impl<'a> MemoSteps<'a> {
             leads_have_grown: false,
             passes_hot: FxHashSet::default(),
             passes_cold: FxHashSet::default(),
+            blocks: Blocks::default(),
         }
     }
 
@@ -119,6 +122,7 @@ impl<'a> MemoSteps<'a> {
         if *value == 0 {
             *value = self.locals[slot as usize].len() as u32;
             self.locals[slot as usize].push(local);
+            self.blocks.note(slot, *value as usize - BROKEN as usize);
         }
         *value
     }
@@ -128,20 +132,27 @@ impl<'a> MemoSteps<'a> {
         self.locals.get(slot as usize).and_then(|locals| locals.get(value as usize)).copied().unwrap_or(0)
     }
 
-    /// Different local states that occur in some slot.
-    pub fn n_local_states(&self) -> u64 {
-        self.locals.iter().map(|locals| locals.len().saturating_sub(BROKEN as usize + 1) as u64).sum()
+    /// Values of the levels of slots, one number for each level.
+    fn n_values_of_levels(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..self.locals.len()).flat_map(|slot| match self.blocks.n_parts(slot as u32) {
+            1 => vec![self.locals[slot].len().saturating_sub(BROKEN as usize + 1) as u64],
+            n => (0..n).map(|part| u64::from(self.blocks.n_values(slot as u32, part))).collect(),
+        })
     }
 
-    /// Local states of the slot that has most.
+    /// Different values that occur in some level: local states, or parts of them.
+    pub fn n_local_states(&self) -> u64 {
+        self.n_values_of_levels().sum()
+    }
+
+    /// Values of the level that has most.
     pub fn most_local_states(&self) -> u64 {
-        let all = self.locals.iter().map(|locals| locals.len().saturating_sub(BROKEN as usize + 1) as u64);
-        all.max().unwrap_or(0)
+        self.n_values_of_levels().max().unwrap_or(0)
     }
 
     pub fn n_bytes(&self) -> usize {
         let locals: usize = self.locals.iter().map(|locals| locals.capacity() * 4).sum();
-        locals + self.values.capacity() * 4 + self.expander.memo.n_bytes()
+        locals + self.values.capacity() * 4 + self.expander.memo.n_bytes() + self.blocks.n_bytes()
     }
 
     fn learn_slots(&mut self) {
@@ -164,21 +175,67 @@ impl<'a> MemoSteps<'a> {
 
     /// Whether the owner of a local state has a step, so that a configuration with it is not terminal.
     pub fn can_step(&mut self, slot: u32, value: u32) -> bool {
+        if self.blocks.is_split(slot) {
+            return self.block_can_step(slot, value);
+        }
         let local = self.acting_local(slot, value);
         local != 0 && is_enabled(self.expander.memo.act(local))
     }
 
     /// Whether a machine waits in `receive`.
     pub fn is_blocked(&mut self, slot: u32, value: u32) -> bool {
+        if self.blocks.is_split(slot) {
+            return self.blocks.is_blocked(slot, value);
+        }
         let local = self.acting_local(slot, value);
         local != 0 && self.expander.memo.act(local).kind == ActKind::Blocked
     }
 
     /// The temperature of the local state of a monitor.
     pub fn temperature(&self, slot: u32, value: u32) -> Option<Temperature> {
+        if self.blocks.is_split(slot) {
+            let control = self.blocks.control_state(slot, value)?;
+            let is_monitor = (slot as usize) < self.expander.n_monitors();
+            return is_monitor.then(|| self.expander.memo.locals().temperature_of(control));
+        }
         let local = self.local(slot, value);
         ((slot as usize) < self.expander.n_monitors() && local != 0)
             .then(|| self.expander.memo.locals().temperature(local))
+    }
+
+    pub fn is_machine_or_monitor(&mut self, slot: u32) -> bool {
+        self.owner(slot).is_some_and(|owner| !matches!(owner, Owner::Network(_)))
+    }
+
+    /// The control state of a value of a slot, of its first part if it is split; `None` if there is no machine.
+    pub fn control_state(&self, slot: u32, value: u32) -> Option<u32> {
+        if self.blocks.is_split(slot) {
+            return self.blocks.control_state(slot, value);
+        }
+        match self.local(slot, value) {
+            0 => None,
+            local => Some(self.expander.memo.locals().local(local).control),
+        }
+    }
+
+    /// The fields that a value of a part of a slot has; of a whole local state, all.
+    pub fn each_field(&self, slot: u32, part: u32, value: u32, mut see: impl FnMut(usize, Value)) {
+        if self.blocks.is_split(slot) {
+            if let Some((field, value)) = self.blocks.field(slot, part, value) {
+                see(field, value);
+            }
+            return;
+        }
+        let id = self.local(slot, value);
+        if id == 0 {
+            return;
+        }
+        let locals = self.expander.memo.locals();
+        let local = locals.local(id);
+        let n_fields = locals.exe.machines[local.machine as usize].fields.len();
+        for (field, &value) in local.registers.iter().take(n_fields).enumerate() {
+            see(field, value);
+        }
     }
 
     /// Why some step could not be computed, if there is such a step.
@@ -186,7 +243,7 @@ impl<'a> MemoSteps<'a> {
         self.expander.memo.unknown.clone()
     }
 
-    fn action(&mut self, action: Action) -> u32 {
+    pub(super) fn action(&mut self, action: Action) -> u32 {
         if let Some(&known) = self.action_index.get(&action) {
             return known;
         }
@@ -204,17 +261,27 @@ impl<'a> MemoSteps<'a> {
     }
 
     /// Looks from time to time whether to stop.
-    fn poll(&mut self) -> Result<(), Halt> {
-        if self.expander.memo.n_misses < self.next_poll {
+    pub(super) fn poll(&mut self) -> Result<(), Halt> {
+        // The search begins again, with more levels.
+        if self.blocks.has_wishes() {
+            return Err(Halt::Stopped);
+        }
+        let n_runs = self.n_handler_runs();
+        if n_runs < self.next_poll {
             return Ok(());
         }
-        self.next_poll = self.expander.memo.n_misses + POLL_AFTER;
+        self.next_poll = n_runs + POLL_AFTER;
         // The first reason that was given stays, so whoever asks later gets it.
         if self.cx.stop_reason().is_some() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
+    /// Local steps that the kernel computed.
+    pub fn n_handler_runs(&self) -> u64 {
+        self.expander.memo.n_misses + self.blocks.n_runs
+    }
+
     /// A step breaks a property.
-    fn break_property(&mut self) -> Result<(), Halt> {
+    pub(super) fn break_property(&mut self) -> Result<(), Halt> {
         self.has_violation = true;
         if self.stops_at_violation { Err(Halt::Stopped) } else { Ok(()) }
     }
@@ -249,14 +316,16 @@ impl<'a> MemoSteps<'a> {
                 End::Cut(cut) => {
                     self.cuts.add(cut);
                     parties.clear();
-                    self.add_observers(extra.observed(), Action::Probe, &mut parties);
+                    let observed = self.expander.memo.observed[extra.observed()].to_vec();
+                    self.add_observers(&observed, Action::Probe, &mut parties);
                     if !parties.is_empty() {
                         found.push(NewEvent { label: 0, parties, next: value });
                     }
                     continue;
                 }
             };
-            self.add_observers(extra.observed(), Action::Observe, &mut parties);
+            let observed = self.expander.memo.observed[extra.observed()].to_vec();
+            self.add_observers(&observed, Action::Observe, &mut parties);
             if let (End::Stands, Some((created, local, _))) = (extra.end, extra.created) {
                 parties.push((created, self.action(Action::Create(local))));
             }
@@ -269,13 +338,12 @@ impl<'a> MemoSteps<'a> {
     }
 
     /// The monitors that observe a step: one party for each.
-    fn add_observers(
+    pub(super) fn add_observers(
         &mut self,
-        places: Range<usize>,
+        observed: &[(u32, u32)],
         action: impl Fn(Box<[u32]>) -> Action,
         parties: &mut Vec<(u32, u32)>,
     ) {
-        let observed = self.expander.memo.observed[places].to_vec();
         let mut monitors: Vec<u32> = observed.iter().map(|&(monitor, _)| monitor).collect();
         monitors.sort_unstable();
         monitors.dedup();
@@ -462,5 +530,31 @@ impl LocalSteps for MemoSteps<'_> {
 
     fn leads_have_grown(&mut self) -> bool {
         std::mem::take(&mut self.leads_have_grown)
+    }
+
+    fn n_parts(&mut self, slot: u32) -> u32 {
+        self.blocks.n_parts(slot)
+    }
+
+    fn enter(&mut self, slot: u32, action: Option<u32>, value: u32) -> Result<Option<u32>, Halt> {
+        self.poll()?;
+        Ok(self.enter_block(slot, action, value))
+    }
+
+    fn read(&mut self, reading: u32, part: u32, value: u32) -> u32 {
+        self.blocks.read(reading, part, value)
+    }
+
+    fn finish(&mut self, reading: u32, found: &mut Vec<BlockStep>) -> Result<bool, Halt> {
+        self.poll()?;
+        self.finish_block(reading, found)
+    }
+
+    fn parts_read(&self, reading: u32) -> Vec<Vec<(u32, u32)>> {
+        self.blocks.parts_read(reading)
+    }
+
+    fn n_values(&self, slot: u32, part: u32) -> u32 {
+        self.blocks.n_values(slot, part)
     }
 }

@@ -1,6 +1,11 @@
 //! Symbolic exploration on random programs, against the brute-force oracle and explicit search, over every network.
 
-use allways_run::NetworkModel;
+use std::sync::Arc;
+
+use allways_explore::Never;
+use allways_explore::symbolic::{self as engine, Split, SymbolicOptions};
+use allways_machine::Executable;
+use allways_run::{NetworkModel, Quiet};
 use allways_testkit::Loaded;
 use allways_testkit::bounded::{self, Reference, Within};
 use allways_testkit::differential::{Only, Over, network_of, program_of};
@@ -93,4 +98,39 @@ fn liveness_agrees_with_a_naive_look_at_the_graph() {
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_compared > 40 && n_violated > 5, "{n_compared} programs, {n_violated} violated");
+}
+
+/// A lamp that a switch turns on and off again.
+const LAMP: &str = "
+event eOn: machine;
+event eOff;
+event eDone;
+machine Lamp {
+  var n: int;
+  start state Dark { on eOn do (who: machine) { n = n + 1; send who, eDone; goto Bright; } }
+  state Bright { on eOff do { assert n == 1; n = 0; goto Dark; } }
+}
+machine Main {
+  var lamp: machine;
+  start state Off { entry { lamp = new Lamp(); send lamp, eOn, this; } on eDone goto On; }
+  state On { entry { send lamp, eOff; goto Again; } }
+  state Again { entry { send lamp, eOn, this; } on eDone goto On; }
+}
+";
+
+#[test]
+fn invariants_are_the_same_of_whole_and_split_machines() {
+    let loaded = Loaded::new("lamp.p", LAMP).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&loaded.program, 0));
+    let [whole, split] = [Split::Never, Split::Always].map(|split| {
+        let options = SymbolicOptions { split, finds_invariants: true, ..SymbolicOptions::default() };
+        let found = engine::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(found.figures.n_split > 0, split == Split::Always);
+        let mut invariants = found.figures.invariants;
+        invariants.sort();
+        invariants
+    });
+    assert_eq!(whole, split);
+    assert!(whole.iter().any(|it| it == "Lamp#0 in Bright: n is 1"), "{whole:#?}");
+    assert!(whole.iter().any(|it| it == "Main in On: Lamp#0 in Bright"), "{whole:#?}");
 }

@@ -18,10 +18,13 @@ const MAX_TEXT: usize = 1 << 20;
 
 impl<R: Recorder> Interpreter<'_, '_, R> {
     #[inline]
-    pub(super) fn read(&self, base: usize, operand: Operand) -> Value {
+    pub(super) fn read(&mut self, base: usize, operand: Operand) -> Value {
         match operand.view() {
             OperandView::Register(n) => self.local.registers[base + n as usize],
-            OperandView::Field(n) => self.local.registers[n as usize],
+            OperandView::Field(n) => {
+                self.local.touched.read_field(n);
+                self.local.registers[n as usize]
+            }
             OperandView::Const(n) => self.cx.exe.consts[n as usize],
         }
     }
@@ -36,7 +39,10 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     fn write(&mut self, base: usize, operand: Operand, value: Value) {
         match operand.view() {
             OperandView::Register(n) => self.local.registers[base + n as usize] = value,
-            OperandView::Field(n) => self.local.registers[n as usize] = value,
+            OperandView::Field(n) => {
+                self.local.touched.write_field(n);
+                self.local.registers[n as usize] = value;
+            }
             OperandView::Const(_) => debug_assert!(false, "a constant is not written"),
         }
     }

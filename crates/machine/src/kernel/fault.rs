@@ -135,7 +135,11 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
             match handling {
                 None => handling = self.arrive(sender, target, message),
                 // It is about to handle the one before, and will look into its inbox then.
-                Some(_) => self.kernel.conf.locals[target.index()].inbox.push_back(message),
+                Some(_) => {
+                    let local = &mut self.kernel.conf.locals[target.index()];
+                    local.touched.read_inbox();
+                    local.inbox.push_back(message);
+                }
             }
         }
         handling

@@ -8,7 +8,7 @@
 
 use allways_base::Idx;
 use allways_machine::encode::{compare_messages, encode_in_flight};
-use allways_machine::{Copies, DataPoint, InFlight, LateArrival, Local, Message};
+use allways_machine::{Copies, DataPoint, InFlight, LateArrival, Local, Message, Touched};
 use allways_run::{Choice, InstanceId, NetworkModel};
 
 pub(crate) use super::entries::{Arrival, NetworkOp};
@@ -183,7 +183,11 @@ impl LocalStates<'_> {
             NetworkOp::Create { creator, created } => {
                 let mut flight = self.flight(local);
                 flight.create(model, creator, created);
-                vec![Delivered { end: self.network_ending(owner, flight), answers: Vec::new() }]
+                vec![Delivered {
+                    end: self.network_ending(owner, flight),
+                    answers: Vec::new(),
+                    touched: Touched::default(),
+                }]
             }
             NetworkOp::Send { source, target, message } => {
                 let message = self.messages[message as usize];
@@ -198,13 +202,13 @@ impl LocalStates<'_> {
                 let fates = exe.network.fates(message.event);
                 if has_lazy_faults {
                     let end = apply_sends(exe.network.undecided(message.event));
-                    return vec![Delivered { end, answers: Vec::new() }];
+                    return vec![Delivered { end, answers: Vec::new(), touched: Touched::default() }];
                 }
                 let mut delivered = Vec::new();
                 for (answer, &n_copies) in fates.iter().enumerate() {
                     let end = apply_sends(Copies::needed(n_copies));
                     let answers = fate_answer(source, fates.len(), answer).into_iter().collect();
-                    delivered.push(Delivered { end, answers });
+                    delivered.push(Delivered { end, answers, touched: Touched::default() });
                 }
                 delivered
             }

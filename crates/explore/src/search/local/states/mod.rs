@@ -22,7 +22,7 @@ use allways_machine::content::{ContentHashes, words};
 use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
 use allways_machine::{
     Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome,
-    Pending, Simplify, Snapshot, Status, Value, must_wait,
+    Pending, Simplify, Snapshot, Status, Touched, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason, ViolationKind};
@@ -89,6 +89,8 @@ pub(crate) struct LocalOutcome {
     pub created: Option<(u32, LocalStateId)>,
     /// What the creation means to the network: slot and operation.
     pub birth: Option<(u32, u32)>,
+    /// By the machine itself; nothing unless it is recorded.
+    pub touched: Touched,
 }
 
 impl LocalOutcome {
@@ -112,6 +114,7 @@ pub(crate) enum Ending {
 pub(crate) struct Delivered {
     pub end: Ending,
     pub answers: Vec<Answer>,
+    pub touched: Touched,
 }
 
 /// What a monitor does with an observation.
@@ -121,6 +124,7 @@ pub(crate) struct Heard {
     /// The monitor was hot, was cold, if only in passing.
     pub hot: bool,
     pub cold: bool,
+    pub touched: Touched,
 }
 
 /// A data choice and its answer.
@@ -162,6 +166,10 @@ pub(crate) struct LocalStates<'c> {
     pub(crate) has_lazy_faults: bool,
     /// Answers count, not only where they lead.
     keep_answers: bool,
+    /// Outcomes say what was touched, and differ where that differs.
+    pub(crate) records_touched: bool,
+    /// By whoever was interned last.
+    touched: Touched,
     simplify: Simplify,
     /// Locals that differ before they are simplified, by hash: those with dead variables, with unread payloads,
     /// with collections out of order.
@@ -233,6 +241,8 @@ impl<'c> LocalStates<'c> {
             cut_at_beginning: None,
             has_lazy_faults: false,
             keep_answers,
+            records_touched: false,
+            touched: Touched::default(),
             simplify,
             simplified: Default::default(),
             sorted: KnownValues::default(),
@@ -420,7 +430,11 @@ impl<'c> LocalStates<'c> {
     }
 
     pub fn temperature(&self, id: LocalStateId) -> Temperature {
-        let control = self.states[id as usize].local.control;
+        self.temperature_of(self.states[id as usize].local.control)
+    }
+
+    /// The same of a control state.
+    pub fn temperature_of(&self, control: u32) -> Temperature {
         self.recorder.temperatures[control as usize]
     }
 
@@ -486,7 +500,8 @@ impl<'c> LocalStates<'c> {
         id
     }
 
-    fn intern_local(&mut self, owner: Owner, local: &mut Local, counts: bool) -> LocalStateId {
+    /// The number of a local whose values are the kernel's.
+    pub(crate) fn intern_local(&mut self, owner: Owner, local: &mut Local, counts: bool) -> LocalStateId {
         forget_before_fault(local);
         let who = match owner {
             Owner::Monitor(monitor) => u64::from(monitor),
@@ -517,6 +532,7 @@ impl<'c> LocalStates<'c> {
         }
         words(local, &mut key);
         let hash = hash_words(&key);
+        self.touched = std::mem::take(&mut local.touched);
         let id = match self.find(hash, &key) {
             Some(id) => id,
             None => self.add_local(owner, local.clone(), hash, &key),
@@ -733,6 +749,18 @@ impl<'c> LocalStates<'c> {
         }
     }
 
+    /// What the owner of a local has touched on its way to this end, if that is recorded.
+    fn touched_before(&self, owner: Owner, end: &Ending) -> Touched {
+        match (end, owner) {
+            _ if !self.records_touched => Touched::default(),
+            (Ending::Stands(_), _) => self.touched,
+            (_, Owner::Monitor(monitor)) => self.kernel.configuration().monitors[monitor as usize].touched,
+            (_, Owner::Machine(machine) | Owner::Network(machine)) => {
+                self.kernel.configuration().local(machine).touched
+            }
+        }
+    }
+
     /// How the machine that was just run ended.
     fn ending(&mut self, owner: Owner) -> Ending {
         match self.kernel.outcome() {
@@ -751,6 +779,7 @@ pub(crate) fn forget_before_fault(local: &mut Local) {
         local.frames.clear();
         local.registers.clear();
         local.inbox.clear();
+        local.touched.write_all();
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use allways_machine::content::{live_words, words};
 use allways_machine::{
-    Alone, Answers, Local, Oracle, Outcome, Paused, Pending, Script, Silent, Snapshot, Status,
+    Alone, Answers, Local, Oracle, Outcome, Paused, Pending, Script, Silent, Snapshot, Status, Touched,
 };
 use allways_run::{InstanceId, NetworkModel, StopReason};
 
@@ -29,6 +29,7 @@ struct Branch {
     end: Ending,
     answers: Arc<[Answer]>,
     observed: Arc<[(u32, u32)]>,
+    touched: Touched,
 }
 
 impl Branch {
@@ -42,7 +43,8 @@ impl Branch {
             }
         }
         let (answers, observed) = (self.answers.clone(), self.observed.clone());
-        LocalOutcome { end: end.clone(), answers, birth_answers, observed, created, birth: None }
+        let touched = self.touched;
+        LocalOutcome { end: end.clone(), answers, birth_answers, observed, created, birth: None, touched }
     }
 }
 
@@ -260,10 +262,14 @@ impl LocalStates<'_> {
             match self.ways(id, machine, None, first) {
                 Ok(ways) => delivered.extend(ways.into_iter().map(|way| {
                     let answers = fate.into_iter().chain(way.answers.iter().copied()).collect();
-                    Delivered { end: way.end, answers }
+                    Delivered { end: way.end, answers, touched: way.touched }
                 })),
                 Err(reason) => {
-                    return vec![Delivered { end: Ending::Unknown(reason), answers: Vec::new() }];
+                    return vec![Delivered {
+                        end: Ending::Unknown(reason),
+                        answers: Vec::new(),
+                        touched: Touched::default(),
+                    }];
                 }
             }
         }
@@ -327,14 +333,14 @@ impl LocalStates<'_> {
                     None => {
                         joins.end(open.last().map(|(fork, _)| fork.number));
                         let end = self.ending(owner);
+                        let touched = self.touched_before(owner, &end);
                         let is_known = !self.keep_answers
-                            && found
-                                .iter()
-                                .rev()
-                                .take(64)
-                                .any(|way| way.end == end && *way.observed == observed[..]);
+                            && found.iter().rev().take(64).any(|way| {
+                                way.end == end && *way.observed == observed[..] && way.touched == touched
+                            });
                         if !is_known {
-                            found.push(Branch { end, answers: shared(answers), observed: shared(observed) });
+                            let (answers, observed) = (shared(answers), shared(observed));
+                            found.push(Branch { end, answers, observed, touched });
                         }
                     }
                 }
@@ -429,7 +435,8 @@ impl LocalStates<'_> {
             }
         }
         let end = self.ending(Owner::Machine(machine));
-        Ok(Branch { end, answers: shared(given), observed: shared(observed) })
+        let touched = self.touched_before(Owner::Machine(machine), &end);
+        Ok(Branch { end, answers: shared(given), observed: shared(observed), touched })
     }
 
     /// All that decides what comes after a pause.
@@ -438,6 +445,9 @@ impl LocalStates<'_> {
         key.push(u64::from(paused.own) << 32 | observed.len() as u64);
         key.extend(observed.iter().map(|&(slot, message)| u64::from(slot) << 32 | u64::from(message)));
         let local = self.kernel.configuration().local(machine);
+        if self.records_touched {
+            key.extend([local.touched.reads, local.touched.writes]);
+        }
         match self.simplify.dead_variables {
             true => live_words(&self.exe, local, &mut key),
             false => words(local, &mut key),
@@ -449,7 +459,8 @@ impl LocalStates<'_> {
     pub fn observe(&mut self, id: LocalStateId, message: u32) -> Heard {
         let owner = self.states[id as usize].owner;
         let Owner::Monitor(monitor) = owner else {
-            return Heard { end: Ending::Stands(id), hot: false, cold: false };
+            let touched = Touched::default();
+            return Heard { end: Ending::Stands(id), hot: false, cold: false, touched };
         };
         let message = self.messages[message as usize];
         let local = &self.states[id as usize].local;
@@ -459,7 +470,9 @@ impl LocalStates<'_> {
         self.recorder.coverage.cover(layout.handled(local.control, message.event));
         self.kernel.observe_alone(monitor, local, message, &mut self.recorder);
         let (hot, cold) = (self.recorder.hot, self.recorder.cold);
-        Heard { end: self.ending(owner), hot, cold }
+        let end = self.ending(owner);
+        let touched = self.touched_before(owner, &end);
+        Heard { end, hot, cold, touched }
     }
 
     /// Makes the first step, which starts the monitors and the main machine, in all its ways.
