@@ -135,6 +135,8 @@ struct Finished {
 
 /// A part of a block, and what it has before and after a step; `None` before is any value.
 pub(crate) type Change = (u32, Option<u32>, u32);
+/// A step of a block: its slot, the action unless it leads, the event if it does, and what changes.
+pub(crate) type KnownStep = (u32, Option<u32>, Option<EventId>, Vec<Change>);
 
 /// What a block is read for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -412,10 +414,7 @@ impl Events {
     }
 
     /// All known steps of blocks: the slot, the action unless it leads, the event if it does, and what changes.
-    pub(crate) fn known_block_steps<S: LocalSteps>(
-        &self,
-        steps: &S,
-    ) -> Vec<(u32, Option<u32>, Option<EventId>, Vec<Change>)> {
+    pub(crate) fn known_block_steps<S: LocalSteps>(&self, steps: &S) -> Vec<KnownStep> {
         let mut found = Vec::new();
         for &Finished { reading, slot, action, ends: (first, end) } in &self.finished {
             let numbers = &self.block_ends[first as usize..end as usize];
