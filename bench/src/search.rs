@@ -69,7 +69,7 @@ pub fn run(words: &[&str]) {
             continue;
         }
         let exe = load(model, test, network);
-        // Hand-overs do nothing but over a network, where without them there is no end.
+        // Confluent sends apply only over a network, where the search does not terminate without them.
         let reductions = Reductions { confluent_sends: true, ..Reductions::NONE };
         let turns = Turns::new(&exe, reductions);
         let Turns { print, two, .. } = &turns;

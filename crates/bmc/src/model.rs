@@ -83,7 +83,7 @@ impl Model {
                 entries.push((key, value));
             }
         }
-        // A value that is none of the keys: nothing else can be told about it.
+        // A value that is none of the keys: nothing else is known about it.
         let default = self.eval(body, &mut vec![(param, Value::Other("else".to_owned()))], 0)?;
         Some(Value::Map { entries, default: Box::new(default) })
     }

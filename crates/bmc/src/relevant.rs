@@ -65,7 +65,7 @@ pub fn keep_relevant(checked: &Checked, lowered: &mut Lowered) {
     lowered.lambdas.retain(|lambda| known.contains(&lambda.name));
 }
 
-/// Names of functions and constants; literals come along and hurt nobody.
+/// Names of functions and constants; literals are included, which does no harm.
 #[derive(Default)]
 struct Names<'a> {
     known: FxHashSet<&'a str>,

@@ -1,4 +1,4 @@
-//! Solvers that are missing, wrong, dying or undecided are told apart, and none of them is an answer.
+//! Solvers that are missing, wrong, dying or undecided are distinguished, and none of them is an answer.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn solver_that_dies_in_the_middle_is_an_error() {
 fn rejected_command_is_an_error() {
     let mut solver = solver::start();
     let mut session = Session::new(&mut solver, false).expect("it listens");
-    session.tell("(assert nothing)\n").expect("told later");
+    session.tell("(assert nothing)\n").expect("reported later");
     assert!(matches!(session.check(&[]), Err(SolverError::Complaint(_))));
 }
 

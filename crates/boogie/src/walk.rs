@@ -99,7 +99,7 @@ impl Program {
     /// returns what stands in its place: the same id to keep it, or another. Nodes none of whose
     /// operands changed are shared with the old expression. Triggers are rebuilt too.
     ///
-    /// `f` is not told about scopes: a caller that replaces variables by name makes sure that no
+    /// `f` does not know scopes: a caller that replaces variables by name makes sure that no
     /// quantifier captures them.
     pub fn rewrite_expr(
         &mut self,

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_nobody_counted_stops_a_search() {
+    fn uncounted_memory_stops_a_search() {
         let limit = Some(SPARE_BYTES);
         assert_eq!(Stop::after(None).or_beyond(limit).reason(), None);
         let stop = Stop::after(None).or_beyond(limit);

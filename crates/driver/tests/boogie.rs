@@ -160,7 +160,7 @@ fn values_and_branches_of_the_model_are_used() {
          procedure write(); modifies y; ensures y == old(y) + 1000;
          procedure p() { var a, b: int; call a, b := read(); call a, b := read(); call write(); call write(); x := b; }
          procedure main() { x := 5; y := 60; async call p(); yield; yield; assert x != 77 || y != 2060; }",
-        // Results that nobody assigned, bits, and a map chosen as a whole.
+        // Results that are never assigned, bits, and a map chosen as a whole.
         "var x: bv16; var m: [bv16]bool;
          function {:bvbuiltin \"bvadd\"} add(bv16, bv16) returns (bv16);
          procedure none() returns (r: bv16) { }

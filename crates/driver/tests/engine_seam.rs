@@ -186,7 +186,7 @@ fn refusals_are_answers() {
     let answer = engine::answer(ALMOST_SYNC, &question, &settings, BUDGET, &Quiet, &Never).unwrap();
     let Verdict::Unknown(StopReason::Unsupported { what }) = answer.verdict else { panic!("{answer:?}") };
     assert!(what.contains("bounds"), "{what}");
-    // Nobody else is left.
+    // No other engine is left.
     let network = NetworkOptions { model: NetworkModel::Bag, ..NetworkOptions::default() };
     let exe = executable("toy-refuse", CALM).with_network(&network).unwrap();
     let other = Question { exe: Arc::new(exe), ..question };

@@ -1,9 +1,9 @@
-//! The graph of configurations of a small program, for looking at.
+//! The graph of configurations of a small program, for display.
 //!
-//! One kernel, everybody who can move (machines, messages on their way, crashes) and every resolution of the data choices,
-//! breadth first, so that nodes come in order of their distance from the beginning. Configurations are told apart by their bytes. Machines are numbered in
-//! the order in which the graph meets them: a run numbers them in order of creation, which may differ between two
-//! ways to the same configuration.
+//! One kernel, every enabled move (machines, messages in flight, crashes) and every resolution of the data choices,
+//! breadth first, so that nodes are sorted by distance from the initial one. Configurations are distinguished by their bytes. Machines are numbered in
+//! the order in which the graph reaches them: a run numbers them in order of creation, which may differ between two
+//! paths to the same configuration.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct Node {
     pub kind: NodeKind,
     /// Some monitor is hot.
     pub is_hot: bool,
-    /// One line for each monitor and machine: who, where, its fields, its inbox, what it is about to send. Then what is on
+    /// One line for each monitor and machine: name, control state, fields, its inbox, what it is about to send. Then what is on
     /// its way.
     pub lines: Vec<String>,
 }
@@ -47,7 +47,7 @@ pub enum NodeKind {
     /// Before the first step.
     Start,
     Plain,
-    /// Nobody can step, and that is fine.
+    /// Terminal, without a deadlock.
     End,
     /// A property is broken; the last line says how.
     Violated,
@@ -61,7 +61,7 @@ pub enum NodeKind {
 pub struct Edge {
     pub from: u32,
     pub to: u32,
-    /// Who does what.
+    /// What is done, and by which machine.
     pub label: String,
 }
 

@@ -1,14 +1,14 @@
-//! Broadcasts: loops that send to every element of a field, and of which nobody can tell in which order.
+//! Broadcasts: loops that send to every element of a field, and whose order is never observed.
 //!
 //! A machine that tells all its peers something goes through a collection of them, and so sees its order. But the sends of
-//! such a loop are all made, whatever happens meanwhile, and if nobody else ever sends to these peers, no monitor hears of it, and they do
+//! such a loop are all made, whatever happens meanwhile, and if no other machine ever sends to these peers, no monitor hears of it, and they do
 //! nothing by themselves, then each send commutes with everything that others do, and so with the other sends of the loop. The
 //! collection in any other order leads to the same local states of everybody else, the same faults and the same ends.
 //!
 //! Two shapes are known: `i = 0; while (i < sizeof(c)) { send c[i], ...; i = i + 1; }` and `foreach (x in c) send x, ...`, where what
 //! is sent is made in the loop from what the loop does not change. Who else may send to the peers is known from the [`Topology`], which
 //! also has machines that are never made. So it is taken for granted that there are no such machines, and that there is one of the kind
-//! that tells; whoever searches has to look whether that is so ([`Company`]), and up to the first step that shows the contrary it is.
+//! that tells; whoever searches has to look whether that is so ([`BroadcastPrecondition`]), and up to the first step that shows the contrary it is.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -168,7 +168,7 @@ fn sends_alike(
         let op = &exe.code[pc as usize];
         match *op {
             Op::Send { target, .. } if target == element && send.is_none() => send = Some(pc),
-            // These change nothing else, and wait for nobody.
+            // These change nothing else, and wait for no message.
             Op::Move { .. }
             | Op::This { .. }
             | Op::Tuple { .. }
@@ -224,25 +224,25 @@ fn jumps<'a>(exe: &'a Executable, fun: &'a FunDef) -> impl Iterator<Item = (u32,
     })
 }
 
-/// What has to be so that nobody can tell the order. Who looks at runs sees when it is not.
+/// The conditions under which the order is not observable. A search checks them as it runs.
 #[derive(Clone, Default, Debug)]
-pub struct Company {
+pub struct BroadcastPrecondition {
     /// Interfaces of which no machine is ever made.
     pub absent: BTreeSet<u32>,
     /// Those of which one machine is made at most.
     pub single: BTreeSet<u32>,
 }
 
-/// Whether nobody can tell in which order a machine sends in the loop, if `company` is as it says then.
+/// Whether the order in which a machine sends in the loop is never observed, if `precondition` is as it says then.
 pub(crate) fn is_unseen(
     exe: &Executable,
     topology: &Topology,
     machine: u32,
     broadcast: &Broadcast,
-    company: &mut Company,
+    precondition: &mut BroadcastPrecondition,
 ) -> bool {
     let sites = topology.sites();
-    let mut needs = company.clone();
+    let mut needs = precondition.clone();
     let mut is_made = false;
     for from in (0..sites.len() as u32).filter(|&site| sites[site as usize].machine == machine) {
         let interface = sites[from as usize].interface;
@@ -255,7 +255,7 @@ pub(crate) fn is_unseen(
             is_made = true;
             needs.single.insert(interface);
             let peer = sites[to as usize];
-            // Who acts on an empty inbox may do so until it is told.
+            // Who acts on an empty inbox may do so until the message arrives.
             if peer.interface == interface
                 || exe.states.iter().any(|state| state.machine == peer.machine && state.has_null)
             {
@@ -264,7 +264,7 @@ pub(crate) fn is_unseen(
             for (sender, _, events) in topology.edges().filter(|edge| edge.1 == Target::Site(to)) {
                 let other = sites[sender as usize].interface;
                 if other != interface {
-                    // Main is there, and nobody makes it. That the peers are there would be seen, but then no loop has an
+                    // Main exists, and no machine creates it. That the peers are there would be seen, but then no loop has an
                     // order, this one or another; so also where somebody tells itself, whom others answer.
                     if sender == 0 || other == peer.interface {
                         return false;
@@ -277,7 +277,7 @@ pub(crate) fn is_unseen(
         }
     }
     if is_made {
-        *company = needs;
+        *precondition = needs;
     }
     is_made
 }

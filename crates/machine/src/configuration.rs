@@ -405,7 +405,7 @@ impl Places {
 }
 
 impl Configuration {
-    /// Nobody exists; buffers are kept.
+    /// No machine exists; buffers are kept.
     pub(crate) fn clear(&mut self) {
         self.roster.clear();
         self.enabled.clear();

@@ -38,7 +38,7 @@ struct Site {
     pc: u32,
     /// Its answers are below this.
     n: u32,
-    /// All answers are told apart.
+    /// All answers are distinguished.
     is_enumerated: bool,
     /// Where blocks begin, without zero, ascending.
     cuts: Vec<u32>,
@@ -150,13 +150,13 @@ impl DataPlan {
         (!is_plain).then(|| Value::atom(class as u32, number))
     }
 
-    /// The numbers of a class have to be told apart.
+    /// The numbers of a class have to be distinguished.
     #[cold]
     pub(crate) fn need_numbers(&self, class: u32) {
         self.learn(Fact::Numbers(class));
     }
 
-    /// Numbers of a class below `at` have to be told apart from the others.
+    /// Numbers of a class below `at` have to be distinguished from the others.
     pub(crate) fn need_cut(&self, class: u32, at: i64) {
         let Some(site) = self.sites.get(class as usize) else { return };
         if let Ok(at) = u32::try_from(at)

@@ -486,7 +486,7 @@ impl<'a> Solver<'a> {
                 let demand = if is_map { Tree::default() } else { Tree::all() };
                 self.join(fun, b, &Tree::of_elements(demand, false));
             }
-            // Counters that nobody reads, and texts that are only for people.
+            // Counters that are never read, and texts that are only for people.
             Op::Binary { op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, dst, a, b }
                 if !self.of(fun, dst).is_all =>
             {

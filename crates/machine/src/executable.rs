@@ -66,7 +66,7 @@ pub struct Executable {
     pub(crate) store: Store,
     /// What `new` of an interface makes, by creator and created.
     pub(crate) links: Vec<u32>,
-    /// Monitors that are told of an event, by the sender's interface and event.
+    /// Monitors that observe an event, by the sender's interface and event.
     pub(crate) observers: Vec<Box<[u32]>>,
 }
 
@@ -110,7 +110,7 @@ impl Executable {
         self.links[creator as usize * self.interfaces.len() + created as usize]
     }
 
-    /// The monitors that are told when a machine running as `interface` sends or announces `event`.
+    /// The monitors that observe it when a machine running as `interface` sends or announces `event`.
     #[inline]
     pub fn observers(&self, interface: u32, event: u32) -> &[u32] {
         &self.observers[interface as usize * self.events.len() + event as usize]

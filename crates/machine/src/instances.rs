@@ -1,6 +1,6 @@
 //! Names of machine instances.
 //!
-//! An instance is named by its creator and the how-manieth it is there: a path from the main machine. The table
+//! An instance is named by its creator and an index: a path from the main machine. The table
 //! gives each path a dense [`InstanceId`] that stays the same for as long as the process lives, in all threads
 //! and runs. Kernels keep a private copy of what they use, so the lock is taken only for names never seen by
 //! that kernel before.

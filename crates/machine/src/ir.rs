@@ -156,7 +156,7 @@ pub enum Op {
         template: u32,
         first: u32,
     },
-    /// The same for a text that is only printed: empty when nobody listens.
+    /// The same for a text that is only printed: empty when nothing records it.
     FormatForPrint {
         dst: Operand,
         template: u32,
@@ -261,7 +261,7 @@ pub enum Op {
     Receive {
         table: u32,
     },
-    /// The body of a foreign function that nobody supplied.
+    /// The body of a foreign function that was not supplied.
     Foreign {
         fun: u32,
     },

@@ -61,7 +61,7 @@ const STEPS_PER_POLL: u64 = 1 << 6;
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     Running,
-    /// Nobody can step, and that is fine.
+    /// Terminal, without a deadlock.
     Quiescent,
     Violated(Box<Violation>),
     Unknown(StopReason),
@@ -519,7 +519,7 @@ impl<'c> Kernel<'c> {
         }
     }
 
-    /// Nobody can step any more.
+    /// No step is enabled.
     fn end(&mut self) {
         let blocked: Vec<InstanceId> = self
             .conf
@@ -615,7 +615,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 let is_direct = self.kernel.exe.network.is_direct() || target == machine;
                 let handling = match is_direct {
                     true => self.deliver(machine, target, message),
-                    false => self.hand_over(machine, target, message),
+                    false => self.put_in_flight(machine, target, message),
                 };
                 self.kernel.held.push(message.payload);
                 self.run(machine, Input::Continue, true);

@@ -1,7 +1,7 @@
 //! The executable form of P programs: code, values, configurations, and the kernel that steps through them.
 //!
 //! A typed program becomes an [`Executable`] for one test; a [`Kernel`] runs it, step by step, every freedom an
-//! explicit choice; [`replay()`] turns a schedule back into the run it came from. Past this crate nobody knows P's
+//! explicit choice; [`replay()`] turns a schedule back into the run it came from. Beyond this crate nothing knows P's
 //! syntax: names and places come from the tables of the executable.
 //!
 //! Reading order: [`value`] (words and the store), [`ir`] (code), `lower` (how it is made), [`configuration`]

@@ -250,7 +250,7 @@ impl InFlight {
     }
 
     /// Copies of a message begin their way. `order` compares messages by content; only `bag` asks.
-    pub fn hand_over(
+    pub fn put_in_flight(
         &mut self,
         model: NetworkModel,
         source: InstanceId,
@@ -439,7 +439,7 @@ mod tests {
     fn hand(flight: &mut InFlight, model: NetworkModel, way: [u32; 2], event: u32) {
         let [source, target] = way.map(InstanceId::from_u32);
         let order = |a: Message, b: Message| a.event.cmp(&b.event);
-        flight.hand_over(model, source, target, message(event), Copies::needed(1), order);
+        flight.put_in_flight(model, source, target, message(event), Copies::needed(1), order);
     }
 
     fn picks(flight: &InFlight, model: NetworkModel) -> Vec<u32> {
@@ -489,7 +489,7 @@ mod tests {
 
     fn hand_spare(flight: &mut InFlight, model: NetworkModel, way: [u32; 2], event: u32, copies: Copies) {
         let [source, target] = way.map(InstanceId::from_u32);
-        flight.hand_over(model, source, target, message(event), copies, |a, b| a.event.cmp(&b.event));
+        flight.put_in_flight(model, source, target, message(event), copies, |a, b| a.event.cmp(&b.event));
     }
 
     const SPARE: Copies = Copies { needed: 0, spare: 1 };

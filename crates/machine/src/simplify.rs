@@ -2,9 +2,9 @@
 //!
 //! Three kinds, each by itself, all by what [`crate::liveness`], [`crate::usage`] and [`crate::demand`] know of the code:
 //! - *dead variables*: registers and fields that are written before they are read again, if ever, become null, and so do
-//!   parts of them that nobody reads; numbers that only numbers of the kind are made from become zero;
+//!   parts of them that are never read; numbers that only numbers of the kind are made from become zero;
 //! - *unread payloads*: so do payloads of waiting messages that no handler of the machine takes, and parts of payloads;
-//! - *order*: elements of a collection whose order nobody sees are sorted by their bytes, also inside other values.
+//! - *order*: elements of a collection whose order is never observed are sorted by their bytes, also inside other values.
 //!
 //! Preserves: every property, and how many steps lead where; a simplified local does in every step what the local does,
 //! and stands then as the local would, simplified. Answers to `choose` from a sorted collection name other elements.
@@ -30,7 +30,7 @@ pub struct Simplify {
     pub counters: bool,
     /// Collections that `choose` picks from keep their order, so that answers mean the same.
     pub choose_counts: bool,
-    /// Who sends to all elements of a collection does not see its order, where nobody else does ([`crate::usage`]).
+    /// Who sends to all elements of a collection does not see its order, where no other code does ([`crate::usage`]).
     pub broadcasts: bool,
 }
 
@@ -217,7 +217,7 @@ impl Kernel<'_> {
         if demand == EVERYTHING || value.is_null() || !how.drops && !how.sorts {
             return same;
         }
-        // What is not left out, although nobody looks at it, is sorted: it may be a copy of what was.
+        // What is not left out, although it is never read, is sorted: it may be a copy of what was.
         if demand == NOTHING && how.drops {
             return Trimmed { value: Value::NULL, has_dropped: true, ..same };
         }

@@ -12,7 +12,7 @@
 use allways_p::hir::BinaryOp;
 
 use crate::Executable;
-use crate::broadcast::{self, Broadcast, Company};
+use crate::broadcast::{self, Broadcast, BroadcastPrecondition};
 use crate::configuration::{After, Local, Pending, Status};
 use crate::interpret::HALT_EVENT;
 use crate::ir::{Action, FunDef, Op, Operand, OperandView, Step};
@@ -34,13 +34,13 @@ pub struct Usage {
     entry_reads: Vec<bool>,
     /// By function: it takes a payload.
     fun_reads: Vec<bool>,
-    /// By machine: fields whose order nobody sees, and those where only `choose` does.
+    /// By machine: fields whose order is never observed, and those where only `choose` does.
     unordered_fields: Vec<(u64, u64)>,
     /// The same where the order of broadcasts does not count.
     told_in_any_order: Vec<(u64, u64)>,
     /// By machine: those broadcasts.
     broadcasts: Vec<Vec<Broadcast>>,
-    company: Company,
+    broadcast_precondition: BroadcastPrecondition,
     /// The same of the registers of each function.
     unordered_registers: Vec<(u64, u64)>,
     names_in_texts: bool,
@@ -51,7 +51,7 @@ impl Usage {
         let runs_in = runs_in(exe);
         let (live, rest) = Fields::new(exe, &runs_in).solve();
         let has_param = |fun: Option<u32>| fun.is_some_and(|fun| !exe.funs[fun as usize].params.is_empty());
-        let (broadcasts, company) = broadcasts(exe);
+        let (broadcasts, broadcast_precondition) = broadcasts(exe);
         let mut usage = Usage {
             live,
             rest,
@@ -62,7 +62,7 @@ impl Usage {
             unordered_fields: unordered_fields(exe, &runs_in, &[]),
             told_in_any_order: Vec::new(),
             broadcasts,
-            company,
+            broadcast_precondition,
             unordered_registers: unordered_registers(exe),
             names_in_texts: names_in_texts(exe),
         };
@@ -131,7 +131,7 @@ impl Usage {
         }
     }
 
-    /// The places in `local.registers` that may hold collections whose order nobody sees; if asked for, broadcasts
+    /// The places in `local.registers` that may hold collections whose order is never observed; if asked for, broadcasts
     /// see none, but for a machine in the middle of one.
     pub fn unordered(
         &self,
@@ -172,8 +172,8 @@ impl Usage {
     }
 
     /// What has to be so that broadcasts see no order; `None` if there are none.
-    pub fn company(&self) -> Option<&Company> {
-        self.broadcasts.iter().any(|known| !known.is_empty()).then_some(&self.company)
+    pub fn broadcast_precondition(&self) -> Option<&BroadcastPrecondition> {
+        self.broadcasts.iter().any(|known| !known.is_empty()).then_some(&self.broadcast_precondition)
     }
 
     /// Whether a text that is more than a message may name a machine.
@@ -382,24 +382,24 @@ fn bit(field: u32) -> u64 {
     1u64.checked_shl(field).unwrap_or(0)
 }
 
-/// By machine: broadcasts of which nobody sees the order, and what has to be so.
-fn broadcasts(exe: &Executable) -> (Vec<Vec<Broadcast>>, Company) {
+/// By machine: broadcasts whose order is never observed, and what has to be so.
+fn broadcasts(exe: &Executable) -> (Vec<Vec<Broadcast>>, BroadcastPrecondition) {
     let found = broadcast::find(exe);
-    let mut company = Company::default();
+    let mut broadcast_precondition = BroadcastPrecondition::default();
     let mut unseen = vec![Vec::new(); exe.machines.len()];
     if !found.is_empty() {
         let topology = Topology::new(exe);
         for (machine, unseen) in unseen.iter_mut().enumerate() {
             let is_unseen = |known: &&Broadcast| {
-                broadcast::is_unseen(exe, &topology, machine as u32, known, &mut company)
+                broadcast::is_unseen(exe, &topology, machine as u32, known, &mut broadcast_precondition)
             };
             unseen.extend(found.iter().filter(is_unseen).cloned());
         }
     }
-    (unseen, company)
+    (unseen, broadcast_precondition)
 }
 
-/// By machine: fields whose order nobody sees but those broadcasts, and those where only `choose` does.
+/// By machine: fields whose order only those broadcasts observe, and those where only `choose` does.
 fn unordered_fields(
     exe: &Executable,
     runs_in: &[Vec<u32>],

@@ -305,7 +305,7 @@ pub enum ExprKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FormatPiece {
     Text(String),
-    /// The how-manieth argument.
+    /// The index of the argument.
     Arg(usize),
 }
 

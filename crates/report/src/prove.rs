@@ -120,10 +120,10 @@ pub fn render_growth(growth: &[Growth]) -> String {
     for growth in growth {
         let _ = writeln!(out, "  {}", growth.text);
     }
-    let mut told: Vec<&str> = Vec::new();
+    let mut shown: Vec<&str> = Vec::new();
     for growth in growth {
-        if !told.contains(&growth.help) {
-            told.push(growth.help);
+        if !shown.contains(&growth.help) {
+            shown.push(growth.help);
             let _ = writeln!(out, "help: {}", growth.help);
         }
     }

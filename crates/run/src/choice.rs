@@ -6,7 +6,7 @@
 use allways_base::newtype_ids;
 
 newtype_ids! {
-    /// A machine instance, named by its creator and the how-manieth it is there; the main machine is
+    /// A machine instance, named by its creator and an index; the main machine is
     /// the first. The number stands for that name for as long as the process lives, so it does not
     /// depend on the interleaving. It says nothing about the order of creation.
     InstanceId = "i";
@@ -27,7 +27,7 @@ pub enum Choice {
     Deliver { target: InstanceId, source: InstanceId, place: u32 },
     /// This machine stops for good.
     Crash(InstanceId),
-    /// The how-manieth answer of a `$`, `$$` or `choose`, counted from zero; of a `$`, one is true. Also what becomes
+    /// The index of the answer to a `$`, `$$` or `choose`, counted from zero; of a `$`, one is true. Also what becomes
     /// of a message that can be lost or doubled; zero is that it goes its way.
     Data(u32),
 }

@@ -32,7 +32,7 @@ pub enum ViolationKind {
     UnhandledEvent,
     /// The same in a monitor.
     MonitorUnhandled,
-    /// A machine is blocked in `receive` and nobody can step.
+    /// A machine is blocked in `receive` and no machine can step.
     Deadlock,
     /// The target of a send is null.
     NullTarget,

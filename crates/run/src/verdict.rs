@@ -20,7 +20,7 @@ pub enum Guarantee {
     /// All configurations were seen; buffers are not bounded.
     Exhaustive,
     /// Every state of every machine and monitor was seen, though not every configuration; buffers are not bounded.
-    /// Deadlock and infinite runs are not told. If it is approximate, more was seen than can happen.
+    /// Deadlock and infinite runs are not checked. If it is approximate, more was seen than can happen.
     LocalStates { is_approximate: bool },
     /// All configurations within these bounds, at least one of which cut something off.
     UpTo(Vec<Bound>),

@@ -48,7 +48,7 @@ pub fn number_tasks(checked: &Checked, entry: Symbol) -> Result<Option<Rewritten
     Ok(Some((numbering.build.program, numbering.stands_for)))
 }
 
-/// Whether numbers are bit vectors; `None` if nobody asks for one.
+/// Whether numbers are bit vectors; `None` if there is none.
 fn kind_of_numbers(checked: &Checked) -> Result<Option<bool>, Unsupported> {
     let mut kind = None;
     for (decl_idx, body) in build::bodies(&checked.program) {

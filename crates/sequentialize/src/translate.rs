@@ -23,7 +23,7 @@
 //! leaves the task; tasks that see it at their entry, at a preemption point, after a wait or after a
 //! call leave as well. Nothing fails before the first failure and everybody leaves after it, so one copy
 //! suffices, for the round of the failure, which is guessed: a constant `failing.round`. In continue mode
-//! `failed` is not shared by rounds and nobody leaves.
+//! `failed` is not shared by rounds and no task leaves.
 
 mod body;
 mod contract;

@@ -141,7 +141,7 @@ impl Removal<'_> {
         Ok(())
     }
 
-    /// The new variables: no task has a number, none is done, and nobody has children.
+    /// The new variables: no task has a number, none is done, and no task has children.
     fn declarations(&mut self) -> Vec<Decl> {
         let (int, bool_type) = (self.build.int_type(), self.build.bool_type());
         let done_type = self.build.map_type(bool_type);
@@ -294,8 +294,8 @@ impl Removal<'_> {
         self.point(id, stmts);
         let Some(all) = self.all else { return };
         let (open, zero) = (self.build.select(all.open, all.me), self.build.int(0));
-        let nobody = self.build.eq(open, zero);
-        stmts.push(self.build.assume(nobody));
+        let none_open = self.build.eq(open, zero);
+        stmts.push(self.build.assume(none_open));
     }
 
     fn wait(

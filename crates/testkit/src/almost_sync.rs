@@ -1,6 +1,6 @@
 //! The almost-synchronous exploration against the oracle.
 //!
-//! Compared are states of machines and monitors, one by one, and violations but those that are told at the end of a run. What the
+//! Compared are states of machines and monitors, one by one, and violations except those that are reported at the end of a run. What the
 //! oracle reached must be reached, by every choice of destination sets, and under over-approximation too (there without the
 //! order of inboxes). What an exact exploration reached is replayed on the kernel, place by place and violation by violation;
 //! where the oracle ended, it must have reached that as well. Verdicts must fit: a proof has no violation of the

@@ -49,7 +49,7 @@ pub struct Reference {
     pub summary: Summary,
     /// Something is beyond the bound.
     pub is_hit: bool,
-    /// Violations in steps that go beyond it meanwhile: nobody need tell them.
+    /// Violations in steps that exceed it meanwhile: an engine need not report them.
     pub doubtful: BTreeSet<ViolationKind>,
     /// As a search without reductions counts them, where that is known.
     pub n_configurations: Option<u64>,
@@ -228,7 +228,7 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Who is about to fail is not told apart by how else it stands: that is nothing to a search.
+    /// Who is about to fail is not distinguished by how else it stands: that is nothing to a search.
     fn is_new(&mut self) -> bool {
         let conf = self.kernel.configuration();
         let fails = conf.instances().any(|(_, local)| is_failing(local));

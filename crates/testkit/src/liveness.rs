@@ -70,7 +70,7 @@ impl Graph {
         let mut open = vec![(0, kernel.save())];
         while let Some((from, snapshot)) = open.pop() {
             kernel.restore(&snapshot);
-            // Nobody has to crash: these steps are no edges, so that what is a bottom does not depend on them.
+            // No machine has to crash: these steps are no edges, so that what is a bottom does not depend on them.
             let crashes: Vec<Choice> = kernel.crashes().map(Choice::Crash).collect();
             let choices: Vec<Choice> = kernel.choices().chain(crashes).collect();
             for choice in choices {
@@ -189,7 +189,7 @@ impl Graph {
         })
     }
 
-    /// Whether a monitor is broken by a run in which nobody who can always step is put off for ever, and each `$$` gives all
+    /// Whether a monitor is broken by a run in which every machine that can always step does so again and again, and each `$$` gives all
     /// its answers.
     pub fn breaks_weakly(&self) -> bool {
         (0..self.n_monitors).any(|monitor| {

@@ -2,7 +2,7 @@
 //!
 //! A search without reductions has to reach the very same local states, monitor states and ends. With a reduction they are
 //! the same up to what it leaves out, and both sides are *projected*: fields that may not be read again (all of them, of a
-//! machine that is not idle), payloads that nobody takes, parts that nobody reads, the order of collections, rest before the end, machines that may have crashed. Projections take
+//! machine that is not idle), payloads that are never read, parts that are never read, the order of collections, rest before the end, machines that may have crashed. Projections take
 //! from the analyses of the program what they say is of no meaning; that it is, shows in the verdicts and in all the rest.
 //! With symmetry both sides are compared up to renamings of machines, see [`crate::orbit`].
 
@@ -236,7 +236,7 @@ fn summary_of(program: &Program, exe: &Executable, survey: &Survey) -> Summary {
         ..Summary::default()
     };
     for (machines, group) in &survey.ends {
-        // The search ends where nobody can step; who can crash still may.
+        // The search ends in terminal configurations; machines that can crash still may.
         for mut machines in crashed(exe, machines.iter().filter_map(local).collect()) {
             machines.sort();
             summary.locals.extend(machines.iter().filter(|view| view.at == At::Halted).cloned());

@@ -67,7 +67,7 @@ pub struct MonitorView {
     pub fields: Vec<Value>,
 }
 
-/// A configuration in which nobody can step.
+/// A terminal configuration.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct QuiescentView {
     pub machines: Vec<LocalView>,
@@ -127,7 +127,7 @@ pub struct LocalSummary {
     pub locals: BTreeSet<LocalView>,
     /// By place of the monitor.
     pub monitors: BTreeSet<(usize, MonitorView)>,
-    /// Without those that are told at the end of a run.
+    /// Without those that are reported at the end of a run.
     pub violations: BTreeSet<(ViolationKind, Option<Span>)>,
     pub is_unknown: bool,
 }

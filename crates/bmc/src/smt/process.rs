@@ -151,7 +151,7 @@ impl<'w> ProcessSolver<'w> {
         }
     }
 
-    /// Gives the next check what is left of the time. Only Z3 can be told while it runs; others are killed when it is over.
+    /// Gives the next check what is left of the time. Only Z3 accepts a new limit while it runs; others are killed when it is over.
     fn limit(&mut self, left: Duration) {
         let limit = self.time_per_check.map_or(left, |most| most.min(left)).max(Duration::from_millis(1));
         if self.dialect == Dialect::Z3 {

@@ -203,7 +203,7 @@ impl Eval<'_> {
                 }
                 self.n_calls += 1;
                 let mut slots: Vec<Option<Value>> = args.into_iter().map(Some).collect();
-                // All slots are filled, so nobody asks for names.
+                // All slots are filled, so names are not asked for.
                 let mut locals =
                     Locals { slots: &mut slots, types: &function.params, names: &[], frame: (0, 0) };
                 let value = self.value(body, &mut locals);

@@ -40,7 +40,7 @@ pub enum At {
 }
 
 pub trait Oracle {
-    /// Is told what happens.
+    /// Is notified of what happens.
     fn at(&mut self, _event: At) {}
 
     /// One of `n` ways for control to go.
@@ -52,7 +52,7 @@ pub trait Oracle {
     /// One of the moves of the scheduler.
     fn next_move(&mut self, moves: &[Move]) -> Result<usize, Limit>;
 
-    /// Is told of an axiom that cannot be evaluated here. It is taken to hold.
+    /// Is notified of an axiom that cannot be evaluated here. It is taken to hold.
     fn axiom(&mut self) {}
 
     /// Whether an assumption holds that cannot be evaluated here.

@@ -54,7 +54,7 @@ pub struct Event {
 pub enum Ending {
     /// All tasks completed.
     Finalized,
-    /// Some assumption did not hold, or nobody could run.
+    /// Some assumption did not hold, or no task could run.
     Stuck,
     Failed(Failure),
     Limit(Limit),

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use allways_base::nearest::nearest;
 use allways_driver::engine;
 use allways_explore::almost_sync::FloodRule;
-use allways_explore::search::Reductions;
+use allways_explore::Fairness;
+use allways_explore::search::{Order, Reduction, Reductions};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
@@ -111,6 +112,23 @@ impl ProveArgs {
     pub fn engine(&self) -> &str {
         self.engine.as_deref().unwrap_or(engine::AUTO)
     }
+
+    pub fn order(&self) -> Order {
+        match self.order {
+            OrderArg::Breadth => Order::Breadth,
+            OrderArg::Depth => Order::Depth,
+            OrderArg::Deepening => Order::Deepening,
+        }
+    }
+
+    /// Which infinite runs count; `None` leaves liveness of these out.
+    pub fn fairness(&self) -> Option<Fairness> {
+        match self.fairness {
+            ProveFairnessArg::Random => Some(Fairness::Random),
+            ProveFairnessArg::Weak => Some(Fairness::Weak),
+            ProveFairnessArg::None => None,
+        }
+    }
 }
 
 fn variable_bound(text: &str) -> Result<(String, u64), String> {
@@ -126,9 +144,9 @@ fn reductions_help() -> String {
 }
 
 fn reduction(text: &str) -> Result<String, String> {
-    match (text, Reductions::known_as(text)) {
+    match (text, Reduction::find(text)) {
         ("all" | "none" | "default", _) => Ok(text.to_owned()),
-        (_, Some(name)) => Ok(name.to_owned()),
+        (_, Some(row)) => Ok(row.name.to_owned()),
         (_, None) => Err(match nearest(text, Reductions::NAMES) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known are {}", Reductions::NAMES.join(", ")),

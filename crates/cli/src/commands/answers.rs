@@ -250,13 +250,13 @@ mod tests {
     #[test]
     fn a_violation_that_cannot_be_shown_is_told_with_advice() {
         let memory = StopReason::Memory { bytes: 1 << 30 };
-        let told = seen_violation(SeenViolation { n_steps: Some(7) }, Some(&memory));
-        assert_eq!(told.n_steps, Some(7));
+        let seen = seen_violation(SeenViolation { n_steps: Some(7) }, Some(&memory));
+        assert_eq!(seen.n_steps, Some(7));
         assert_eq!(
-            told.text,
+            seen.text,
             "a violation exists within 7 steps, but no run that shows it was found: give it more memory by `--memory`"
         );
-        let told = seen_violation(SeenViolation { n_steps: None }, Some(&StopReason::Interrupted));
-        assert_eq!(told.text, "a violation exists, but no run that shows it was found");
+        let seen = seen_violation(SeenViolation { n_steps: None }, Some(&StopReason::Interrupted));
+        assert_eq!(seen.text, "a violation exists, but no run that shows it was found");
     }
 }

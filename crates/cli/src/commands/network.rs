@@ -30,7 +30,7 @@ impl NetworkArgs {
     }
 }
 
-/// One test over a network. An unknown name is told, and ends the command.
+/// One test over a network. An unknown name is reported and ends the command.
 pub fn executable(
     program: &Program,
     test: usize,

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use allways_driver::engine::{self, Answer, Budget, Effort, Question, Settings};
 use allways_driver::{Compilation, select};
+use allways_explore::CheckOptions;
 use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
-use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, VariableBounds};
+use allways_explore::search::{ProveOptions, Reductions, StoreKind, VariableBounds};
 use allways_explore::symbolic::SymbolicOptions;
-use allways_explore::{CheckOptions, Fairness};
 use allways_machine::Simplify;
 use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, prove as prove_report, text};
@@ -264,21 +264,13 @@ fn write_files(
 
 fn options(args: &ProveArgs) -> ProveOptions {
     let mut options = ProveOptions {
-        order: match args.order {
-            OrderArg::Breadth => Order::Breadth,
-            OrderArg::Depth => Order::Depth,
-            OrderArg::Deepening => Order::Deepening,
-        },
+        order: args.order(),
         store: match args.store {
             StoreArg::Fingerprint => StoreKind::Fingerprint,
             StoreArg::Wide => StoreKind::Wide,
             StoreArg::Exact => StoreKind::Exact,
         },
-        fairness: match args.fairness {
-            ProveFairnessArg::Random => Some(Fairness::Random),
-            ProveFairnessArg::Weak => Some(Fairness::Weak),
-            ProveFairnessArg::None => None,
-        },
+        fairness: args.fairness(),
         n_threads: args
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),

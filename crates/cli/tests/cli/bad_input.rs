@@ -182,7 +182,7 @@ fn reductions_in_vain() {
         assert_eq!(output.status.code(), Some(0), "{options}: {said}");
         assert!(!said.contains("reduction"), "{options}: {said}");
     }
-    // What goes with something else is told.
+    // A reduction that is turned off with another one is reported.
     let output = allways(&dir, &["prove", "--no-reduction", "persistent-sets"]);
     assert_eq!(output.status.code(), Some(0));
     assert_says(

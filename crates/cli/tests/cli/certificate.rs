@@ -86,7 +86,7 @@ fn certificates_are_written_accepted_and_refused() {
     assert_eq!(allways(&folder, &whole).status.code(), Some(0));
     assert!(!fs::read_to_string(folder.join("proof.txt")).unwrap().contains("\nwithout "));
     assert_eq!(allways(&folder, &["certify", "proof.txt"]).status.code(), Some(0));
-    // Without sleep sets the answer is the same; who has none is told so.
+    // Without sleep sets the answer is the same; a program without any is reported as such.
     let awake = ["prove", "--engine", "asi", "--testcase", "tcFlood", "--no-sleep-sets"];
     assert_eq!(allways(&folder, &awake).status.code(), Some(0));
     let explicit = ["prove", "--engine", "explicit", "--testcase", "tcWalk", "--no-sleep-sets"];

@@ -87,7 +87,7 @@ fn what_cannot_be_answered_is_said() {
     assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "-tc", "t"]), &["-tc is for P programs"]);
     assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "--diagram", "x.png"]), &["x.png", ".svg"]);
     assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "--rounds", "0"]), &["--rounds"]);
-    assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "--entry", "nobody"]), &["nobody", "retry"]);
+    assert_says(&rejected(&dir, &["quiesce", "storm.bpl", "--entry", "missing"]), &["missing", "retry"]);
     let output = allways(&dir, &["quiesce", "waits.bpl"]);
     assert_eq!(output.status.code(), Some(3));
     assert_says(&String::from_utf8_lossy(&output.stderr), &["waits.bpl:2", "waits"]);

@@ -186,7 +186,7 @@ fn await_handler(child: &Child) {
     const INTERRUPT: u32 = 2;
     let status = format!("/proc/{}/status", child.id());
     loop {
-        let text = fs::read_to_string(&status).expect("it runs until it is told to stop");
+        let text = fs::read_to_string(&status).expect("it runs until it is stopped");
         let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("").trim();
         if u64::from_str_radix(caught, 16).is_ok_and(|mask| mask >> (INTERRUPT - 1) & 1 == 1) {
             return;

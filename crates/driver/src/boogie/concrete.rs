@@ -230,7 +230,7 @@ impl<'a> Concrete<'a> {
         self.assigned(trace.constants.iter().find(|assigned| assigned.name == name)?)
     }
 
-    /// Values that occur, for questions that nobody expected.
+    /// Values that occur, for questions that were not expected.
     pub fn pool(&self, done: &Sequentialized, trace: &Trace) -> Vec<interp::Value> {
         let mut pool = Vec::new();
         let choices = trace.steps.iter().filter_map(|step| match step {

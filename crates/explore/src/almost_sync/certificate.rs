@@ -1,7 +1,7 @@
 //! The certificate: the explored states as text, for a checker that trusts nothing of the engine.
 //!
 //! The format is described in `docs/formats/certificate.md`. It is written while the search goes on, a line for each state when it
-//! is expanded: what is other than in the line before, who moves, and the delegate. Machines have letters and places have
+//! is expanded: what differs from the line before, which machines move, and the delegate. Machines have letters and places have
 //! numbers, by machine, in the order in which they come.
 
 use std::fmt::Write as _;
@@ -23,11 +23,11 @@ pub(crate) const SIMPLIFICATIONS: [Simplification; 3] = [
     ("order", |simplify| &mut simplify.order),
 ];
 
-/// Who takes over the runs that do without the machines that move.
+/// The state that takes over the runs without the machines that move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Delegate {
     /// There are none.
-    Nobody,
+    None,
     /// The state in which these machines are blocked.
     Blocked,
     /// A state after a step of the machine of this slot.
@@ -142,7 +142,7 @@ impl Writer {
         self.states.capacity() + self.numbers.capacity() * 12
     }
 
-    /// The next state: its places by slot of the search, and the slots of those who move.
+    /// The next state: its places by slot of the search, and the slots of the movers.
     pub fn state(&mut self, vector: &[u32], movers: impl Iterator<Item = u32>, delegate: Delegate) {
         let n_slots = vector.len().max(self.previous.len());
         self.previous.resize(n_slots, ABSENT);
@@ -190,7 +190,7 @@ impl Writer {
             self.movers.iter().for_each(|&slot| push_slot(&mut self.states, slot));
         }
         match delegate {
-            Delegate::Nobody => {}
+            Delegate::None => {}
             Delegate::Blocked => self.states.push('!'),
             Delegate::Step(slot) => {
                 self.states.push('>');

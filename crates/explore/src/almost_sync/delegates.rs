@@ -1,18 +1,18 @@
-//! Delegates: who takes over the runs that touch nothing of a state's destination set.
+//! Delegates: the states that take over the runs which touch nothing of a state's destination set.
 //!
-//! Such a run needs none of the machines that are stepped now. The block move keeps it, but most often a step does, too: if all that a
-//! step touches is left alone by the run, the run can just as well come after the step. So the state after the step is
-//! the *delegate*, and there is no block move. A step is not good enough when it puts a message before a machine that goes on
-//! sending: that machine would find it when it comes to rest. Of several states that can be delegate, the first is.
+//! Such a run needs none of the machines that are stepped now. The block move preserves it, but most often a step does, too: if the run touches nothing that
+//! the step touches, the run can just as well come after the step. So the state after the step is
+//! the *delegate*, and no block move is needed. A step does not qualify if it delivers a message to a machine that is still
+//! sending: that machine would find the message when it next waits. Of several candidates, the first is the delegate.
 //!
-//! Nothing is gained from a circle of delegates, in which everybody leaves a run to somebody else: so a state whose delegate
-//! would close a circle blocks. A block move never closes one, as marks of machines
-//! that are gone stay. Whether a delegate closes a circle is the question whether the line of delegates that begins there ends in
-//! the state itself; the ends are kept as in a union-find structure.
+//! A cycle of delegates, each of which leaves a run to the next, would lose the run: so a state whose delegate
+//! would close a cycle blocks instead. A block move never closes a cycle, because the marks of blocked machines
+//! are permanent. A delegate closes a cycle if the line of delegates that begins there ends in
+//! the state itself; the ends are kept in a union-find structure.
 
 #[derive(Default)]
 pub(crate) struct Delegates {
-    /// By state: the delegate, or somebody further down the line; itself at the end.
+    /// By state: the delegate, or a later one of its line; itself at the end.
     further: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Delegates {
         self.end(delegate) != state
     }
 
-    /// Makes somebody the delegate of a state that has none.
+    /// Sets the delegate of a state that has none.
     pub fn set(&mut self, state: u32, delegate: u32) {
         let end = self.end(delegate);
         self.reserve(state);

@@ -1,9 +1,9 @@
 //! The choice of the destination set.
 //!
-//! Closing is done on bits over slots, once from each machine that can move.
+//! The closure is computed on bits over slots, once from each machine that can move.
 //!
 //! A step is *in vain* if it leaves everything as it is: an oscillator ticks at a clock that does not listen. A run needs no such step,
-//! and the machine can do nothing else until somebody touches what its step touches. So it is not stepped; but if it may send
+//! and the machine can do nothing else until another step touches what its step touches. So it is not stepped; but if it may send
 //! to a member, what its step touches is in the set, as for others.
 
 use super::options::DestinationChoice;
@@ -14,7 +14,7 @@ pub(crate) struct Mover {
     pub slot: u32,
     /// Messages that would have to wait after its step.
     pub n_waiting: u32,
-    /// Its step changes nothing, as long as nobody touches what it touches.
+    /// Its step changes nothing, as long as no other step touches what it touches.
     pub is_vain: bool,
 }
 

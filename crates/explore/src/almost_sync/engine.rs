@@ -130,7 +130,7 @@ pub(crate) enum SearchEnd {
 /// A move of the reduced system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Move {
-    /// Who moves; [`BLOCK`] and [`BEGIN`] are nobody.
+    /// The machine that moves; [`BLOCK`] and [`BEGIN`] are no machine.
     pub slot: u32,
     /// Outcomes of the machine and of the receiver; of the beginning, which one.
     pub own: u32,
@@ -147,7 +147,7 @@ pub(crate) struct Broken {
     pub by: Move,
 }
 
-/// Who steps, from which state to states of which depth, and who is asleep there.
+/// The machine that steps, from which state to states of which depth, and what is asleep there.
 #[derive(Clone, Copy)]
 struct Stepper {
     state: u32,
@@ -413,7 +413,7 @@ impl<'a> Search<'a> {
         Ok(head)
     }
 
-    /// All moves of a state but those of sleepers; `is_again` if it was looked at before, and somebody was woken.
+    /// All moves of a state except sleeping ones; `is_again` if it was expanded before, and a step was woken.
     fn expand(&mut self, state: u32, is_again: bool, flood_at: Option<u32>) -> Result<(), InternalError> {
         let n_monitors = self.places.locals.n_monitors();
         let vector = self.states.get(state).to_vec();
@@ -474,7 +474,7 @@ impl<'a> Search<'a> {
         }
         if self.scene.n_real == 0 {
             if let Some(certificate) = &mut self.certificate {
-                certificate.state(&vector, std::iter::empty(), Delegate::Nobody);
+                certificate.state(&vector, std::iter::empty(), Delegate::None);
             }
             if !is_again {
                 self.sleep.looked_at(0, false);
@@ -484,7 +484,7 @@ impl<'a> Search<'a> {
         let mut chosen = std::mem::take(&mut self.chosen);
         let known = is_again.then(|| self.sleep.stepped(state));
         match known {
-            // Who may send to whom may have grown since; what was chosen then was right.
+            // Potential senders may have grown since; the earlier choice was right.
             Some((slots, _)) => {
                 chosen.clear();
                 chosen.extend(sleep::slots(slots).map(|slot| self.scene.mover_of[slot as usize]));
@@ -560,7 +560,7 @@ impl<'a> Search<'a> {
         }
         if let Some(certificate) = &mut self.certificate {
             let slots = chosen.iter().map(|&mover| self.scene.movers[mover as usize].slot);
-            certificate.state(&vector, slots, delegate.map_or(Delegate::Nobody, |(_, delegate)| delegate));
+            certificate.state(&vector, slots, delegate.map_or(Delegate::None, |(_, delegate)| delegate));
         }
         self.chosen = chosen;
         Ok(())

@@ -1,9 +1,9 @@
-//! Places: where a machine or monitor stands, and its local steps.
+//! Places: local states of machines and monitors in this engine, and the local steps from them.
 //!
-//! A place is a local state (see `search::local states`) and a *tail*. Without over-approximation there is no tail. With it, messages beyond the
+//! A place is a local state (see `search::local`) and a *tail*. Without over-approximation there is no tail. With it, messages beyond the
 //! bound are not kept in the inbox in order: the tail is the set of them, and the inbox is followed by any sequence of messages of that set.
-//! Whenever the machine finds nothing to take in what it knows of its inbox, it may have found any message of the tail, or none. So
-//! a local step has more outcomes, but all that the real machine can do is among them.
+//! Whenever the machine finds nothing to take in the known part of its inbox, it may find any message of the tail, or none. So
+//! a local step has more outcomes, and those of the real machine are among them.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,14 +30,14 @@ pub(crate) struct Head {
     pub kind: HeadKind,
     /// It waits for messages.
     pub is_receiving: bool,
-    /// Slots that its step touches, if everybody is there.
+    /// Slots that its step touches, if all machines exist.
     pub targets: Box<[u32]>,
     /// The delivery that comes first: slot and message.
     pub deliver: Option<(u32, u32)>,
     pub outcomes: Box<[Own]>,
     /// Its own message to itself has to wait.
     pub waits_itself: bool,
-    /// Whatever comes of its step, it stands as before, and has made nobody.
+    /// Whatever comes of its step, it stands as before, and has created no machine.
     pub returns: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::search::report::ProveReport;
 pub struct AlmostSyncReport {
     /// Figures count states of the reduced system; there are no ends, since it does not tell them.
     pub report: ProveReport,
-    /// Who floods whom, if some inbox grew.
+    /// Which inbox is flooded, and by which machine, if some inbox grew.
     pub flood: Option<Flood>,
     /// The certificate of a proof, if it was asked for.
     pub certificate: Option<String>,

@@ -1,28 +1,28 @@
-//! Sleep sets: steps that need not be made, since what comes of them was reached the other way round.
+//! Sleep sets (Godefroid 1996): steps that need not be taken, since their results were reached in another order.
 //!
-//! If two machines are stepped in a state, and their steps are *independent* (in whichever order they are made, the same comes of
-//! them), then after the second the first need not be stepped: it is *asleep* there, and stays asleep as long as steps
-//! are made that are independent of it. Steps are independent if they touch nobody together and neither touches the machine of the
-//! other; or if they deliver to the same machine, which ends in the same place, by one way, in whichever order it gets the
+//! If two machines are stepped in a state, and their steps are *independent* (both orders lead to the same state),
+//! then after the second the first need not be stepped: it is *asleep* there, and stays asleep as long as steps
+//! are taken that are independent of it. Steps are independent if they touch nothing in common and neither touches the machine of the
+//! other; or if they deliver to the same machine, which ends in the same place, with a single outcome, in either order of the
 //! two messages.
 //!
-//! What is kept: every run from a state that cannot be reordered, by exchanging neighbours that are independent, so that it begins
-//! with a sleeper, is followed. Where all that a run does leaves the destination set alone, it is followed by the delegate:
-//! neither the delegate's step nor a block move is in the run, so there it begins with a sleeper only if it does so here. Steps in vain do
-//! no harm. Only runs need be followed in which no step can be left out, that is, one that leaves its machine and all monitors where they are and delivers
-//! to a machine that stays where it is, or does not move any more; a run of that kind stays so when it is reordered, and at the delegate.
+//! Invariant: every run from a state that cannot be reordered, by exchanging independent neighbours, so that it begins
+//! with a sleeping step, is followed. Where a run does not touch the destination set, it is followed by the delegate:
+//! neither the delegate's step nor a block move is in the run, so there it begins with a sleeping step only if it does so here. Steps in vain do
+//! no harm. Only runs need be followed in which no step can be left out, that is, a step that leaves its machine and all monitors where they are and delivers
+//! to a machine that stays where it is, or does not move any more; such a run stays so when it is reordered, and at the delegate.
 //!
-//! A state has one set, kept with it. When it is met again with a smaller one, what was asleep without reason is woken: the
-//! state is looked at again, with what both have in common. Sets only shrink, so that comes to an end. If a state needs a delegate and
-//! nobody awake can be it, a sleeper is woken before anybody is blocked.
+//! Each state stores one set. When it is reached again with a smaller one, steps that slept without reason are woken: the
+//! state is expanded again, with the intersection of both. Sets only shrink, so this terminates. If a state needs a delegate and
+//! no step that is awake can provide it, a sleeping one is woken before any machine is blocked.
 //!
-//! Sleep sets save moves, hardly ever states. Sets are bits; in a program with more machines than bits, everybody is woken.
+//! Sleep sets save moves, hardly ever states. Sets are bits; in a program with more machines than bits, all steps are woken.
 
 use std::collections::VecDeque;
 
 /// Slots from there on have no bit.
 const N_BITS: usize = 63;
-/// In a set: the state waits to be looked at again. In who is stepped: they are blocked in turn.
+/// In a set: the state waits to be expanded again. In the stepped machines: they are blocked in turn.
 const MARK: u64 = 1 << N_BITS;
 
 #[derive(Default)]
@@ -69,7 +69,7 @@ impl Sleep {
         }
     }
 
-    /// Who is asleep in a state.
+    /// The machines that are asleep in a state.
     pub fn of(&self, state: u32) -> u64 {
         self.asleep.get(state as usize).map_or(0, |set| set & !MARK)
     }
@@ -80,14 +80,14 @@ impl Sleep {
         }
     }
 
-    /// A state was looked at, in order of numbers: who is stepped, and whether these are blocked in turn.
+    /// A state was expanded, in order of numbers: which machines are stepped, and whether these are blocked in turn.
     pub fn looked_at(&mut self, slots: u64, is_blocking: bool) {
         if self.is_on {
             self.stepped.push(slots | if is_blocking { MARK } else { 0 });
         }
     }
 
-    /// Who is stepped in a state that was looked at, and whether these are blocked in turn.
+    /// The machines that are stepped in an expanded state, and whether these are blocked in turn.
     pub fn stepped(&self, state: u32) -> (u64, bool) {
         let slots = self.stepped[state as usize];
         (slots & !MARK, slots & MARK != 0)
@@ -100,7 +100,7 @@ impl Sleep {
         Some(state)
     }
 
-    /// There are so many slots. If these are too many, everybody is woken for good.
+    /// There are so many slots. If these are too many, all are woken for good.
     pub fn has_slots(&mut self, n_slots: usize) {
         if !self.is_on || n_slots <= N_BITS {
             return;

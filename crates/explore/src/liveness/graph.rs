@@ -1,7 +1,7 @@
 //! The part of the configuration graph that was explored from one configuration.
 //!
-//! Breadth first, with everybody who can move and every resolution of the data choices met in the step.
-//! Configurations are told apart by their whole content, not by hashes of it, so that "none" means none.
+//! Breadth first, with every enabled move and every resolution of the data choices of the step.
+//! Configurations are distinguished by their whole content, not by hashes of it, so that "none" means none.
 
 use std::collections::VecDeque;
 
@@ -31,7 +31,7 @@ pub(crate) struct Node {
     /// Monitors that are hot here, and those that are cold, a bit for each.
     pub hot: u64,
     pub cold: u64,
-    /// Who can move, as [`Choice::mover`] says it. Crashes are not among them: nobody has to crash.
+    /// The enabled moves, as [`Choice::mover`] names them. Crashes are not among them: no machine has to crash.
     pub enabled: Vec<Choice>,
     /// Movers that have to move if they can again and again, where they can.
     pub compelled: Vec<Choice>,

@@ -1,7 +1,7 @@
-//! The recorder of the search loop: coverage and monitor temperatures, nothing else.
+//! The recorder of testing: coverage and monitor temperatures, nothing else.
 //!
-//! A monitor can go cold and hot again within one step, so where it stands between steps is not enough: the watch
-//! hears every control state that a monitor enters.
+//! A monitor can become cold and hot again within one step, so its state between steps is not enough: the recorder
+//! notes every control state that a monitor enters.
 
 use allways_machine::{Actor, Executable, Kernel, Note, Recorder, Scene};
 use allways_p::hir::Temperature;

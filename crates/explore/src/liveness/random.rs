@@ -1,8 +1,8 @@
-//! The default reading: which infinite runs does a scheduler produce that draws every choice at random?
+//! `random` fairness, the default: which infinite runs does a scheduler produce that draws every choice at random?
 //!
-//! Those that end up in a bottom component of the graph and see all of it. So a violation is a bottom component with
-//! a hot and no cold configuration. Nobody has to crash: a run may go on for ever without any further crash, so these are
-//! not looked at.
+//! Those that end up in a bottom component of the graph and visit all of it. So a violation is a bottom component with
+//! a hot and no cold configuration. Crashes are never compelled: a run may continue for ever without another one, so they
+//! are not edges.
 
 use allways_machine::Kernel;
 

@@ -1,5 +1,5 @@
-//! The older reading: `$` is free, `$$` fair, machines and channels of the network weakly fair: a channel that always has
-//! something to bring does bring something. Faults are free: nobody has to crash, and every message may be lost.
+//! `weak` fairness: `$` is free, `$$` fair, machines and channels of the network weakly fair: a channel that always has
+//! something to deliver does deliver something. Faults are free: no machine has to crash, and every message may be lost.
 //!
 //! A violation is a cycle with a hot and no cold configuration in which every machine that can always step does, and
 //! every `$$` that is asked gives both answers. Any such cycle in the explored part is real, whether or not the search

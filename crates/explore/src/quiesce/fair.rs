@@ -38,7 +38,7 @@ fn part(
     for (number, &node) in component.iter().enumerate() {
         let sink = graph.expand(node);
         let vector = graph.nodes.get(node as usize).to_vec();
-        let slots = graph.ordered.expander.enabled_slots(&vector);
+        let slots = graph.successors.expander.enabled_slots(&vector);
         let is_stimulus = graph.stimulus_slots(&vector);
         let mut locals = lock(graph.cx.locals);
         let is_bag = locals.exe.network.model == NetworkModel::Bag;

@@ -13,13 +13,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::omega::Omega;
 use crate::liveness::components::components;
-use crate::search::counterexample::{Collect, Layer, Ordered, StepName, name};
+use crate::search::context::Context;
+use crate::search::counterexample::{StepName, name};
 use crate::search::expand::{CRASH, Move};
 use crate::search::local::states::{Act, LOOK_AFTER, LocalStateId, Owner};
 use crate::search::lock;
-use crate::search::order::breadth::Context;
-use crate::search::reduce::persistent::PersistentSets;
 use crate::search::store::tree::ExactKeys;
+use crate::search::successors::{Collect, Layer, Purpose, Successors};
 
 /// Nodes between two looks at clock and memory.
 const INTERVAL: usize = 256;
@@ -46,8 +46,7 @@ pub(crate) enum Pause {
 
 pub(crate) struct Graph<'a> {
     pub cx: Context<'a>,
-    pub ordered: Ordered<'a>,
-    sets: Option<PersistentSets<'a>>,
+    pub successors: Successors<'a>,
     /// By machine definition: what it does is the environment's.
     is_stimulus: Vec<bool>,
     beginnings: Vec<Vec<u32>>,
@@ -94,8 +93,7 @@ impl<'a> Graph<'a> {
         let beginning = lock(cx.locals).begin();
         let mut graph = Graph {
             cx,
-            ordered: Ordered::new(cx),
-            sets: cx.persistent_sets(),
+            successors: Successors::new(cx, Purpose::Liveness),
             is_stimulus,
             beginnings: Vec::new(),
             nodes: Layer::default(),
@@ -184,7 +182,7 @@ impl<'a> Graph<'a> {
         let bytes = self.n_bytes()
             + self.extra_bytes
             + lock(self.cx.locals).n_bytes()
-            + self.ordered.expander.memo.n_bytes();
+            + self.successors.expander.memo.n_bytes();
         self.cx.observer.progress(&Progress {
             n_configurations: Some(self.len() as u64),
             n_steps: self.targets.len() as u64,
@@ -245,9 +243,7 @@ impl<'a> Graph<'a> {
     pub fn expand(&mut self, node: u32) -> Collect {
         let vector = self.nodes.get(node as usize).to_vec();
         let mut sink = Collect::default();
-        let memo = &mut self.ordered.expander.memo;
-        let chosen = self.sets.as_mut().and_then(|sets| sets.find(memo, &vector, None));
-        self.ordered.expand_chosen(&vector, chosen, &mut sink);
+        self.successors.expand(&vector, &mut sink);
         if self.direct.is_some() { self.direct_only(&vector, sink) } else { sink }
     }
 
@@ -431,7 +427,7 @@ impl<'a> Graph<'a> {
         for &(node, _) in &self.broken {
             longest[node as usize] = 1;
         }
-        // What nobody takes any more still arrives, which are steps, too.
+        // Messages that are never taken still arrive, which are steps, too.
         if self.direct.is_some() {
             let locals = lock(self.cx.locals);
             for node in (0..self.len()).filter(|&node| self.steps(node as u32).is_empty()) {

@@ -22,12 +22,13 @@ use allways_machine::{Executable, Outcome, Simplify, Tracer, UnknownName, replay
 use allways_run::{Cancel, Limits, NetworkModel, Observer, Schedule, StopReason, Trace, ViolationKind};
 
 use crate::error::InternalError;
+use crate::search::Reductions;
+use crate::search::context::Context;
 use crate::search::counterexample::{StepName, differs};
 use crate::search::expand::Move;
 use crate::search::local::states::{Act, Ending, LocalStates};
 use crate::search::lock;
-use crate::search::options::{ProveOptions, Reductions, SearchBounds};
-use crate::search::order::breadth::Context;
+use crate::search::options::{ProveOptions, SearchBounds};
 use crate::search::reduce::persistent::Reach;
 use crate::search::stop::StickyCancel;
 use certify::{Certificate, Runner};
@@ -141,7 +142,7 @@ pub fn quiesce(
     if let Some(reason) = crate::search::observed_text(exe) {
         return Ok(unknown(reason));
     }
-    let told = StickyCancel::new(cancel);
+    let sticky = StickyCancel::new(cancel);
     let reductions = Reductions {
         dead_variables: options.simplifies,
         unread_payloads: options.simplifies,
@@ -160,7 +161,7 @@ pub fn quiesce(
     let prove_options = ProveOptions { reductions, limits: options.limits, ..ProveOptions::default() };
     let bounds = SearchBounds::default();
     let locals =
-        Mutex::new(LocalStates::new(exe, options.limits, bounds, options.is_fair, simplify, false, &told));
+        Mutex::new(LocalStates::new(exe, options.limits, bounds, options.is_fair, simplify, false, &sticky));
     let cx = Context {
         options: &prove_options,
         locals: &locals,
@@ -168,7 +169,7 @@ pub fn quiesce(
         reach: None,
         notes: None,
         observer,
-        cancel: &told,
+        cancel: &sticky,
     };
     let search = Search { exe, options, simplify };
     let mut direct = (exe.network.model == NetworkModel::Bag)
@@ -215,11 +216,11 @@ pub fn quiesce(
     report.violation = broken.first().copied();
     if let Quiescence::Quiesces { .. } = report.quiescence {
         // A step that was left out because of a limit says nothing; neither does what is not supported.
-        let unsupported = graph.ordered.expander.memo.unknown.clone();
+        let unsupported = graph.successors.expander.memo.unknown.clone();
         let endless = broken.iter().find(|kind| is_limit(**kind)).map(|kind| StopReason::Unsupported {
             what: format!("a handler that does not finish ({})", kind.as_str()),
         });
-        if let Some(reason) = told.told().or(unsupported).or(endless) {
+        if let Some(reason) = sticky.first_reason().or(unsupported).or(endless) {
             report.quiescence = Quiescence::Unknown(reason);
         }
     }

@@ -1,12 +1,12 @@
 //! The successors of a configuration vector: arithmetic on numbers of local states.
 
-use super::local::memo::{
-    ActEntry, ActKind, Brought, Crash, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Memo, Out,
-    Reaction,
+use super::local::entries::{
+    ActEntry, ActKind, Brought, Crash, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Out, Reaction,
 };
+use super::local::memo::Memo;
 use super::local::states::{Cut, LOOK_AFTER, LocalStateId, Owner};
 
-/// Which step of a configuration: who, and by which outcomes of the receiver and of itself. Of a network, `own` is which of
+/// Which step of a configuration: the slot that moves, and the outcomes of the receiver and of itself. Of a network, `own` is which of
 /// its messages arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Move {
@@ -55,9 +55,9 @@ pub(crate) struct Expander<'a> {
     n_monitors: usize,
     max_machines: usize,
     has_crashes: bool,
-    /// Steps that change nothing are not told.
+    /// Steps that change nothing are not reported.
     pub skips_stutter: bool,
-    /// Slots of which nothing was told, since what they do was put off; as bits, if there are not too many slots.
+    /// Slots whose steps were postponed; as bits, if there are not too many slots.
     missed: u64,
     /// By slot, as far as it was asked for.
     is_machine: Vec<bool>,
@@ -212,7 +212,7 @@ impl<'a> Expander<'a> {
         }
         standing.n_machines += 1;
         let act = self.memo.act(local);
-        // Who may have crashed need not step.
+        // A machine that may have crashed need not step.
         let n_needed = u32::from(act.crash != Crash::Late);
         match act.kind {
             ActKind::Rest => return,
@@ -226,7 +226,7 @@ impl<'a> Expander<'a> {
             ActKind::Deliver => {
                 let (target, message) = act.delivery;
                 let receiver = match vector[target as usize] {
-                    // Nobody sends to a machine that does not exist: the network is empty.
+                    // No machine sends to one that does not exist: the network is empty.
                     0 => self.memo.empty_network(target),
                     local => local,
                 };
@@ -317,7 +317,7 @@ impl<'a> Expander<'a> {
         standing.n_enabled += n_needed;
     }
 
-    /// With late faults, where nobody has to step: whether somebody who need not have crashed waits in `receive`.
+    /// With lazy faults, where no machine has to step: whether a machine that need not have crashed waits in `receive`.
     pub fn is_stuck(&mut self, vector: &[LocalStateId]) -> bool {
         let (mut blocked, mut crashed) = (Vec::new(), Vec::new());
         for (slot, &local) in
@@ -348,8 +348,8 @@ impl<'a> Expander<'a> {
         self.missed |= 1u64.checked_shl(slot).unwrap_or(0);
     }
 
-    /// Whether steps were put off since the last call, and of which slots, as bits, if nothing was told of these and everything
-    /// of all others; else none.
+    /// Bit set of the slots whose steps were postponed since the last call; empty when only part of the steps of a slot was postponed.
+    /// `None` when no step was postponed.
     #[inline]
     pub fn take_missed(&mut self) -> Option<u64> {
         match self.memo.take_missed() {

@@ -1,12 +1,12 @@
-//! What grew when a search came to no end: for people who wonder why.
+//! What was still growing when a search did not terminate, so that the user learns why.
 //!
-//! A program whose variables, inboxes or machines grow for ever has no end of configurations. LocalStates and messages are numbered in the
-//! order in which the search met them, so all of this is read from them afterwards; the search only notes how many there were
-//! at each layer. What is measured sets *records*: a value, length or number that is larger than all in layers before. Whatever
-//! has set many, and never waited longer for one than it waits now, is still growing. Nobody can tell from this whether it ever
-//! stops: a counter may be on its way to a bound. But such a one is mostly the counter of some phase, and what has grown for most of the
-//! search explains more: where there is something of that kind, nothing else is told.
-//! Layers are what counts, since a wide choice (`choose(100)`) sets a hundred records in one and then no more.
+//! A program whose variables, inboxes or machines grow for ever has infinitely many configurations. Local states and messages are numbered in the
+//! order in which the search reached them, so all of this is read from them afterwards; the search only notes how many there were
+//! at each layer. A *record* is a value, length or number that is larger than all in earlier layers. Whatever
+//! has set many records, and has never waited longer for one than it waits now, is still growing. Whether it ever
+//! stops cannot be decided from this: a counter may be approaching a bound. But that is mostly the counter of some phase, and what has grown for most of the
+//! search explains more: if there is anything of that kind, nothing else is reported.
+//! Records are counted by layer, since a wide choice (`choose(100)`) sets a hundred records in one layer and then no more.
 
 use allways_base::Idx;
 use allways_machine::{Store, Value};
@@ -19,7 +19,7 @@ use super::local::states::{LocalState, LocalStates, Owner};
 const LOOKS: usize = 200_000;
 /// Fewer records are nothing special.
 const MIN_RECORDS: u32 = 5;
-/// What is told: more would hide the cause.
+/// Reported at most: more would hide the cause.
 const MOST: usize = 3;
 
 /// Something that was still growing when the search ended.
@@ -173,8 +173,8 @@ pub(crate) fn growth(locals: &LocalStates<'_>, clock: &Clock) -> Vec<Growth> {
     }
     let mut all: Vec<Growth> = Vec::new();
     for (measured, records) in growing {
-        let growth = told(locals, measured, records);
-        // What is on its way is measured by machine, and told by its kind.
+        let growth = reported(locals, measured, records);
+        // What is on its way is measured by machine, and reported by its kind.
         let same = |other: &Growth| {
             (other.kind, &other.owner, &other.name) == (growth.kind, &growth.owner, &growth.name)
         };
@@ -253,7 +253,7 @@ impl Table<'_> {
     }
 }
 
-fn told(locals: &LocalStates<'_>, measured: Measured, records: Records) -> Growth {
+fn reported(locals: &LocalStates<'_>, measured: Measured, records: Records) -> Growth {
     let exe = &locals.exe;
     let Measured { kind, owner, place } = measured;
     let symbol = |symbol| exe.symbols.text(symbol).to_owned();

@@ -1,21 +1,20 @@
-//! Exhaustive exploration: ends with a proof, a shortest counterexample, or with what was covered.
+//! Exhaustive, explicit-state search: terminates with a proof, a shortest counterexample, or a report of what was covered.
 //!
-//! A handler is a function of where its machine stands and of the message. So it is run once for each such pair, by the
-//! kernel, and its outcomes are remembered. Everything about one machine is interned to a number, its *local state*; a
-//! *configuration* is a short vector of local states, monitors first; and a global step replaces two or three numbers of it.
-//! What was seen is told apart by a 64-bit key that is kept up to date by such differences: a fingerprint of the
-//! content, or, in the exact store, a pair of numbers that names the vector uniquely.
+//! A handler is a function of its machine's local state and of the message. So it is run once for each such pair, by the kernel, and
+//! its outcomes are remembered. Everything about one machine is interned to a number, its *local state* (collapse compression); a
+//! *configuration* is a short state vector of such numbers, monitors first; a global step replaces two or three of them. The visited
+//! set holds one 64-bit key per configuration, updated incrementally: a fingerprint of the content or, in the exact store, a pair of numbers that
+//! names the vector uniquely.
 //!
-//! Reading order: [`options`], [`report`], `states` (interning, and below it local steps by the kernel), `network` (what is on
-//! its way, likewise), `memo` (what each thread
-//! remembers of them, in a `pair_table`), `expand` (successors of a vector), `table` (the set of keys), `tree` (exact keys), `breadth` (the
-//! search proper, on all cores, which meet at a `barrier`), `reduce` (what need not be looked at), `depth` (depth first, and by iterative deepening), `witness` (from "there is a
-//! violation" to a schedule that replays), `graph` (liveness), `growth` (why a search came to no end, by the `size` of values).
+//! Reading order: [`options`], [`report`], [`local`] (interned local states, their steps, messages in flight, and what each thread remembers
+//! of them), [`expand`] (the steps of a vector), [`successors`] (which of them are taken, for which purpose), [`context`] (what searches share), [`store`] (visited sets), [`order`] (breadth first on all cores; depth first), [`reduce`]
+//! (reductions), [`counterexample`] (from "there is a violation" to a schedule that replays), [`liveness`] (infinite runs), [`growth`] (why
+//! a search did not terminate).
 //!
 //! Deterministic: numbers of local states depend on the order of interning, and so on threads, but neither keys of the
-//! fingerprint store nor counts do; and the counterexample is looked for again, in a fixed order, once it is known
-//! that there is one.
+//! fingerprint store nor counts do; and once a violation is known to exist, its counterexample is searched for again in a fixed order.
 
+pub(crate) mod context;
 pub(crate) mod counterexample;
 pub(crate) mod expand;
 pub(crate) mod growth;
@@ -28,6 +27,7 @@ pub(crate) mod reduce;
 pub mod report;
 pub(crate) mod stop;
 pub(crate) mod store;
+pub(crate) mod successors;
 pub(crate) mod survey;
 pub(crate) mod variables;
 
@@ -36,10 +36,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use allways_machine::Executable;
 use allways_run::StopReason;
 pub use growth::{Growth, GrowthKind};
-pub use options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
-pub use prove::prove;
+pub use options::{ProveOptions, SearchBounds, StoreKind};
+pub use order::Order;
+pub use prove::{prove, survey};
+pub use reduce::table::{Obstacle, REDUCTIONS, Reduction, Reductions, Setting};
 pub use report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation, WideChoice};
-pub use survey::{Survey, survey};
+pub use survey::Survey;
 pub use variables::VariableBounds;
 
 /// Why nothing can be said by searches that tell configurations apart by the names of machines, not by their numbers: the program

@@ -5,16 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use allways_machine::{Executable, Simplify};
 use allways_run::{Bound, Cancel, Counterexample, Guarantee, LastCall, Observer, Verdict};
 
+use super::context::{Context, Cuts, Explored, SearchEnd};
 use super::counterexample::{self, Allowance, Found};
 use super::growth;
 use super::liveness::graph;
 use super::local::states::{Cut, LocalStates};
-use super::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
-use super::order::breadth::{self, Context, Cuts, Explored, SearchEnd};
+use super::options::{ProveOptions, StoreKind};
+use super::order::Order;
+use super::order::breadth;
 use super::order::depth;
 use super::reduce::data_independence::{self, Attempt};
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
+use super::reduce::table::Reductions;
 use super::report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation};
 use super::stop::StickyCancel;
 use super::survey::{Notes, Survey};
@@ -45,7 +48,7 @@ pub(crate) fn search(
 ) -> Result<(ProveReport, Survey), InternalError> {
     data_independence::refine(
         exe,
-        data_independence::applies(options),
+        data_independence::applies(exe, options),
         cancel,
         |Attempt { plan, cancel, is_alone }| {
             let n_threads = if is_alone { 1 } else { options.n_threads };
@@ -75,31 +78,28 @@ fn search_by_plan(
         };
         return Ok((report, Survey::default()));
     }
-    let sound = ProveOptions { reductions: reductions_of(exe, options), ..options.clone() };
+    let has_liveness = graph::has_liveness(exe);
+    let setting = options.setting(exe, has_liveness);
+    let sound = ProveOptions { reductions: options.reductions.within(&setting), ..options.clone() };
     let options = &sound;
     let has_network = !exe.network.is_default();
     let keep_answers = options.fairness == Some(Fairness::Weak);
     // Only the breadth-first search finds its witness by walking; others go by the answers of local states.
     let reductions = options.reductions;
-    let has_graph = options.fairness.is_some() && graph::has_liveness(exe);
+    let has_graph = options.fairness.is_some() && has_liveness;
     let simplify = Simplify {
         dead_variables: reductions.dead_variables,
         unread_payloads: reductions.unread_payloads,
         order: reductions.collection_order,
         counters: reductions.dead_variables && !has_graph,
         choose_counts: options.order != Order::Breadth || has_graph || has_network,
-        // The order in which all are told changes the lengths of runs, and single infinite ones.
-        broadcasts: reductions.broadcasts
-            && options.order == Order::Breadth
-            && options.bounds == SearchBounds::default()
-            && !(has_graph || keep_answers || has_network)
-            && exe.usage().company().is_some(),
+        broadcasts: reductions.broadcasts && exe.usage().broadcast_precondition().is_some(),
     };
     // Limits apply a little later to the search for a run that shows a violation which was seen.
     let last_call = LastCall(cancel);
-    let told = StickyCancel::new(cancel);
+    let sticky = StickyCancel::new(cancel);
     // What a first look leaves out, the search may have room for.
-    let told_first = StickyCancel::new(cancel);
+    let sticky_first = StickyCancel::new(cancel);
     let new_locals = |is_shared, simplify, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
         let mut locals = LocalStates::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
@@ -107,9 +107,8 @@ fn search_by_plan(
         locals.set_data(options.data.clone());
         Mutex::new(locals)
     };
-    let probed = new_locals(false, simplify, &told_first);
-    let is_reduced = reductions.persistent_sets && options.bounds == SearchBounds::default();
-    let reach = if is_reduced && options.order != Order::Deepening { Reach::new(exe) } else { None };
+    let probed = new_locals(false, simplify, &sticky_first);
+    let reach = if reductions.persistent_sets { Reach::new(exe) } else { None };
     let look = Context {
         options,
         locals: &probed,
@@ -117,7 +116,7 @@ fn search_by_plan(
         reach: reach.as_ref(),
         notes: None,
         observer,
-        cancel: &told_first,
+        cancel: &sticky_first,
     };
     let uses_sets = reach.is_some() && (!options.probes || probe::sets_are_worth_it(look));
     let reach = reach.as_ref().filter(|_| uses_sets);
@@ -125,34 +124,34 @@ fn search_by_plan(
     let look = Context { reach: reach.filter(|_| simplify.broadcasts), ..look };
     let is_symmetric =
         reductions.symmetry && (!options.probes || probe::symmetry_is_worth_it(look, simplify.broadcasts));
-    if super::lock(&probed).has_company() {
+    if super::lock(&probed).lacks_broadcast_precondition() {
         let reductions = Reductions { broadcasts: false, ..reductions };
         return search_by_plan(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
     }
-    let locals = new_locals(options.n_threads > 1, simplify, &told);
+    let locals = new_locals(options.n_threads > 1, simplify, &sticky);
     super::lock(&locals).has_lazy_faults = reductions.lazy_faults;
     // Those with faults where they happen, if they are asked for.
     let whole;
-    let cx = Context { locals: &locals, cancel: &told, is_symmetric, reach, notes: notes.as_ref(), ..look };
+    let cx = Context { locals: &locals, cancel: &sticky, is_symmetric, reach, notes: notes.as_ref(), ..look };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
             let explored = breadth::search(cx);
             let has_broadcasts = simplify.broadcasts;
-            if super::lock(&locals).has_company() {
+            if super::lock(&locals).lacks_broadcast_precondition() {
                 let reductions = Reductions { broadcasts: false, ..reductions };
                 let options = ProveOptions { reductions, ..options.clone() };
                 return search_by_plan(exe, &options, observer, cancel, notes.map(|_| Notes::default()));
             }
             if let SearchEnd::Broken { depth } = explored.end {
-                // How far threads came before they stopped is chance; what is told is of the second look alone.
+                // How far threads came before they stopped is chance; the report is of the second search alone.
                 // A way that tells all in another order is no way of the program.
                 let simplify = Simplify { broadcasts: false, ..simplify };
                 // It needs the memory that the search had.
-                *super::lock(&locals) = unlocked(new_locals(false, simplify, &told));
+                *super::lock(&locals) = unlocked(new_locals(false, simplify, &sticky));
                 let locals = new_locals(false, simplify, &last_call);
                 // What stopped the search need not stop this, unless it still holds.
                 let cx = Context { locals: &locals, cancel, ..cx };
-                let depth = if has_broadcasts || cx.folds() { u64::MAX } else { depth };
+                let depth = if has_broadcasts || cx.merges_steps() { u64::MAX } else { depth };
                 let (explored, counterexample, remarks) = witness(cx, exe, explored, depth)?;
                 let mut report = report(exe, options, &locals, explored, counterexample);
                 report.remarks = remarks;
@@ -165,7 +164,7 @@ fn search_by_plan(
     };
     let mut counterexample = counterexample;
     if explored.end == SearchEnd::Exhausted
-        && let Some(reason) = told.told()
+        && let Some(reason) = sticky.first_reason()
     {
         explored.end = SearchEnd::Stopped(reason);
     }
@@ -177,13 +176,13 @@ fn search_by_plan(
         && graph::has_liveness(exe)
     {
         let answer = if cx.has_lazy_faults() {
-            whole = new_locals(false, simplify, &told);
+            whole = new_locals(false, simplify, &sticky);
             graph::check(cx, Context { locals: &whole, ..cx }, exe, fairness)?
         } else {
             graph::check(cx, cx, exe, fairness)?
         };
         // Where a step was left out because of a limit, the rest of the graph says nothing.
-        match (answer, told.told()) {
+        match (answer, sticky.first_reason()) {
             (graph::Answer::Stopped(reason), _) | (_, Some(reason)) => {
                 explored.end = SearchEnd::Stopped(reason);
                 is_finite = true;
@@ -200,11 +199,17 @@ fn search_by_plan(
     Ok((report, survey))
 }
 
-/// The reductions that a search uses.
-fn reductions_of(exe: &Executable, options: &ProveOptions) -> Reductions {
-    let is_whole = options.order == Order::Breadth && options.bounds == SearchBounds::default();
-    let lazy_faults = options.reductions.lazy_faults && is_whole;
-    Reductions { lazy_faults, ..options.reductions }.over(exe)
+/// A breadth-first search that also says what it reached. When something breaks, that is only part of it.
+///
+/// # Errors
+/// As [`prove`](super::prove()).
+pub fn survey(
+    exe: &Arc<Executable>,
+    options: &ProveOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<(ProveReport, Survey), InternalError> {
+    search(exe, options, observer, cancel, Some(Notes::default()))
 }
 
 fn unlocked<T>(mutex: Mutex<T>) -> T {
@@ -216,7 +221,7 @@ fn allowed_transitions(explored: &Explored) -> u64 {
     16 * explored.tally.n_transitions + 50_000_000
 }
 
-/// The way to a violation that is so deep; of any depth, where the search has counted otherwise: with steps folded, a way has
+/// The run to a violation of that depth; of any depth, where the search has counted otherwise: with merged steps, a run has
 /// more steps than the search has layers.
 fn witness(
     cx: Context<'_>,
@@ -227,20 +232,20 @@ fn witness(
     let allowance = Allowance { depth, most: None, transitions: allowed_transitions(&explored) };
     // Where steps were put off, the shortest way may be behind many more configurations: so many, and no more.
     let found = match (cx.reach, counterexample::shortest(cx, allowance)?) {
-        (Some(_), Found::Way { steps, tally, depth, is_shortest }) => {
+        (Some(_), Found::Path { steps, tally, depth, is_shortest }) => {
             let most = if is_shortest { 4 * tally.n_configurations + 100_000 } else { 0 };
             let allowance = Allowance { depth, most: Some(most), ..allowance };
             match counterexample::shortest(Context { reach: None, ..cx }, allowance)? {
-                found @ Found::Way { .. } => found,
+                found @ Found::Path { .. } => found,
                 Found::Stopped(_) | Found::TooMany | Found::Nothing => {
-                    Found::Way { steps, tally, depth, is_shortest: false }
+                    Found::Path { steps, tally, depth, is_shortest: false }
                 }
             }
         }
         (_, found) => found,
     };
     match found {
-        Found::Way { steps, tally, depth, is_shortest } => {
+        Found::Path { steps, tally, depth, is_shortest } => {
             // Its figures do not depend on threads.
             explored.tally = tally;
             explored.depth = depth;

@@ -54,9 +54,9 @@ pub struct ProveStatistics {
     /// Steps looked at, one for each different outcome; likewise.
     pub n_transitions: u64,
     /// Steps to the configuration farthest from the beginning; a step together with the confluent sends and drops that it was
-    /// folded with is one.
+    /// merged with is one.
     pub depth: u64,
-    /// Configurations in which nobody can step.
+    /// Terminal configurations.
     pub n_ends: u64,
     /// Messages in the fullest inbox.
     pub largest_inbox: u32,
@@ -101,7 +101,7 @@ pub enum Covered {
 pub struct Saved {
     /// Different local states with variables, or parts of them, that are not read again.
     pub n_dead: u64,
-    /// Different local states with payloads, or parts of them, that nobody takes.
+    /// Different local states with payloads, or parts of them, that are never read.
     pub n_unread: u64,
     /// Different local states with collections out of order, where there is none.
     pub n_unordered: u64,

@@ -1,5 +1,5 @@
-//! A reason to stop that was told once stays. Whoever was told has left something out, and a limit of memory may be met for a
-//! moment only, while one step with very many outcomes is worked out: what comes after must not take the rest for all.
+//! A stop signal that stays set. Whatever saw the signal has left something out, and a limit of memory may be exceeded only for a
+//! moment, while one step with very many outcomes is computed: later phases must not take the rest for everything.
 
 use std::sync::OnceLock;
 
@@ -15,8 +15,8 @@ impl<'a> StickyCancel<'a> {
         StickyCancel { cancel, first: OnceLock::new() }
     }
 
-    /// What was told, if anybody asked when there was something to tell.
-    pub fn told(&self) -> Option<StopReason> {
+    /// The first reason that was given, if there was one.
+    pub fn first_reason(&self) -> Option<StopReason> {
         self.first.get().cloned()
     }
 }
@@ -30,7 +30,7 @@ impl Cancel for StickyCancel<'_> {
                 Some(StopReason::Interrupted)
             }
             Some(reason) => Some(self.first.get_or_init(|| reason).clone()),
-            None => self.told(),
+            None => self.first_reason(),
         }
     }
 
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_told_stays() {
+    fn the_first_reason_stays() {
         let n_asked = AtomicU32::new(0);
         let memory = StopReason::Memory { bytes: 7 };
         let cancel = || match n_asked.fetch_add(1, Ordering::Relaxed) {
@@ -54,11 +54,11 @@ mod tests {
             3 => Some(StopReason::Interrupted),
             _ => None,
         };
-        let told = StickyCancel::new(&cancel);
-        assert_eq!((told.reason(), told.told()), (None, None));
-        assert_eq!(told.reason(), Some(memory.clone()));
-        assert_eq!(told.reason(), Some(memory.clone()));
-        assert_eq!(told.reason(), Some(StopReason::Interrupted));
-        assert_eq!(told.told(), Some(memory));
+        let cancel = StickyCancel::new(&cancel);
+        assert_eq!((cancel.reason(), cancel.first_reason()), (None, None));
+        assert_eq!(cancel.reason(), Some(memory.clone()));
+        assert_eq!(cancel.reason(), Some(memory.clone()));
+        assert_eq!(cancel.reason(), Some(StopReason::Interrupted));
+        assert_eq!(cancel.first_reason(), Some(memory));
     }
 }

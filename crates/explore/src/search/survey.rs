@@ -1,18 +1,14 @@
-//! What a search reached, for those who compare engines: where machines stand, where monitors stand together, and the
-//! configurations in which nobody can step. As the search tells them apart, that is: without what its reductions leave out.
+//! What a search reached, for comparisons of engines: local states of machines, joint states of monitors, and terminal
+//! configurations; all after reduction.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use allways_machine::{Executable, Local, Store};
-use allways_run::{Cancel, InstanceId, Observer};
+use allways_machine::{Local, Store};
+use allways_run::InstanceId;
 
 use super::local::states::{LocalStateId, LocalStates, Owner};
 use super::lock;
-use super::options::ProveOptions;
-use super::prove::search;
-use super::report::ProveReport;
-use crate::error::InternalError;
 
 /// See the module. Values are those of the store.
 #[derive(Default)]
@@ -23,7 +19,7 @@ pub struct Survey {
     pub store: Store,
 }
 
-/// A configuration in which nobody can step: machines and monitors.
+/// A terminal configuration: machines and monitors.
 pub type End = (Vec<(InstanceId, Local)>, Vec<Local>);
 
 /// Taken while the search goes on, by all threads.
@@ -75,17 +71,4 @@ impl Notes {
             store: locals.kernel.store().clone(),
         }
     }
-}
-
-/// A breadth-first search that also says what it reached. When something breaks, that is only part of it.
-///
-/// # Errors
-/// As [`prove`](super::prove()).
-pub fn survey(
-    exe: &Arc<Executable>,
-    options: &ProveOptions,
-    observer: &dyn Observer,
-    cancel: &dyn Cancel,
-) -> Result<(ProveReport, Survey), InternalError> {
-    search(exe, options, observer, cancel, Some(Notes::default()))
 }

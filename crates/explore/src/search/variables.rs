@@ -1,10 +1,10 @@
-//! Bounds on variables: numbers that count for ever, as those of requests do, leave a program without end of configurations. Under a
-//! bound, configurations beyond it are not looked at, and the verdict says so.
+//! Bounds on variables: a counter that never stops, such as a request number, gives a program infinitely many configurations. Under a
+//! bound, configurations beyond it are not explored, and the verdict says so.
 //!
-//! What is measured of a variable is what people see grow (`size`): no number in it is beyond the bound, and no sequence, set or map
-//! in it has more elements; of `sizeof(variable)`, only the latter. Variables of machines can be bounded, and parameters and locals of
-//! their functions, which count while the function runs. Monitors cannot: they listen, and what would be cut off of them is a step
-//! of some machine.
+//! A variable is measured as in reports of growth (`size`): no number in it exceeds the bound, and no sequence, set or map
+//! in it has more elements; for `sizeof(variable)`, only the latter. Variables of machines can be bounded, and parameters and locals of
+//! their functions, which count while the function runs. Monitors cannot: they only observe, and the step that would be cut off is that
+//! of a machine.
 
 use allways_base::Symbol;
 use allways_machine::{Executable, Local, Pending, Status, Store, Value};

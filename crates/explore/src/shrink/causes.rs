@@ -1,8 +1,8 @@
 //! What led to the end of a run: its causes, step by step, backwards.
 //!
-//! A step depends on who moves and changes whom it reaches: the mover, the target of its message, a machine that it makes, monitors that
-//! hear of it, a channel of the network. Going back from the last step, a step counts if it changed somebody who matters; then
-//! whoever it depends on matters as well. What is left breaks the same, unless somebody who no longer matters gets in
+//! A step depends on what moves and changes what it reaches: the mover, the target of its message, a machine that it makes, monitors that
+//! hear of it, a channel of the network. Going back from the last step, a step counts if it changed a party that matters; then
+//! the parties it depends on matter as well. What is left violates the same property, unless a party that no longer matters gets in
 //! the way, so it is a candidate like any other. One run finds it, however long the way is.
 
 use allways_machine::{Kernel, Note, Recorder, Scene};
@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::Step;
 
-/// Who can matter.
+/// What can matter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Party {
     Machine(InstanceId),
@@ -20,7 +20,7 @@ enum Party {
     Channel { source: InstanceId, target: InstanceId },
 }
 
-/// Whom a step changes.
+/// What a step changes.
 struct Changes {
     is_delayed: bool,
     changed: Vec<Party>,
@@ -43,7 +43,7 @@ impl Recorder for Changes {
     }
 }
 
-/// On whom a step depends.
+/// What a step depends on.
 fn mover(choice: Choice) -> Option<Party> {
     match choice {
         Choice::Machine(machine) | Choice::Crash(machine) => Some(Party::Machine(machine)),

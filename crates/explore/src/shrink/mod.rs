@@ -33,7 +33,7 @@ pub(crate) fn same_place(a: &Violation, b: &Violation) -> bool {
 /// A step with the answers to its data choices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
-    /// Who moves.
+    /// What moves.
     choice: Choice,
     answers: Vec<u32>,
 }
@@ -109,7 +109,7 @@ pub(crate) fn shrink(
     kernel.bound_choices(limit as u64);
     let mut test = |kernel: &mut Kernel, candidate: &[Step]| {
         follow(kernel, candidate, &mut Silent);
-        // These show only when nobody can step any more: let the rest run out.
+        // These show only in terminal configurations: let the rest run out.
         while wants_end && kernel.is_running() && kernel.schedule().len() < limit {
             let Some(choice) = kernel.nth_enabled(0) else { break };
             let mut zeros = Given { answers: &[], at: 0 };

@@ -16,18 +16,19 @@ use super::steps::MemoSteps;
 use super::{liveness, steps};
 use crate::error::InternalError;
 use crate::liveness::Fairness;
+use crate::search::context::{Context, Explored, SearchEnd, Tally};
 use crate::search::counterexample::{self, StepName};
 use crate::search::growth::Clock;
 use crate::search::liveness::graph;
 use crate::search::local::states::{Cut, LocalStateId, LocalStates, Owner};
 use crate::search::lock;
-use crate::search::options::{Order, ProveOptions, Reductions, SearchBounds, StoreKind};
-use crate::search::order::breadth::{Context, Explored, SearchEnd, Tally};
+use crate::search::options::{ProveOptions, SearchBounds, StoreKind};
 use crate::search::prove as explicit;
 use crate::search::reduce::data_independence::{self, Attempt};
 use crate::search::report::Covered;
 use crate::search::stop::StickyCancel;
 use crate::search::survey::{Notes, Survey};
+use crate::search::{Order, Reductions};
 
 /// Recursion goes down the levels, and at each of them down again.
 const STACK_BYTES: usize = 1 << 30;
@@ -91,7 +92,7 @@ fn search(
 ) -> Result<(SymbolicReport, Survey), InternalError> {
     data_independence::refine(
         exe,
-        data_independence::applies(&options.search),
+        data_independence::applies(exe, &options.search),
         cancel,
         |Attempt { plan, cancel, .. }| {
             let search = ProveOptions { data: plan, ..options.search.clone() };
@@ -202,9 +203,9 @@ fn run(
         choose_counts: has_liveness || !exe.network.is_default(),
         broadcasts: false,
     };
-    let told = StickyCancel::new(cancel);
+    let sticky = StickyCancel::new(cancel);
     let shows = AtomicBool::new(false);
-    let patience = Patience { told: &told, cancel, shows: &shows };
+    let patience = Patience { sticky: &sticky, cancel, shows: &shows };
     let mut locals = LocalStates::new(exe, search.limits, search.bounds, false, simplify, false, &patience);
     locals.max_choices = search.max_choices;
     locals.set_data(search.data.clone());
@@ -216,7 +217,7 @@ fn run(
         reach: None,
         notes: notes.as_ref(),
         observer,
-        cancel: &told,
+        cancel: &sticky,
     };
     let stopped = RefCell::new(None);
     let mut engine = Engine {
@@ -235,7 +236,7 @@ fn run(
     let mut counterexample = None;
     let mut seen = None;
     explored.end = match end {
-        End::Exhausted => match told.told() {
+        End::Exhausted => match sticky.first_reason() {
             // A step was left out because of a limit.
             Some(reason) => SearchEnd::Stopped(reason),
             None => SearchEnd::Exhausted,
@@ -260,10 +261,10 @@ fn run(
     Ok((SymbolicReport { report, figures }, survey))
 }
 
-/// A reason to stop that was given once stays ([`Told`]). While a run is shown that ends in a violation, only the user stops
+/// A reason to stop that was given once stays ([`StickyCancel`]). While a run is shown that ends in a violation, only the user stops
 /// handlers: they were run before, and a violation that was found must not be lost.
 struct Patience<'a> {
-    told: &'a StickyCancel<'a>,
+    sticky: &'a StickyCancel<'a>,
     cancel: &'a dyn Cancel,
     shows: &'a AtomicBool,
 }
@@ -273,7 +274,7 @@ impl Cancel for Patience<'_> {
         if self.shows.load(Ordering::Relaxed) {
             return self.cancel.reason().filter(|reason| *reason == StopReason::Interrupted);
         }
-        self.told.reason()
+        self.sticky.reason()
     }
 }
 

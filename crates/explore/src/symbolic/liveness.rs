@@ -19,11 +19,12 @@ use super::path::{self, Goal, contains, start_of, start_set, state_vector, value
 use super::steps::CRASH_LABEL;
 use crate::error::InternalError;
 use crate::liveness::Fairness;
-use crate::search::counterexample::{Collect, StepName, differs, names};
+use crate::search::context::Context;
+use crate::search::counterexample::{StepName, differs, names};
 use crate::search::expand::{CRASH, Move};
 use crate::search::liveness::graph::repeat_lap;
 use crate::search::local::states::LocalStateId;
-use crate::search::order::breadth::Context;
+use crate::search::successors::Collect;
 
 pub(crate) enum Failure {
     Halt(Halt),

@@ -8,9 +8,9 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::search::context::Context;
 use crate::search::expand::{Expander, Move, Sink, Successor};
 use crate::search::local::states::{Cut, LocalStateId};
-use crate::search::order::breadth::Context;
 
 /// Walks, and steps of each.
 const N_WALKS: usize = 100;

@@ -9,9 +9,10 @@ use allways_mdd::{Halt, Node};
 
 use super::engine::Search;
 use super::steps::BROKEN;
-use crate::search::counterexample::{Collect, same};
+use crate::search::counterexample::same;
 use crate::search::expand::Move;
 use crate::search::local::states::LocalStateId;
+use crate::search::successors::Collect;
 
 /// Operations on diagrams after which layers are given up.
 const LAYER_OPERATIONS: u64 = 20_000_000;

@@ -12,13 +12,13 @@ use allways_p::hir::Temperature;
 use allways_run::StopReason;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::search::context::{Context, Cuts};
 use crate::search::expand::Expander;
-use crate::search::local::memo::{
+use crate::search::local::entries::{
     ActEntry, ActKind, Crash, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN,
 };
 use crate::search::local::states::{LocalStateId, Owner};
 use crate::search::lock;
-use crate::search::order::breadth::{Context, Cuts};
 
 /// The machine of the slot does not exist; the network of the slot is empty.
 pub(crate) const ABSENT: u32 = 0;

@@ -2,7 +2,7 @@
 //!
 //! What schedule number i does depends on the seed, the options and i alone. Threads take blocks of consecutive
 //! numbers; a violation in schedule i cancels only larger numbers, and blocks are merged in order, so the answer,
-//! the figures and the coverage are those of a single thread, unless somebody stops the search early.
+//! the figures and the coverage are those of a single thread, unless the search is stopped early.
 //!
 //! The length of schedules, which some strategies want to know, is learnt from the first [`N_CALIBRATION`] schedules;
 //! these are run one after the other before any other.
@@ -15,7 +15,7 @@ use allways_machine::{Executable, Kernel};
 use allways_run::{Bound, Cancel, Guarantee, Observer, Progress, Schedule, StopReason, Verdict};
 
 use super::crash::Crashes;
-use super::finish;
+use super::finish::{self, RawFinding};
 use super::options::CheckOptions;
 use super::report::{Report, Statistics};
 use super::rng;
@@ -24,10 +24,8 @@ use super::strategy::{Plan, ScheduleFairness, Strategy, StrategyKind};
 use crate::coverage::Coverage;
 use crate::error::InternalError;
 use crate::liveness;
-use crate::liveness::Break;
 use crate::liveness::Fairness;
 use crate::liveness::heat::{Heat, Watch};
-use crate::shrink::same_place;
 
 /// Schedules from which the length of the rest is learnt.
 const N_CALIBRATION: u64 = 8;
@@ -35,7 +33,7 @@ const N_CALIBRATION: u64 = 8;
 const FIRST_LENGTH: u64 = 64;
 /// Schedules that a thread takes at a time.
 const BLOCK: u64 = 32;
-/// Places of violations that are told apart when told to go on.
+/// Places of violations that are distinguished when exploration continues after the first.
 const MAX_FINDINGS: usize = 64;
 /// The first so many schedules, and one in the square of it later, search for certain liveness violations without
 /// regard to price when the step bound cuts them.
@@ -69,37 +67,12 @@ pub fn check(
     merger.report(exe, options, cancel)
 }
 
-/// A violation as it was found.
-#[derive(Clone, Debug)]
-pub(crate) struct RawFinding {
-    pub index: u64,
-    pub strategy: StrategyKind,
-    pub violation: Box<allways_run::Violation>,
-    pub schedule: Schedule,
-    pub loop_start: Option<usize>,
-    pub n_schedules: u64,
-}
-
-impl RawFinding {
-    fn new(index: u64, strategy: StrategyKind, run: &Schedule, found: Break) -> Self {
-        let mut schedule = run.clone();
-        schedule.choices.extend(found.more);
-        let loop_start = found.n_lap.map(|n_lap| schedule.len() - n_lap);
-        RawFinding { index, strategy, violation: found.violation, schedule, loop_start, n_schedules: 1 }
-    }
-
-    /// Whether both broke the same property in the same place.
-    fn is_same(&self, other: &RawFinding) -> bool {
-        same_place(&self.violation, &other.violation)
-    }
-}
-
 struct Shared<'a> {
     exe: &'a Arc<Executable>,
     options: &'a CheckOptions,
     observer: &'a dyn Observer,
     cancel: &'a dyn Cancel,
-    /// The first schedule that nobody has taken.
+    /// The first schedule that no thread has taken.
     next: AtomicU64,
     /// The smallest schedule known to be violated.
     best: AtomicU64,

@@ -15,7 +15,7 @@ pub(crate) struct Crashes {
     length: u64,
     /// Machines seen so far, in order of creation.
     n_seen: usize,
-    /// Who crashes, and before which step.
+    /// Which machines crash, and before which step.
     planned: Vec<(InstanceId, u64)>,
 }
 
@@ -32,7 +32,7 @@ impl Crashes {
         self.planned.clear();
     }
 
-    /// Who crashes now, if anybody.
+    /// The machine that crashes now, if any.
     pub fn next(&mut self, kernel: &Kernel, strategy: &mut dyn Strategy) -> Option<InstanceId> {
         if strategy.enumerates_crashes() {
             let n = kernel.crashes().count() as u32;

@@ -11,16 +11,40 @@ use allways_run::{
     ViolationKind,
 };
 
-use super::check::RawFinding;
 use super::options::CheckOptions;
 use super::report::Finding;
 use super::strategy::StrategyKind;
 use crate::error::InternalError;
 use crate::liveness::Fairness;
 use crate::liveness::heat::{Heat, StepHeat, standing};
-use crate::liveness::{self, Search};
+use crate::liveness::{self, Break, Search};
 use crate::shrink::same_place;
 use crate::shrink::{Shrinker, Step, follow, schedule_of, shrink, steps_of};
+
+/// A violation as it was found.
+#[derive(Clone, Debug)]
+pub(crate) struct RawFinding {
+    pub index: u64,
+    pub strategy: StrategyKind,
+    pub violation: Box<Violation>,
+    pub schedule: Schedule,
+    pub loop_start: Option<usize>,
+    pub n_schedules: u64,
+}
+
+impl RawFinding {
+    pub fn new(index: u64, strategy: StrategyKind, run: &Schedule, found: Break) -> Self {
+        let mut schedule = run.clone();
+        schedule.choices.extend(found.more);
+        let loop_start = found.n_lap.map(|n_lap| schedule.len() - n_lap);
+        RawFinding { index, strategy, violation: found.violation, schedule, loop_start, n_schedules: 1 }
+    }
+
+    /// Whether both broke the same property in the same place.
+    pub fn is_same(&self, other: &RawFinding) -> bool {
+        same_place(&self.violation, &other.violation)
+    }
+}
 
 pub(crate) fn finish(
     exe: &Arc<Executable>,

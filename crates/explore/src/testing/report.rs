@@ -8,7 +8,7 @@ use crate::coverage::Coverage;
 #[derive(Clone, Debug)]
 pub struct Report {
     pub verdict: Verdict,
-    /// The violations, by schedule number: at most one, except when told to go on. The verdict has the first.
+    /// The violations, by schedule number: at most one, unless exploration continues after the first. The verdict has the first.
     pub findings: Vec<Finding>,
     pub statistics: Statistics,
     pub coverage: Coverage,

@@ -3,7 +3,7 @@
 //! What a machine does in a step depends on itself alone, and so does what a receiver does with a message and what a
 //! monitor does with an observation. A search that remembers these parts puts the global step together from them.
 //! Here the kernel runs each part by the code of the whole step, on a configuration of one machine: what the machine
-//! observes is handed out instead of being told to monitors, what it sends to others stays in its pending effect, and
+//! observes is returned instead of being delivered to monitors, what it sends to others stays in its pending effect, and
 //! at a data choice it pauses, so that each answer can be tried from there.
 
 use allways_base::Idx;
@@ -64,7 +64,7 @@ impl Kernel<'_> {
 
     /// Starts the monitors, which is how the first step begins.
     pub fn start_monitors_alone<R: Recorder>(&mut self, recorder: &mut R) {
-        Stepping { kernel: self, oracle: &mut nobody, recorder }.start_monitors();
+        Stepping { kernel: self, oracle: &mut no_choice, recorder }.start_monitors();
     }
 
     /// Begins a machine that was just made.
@@ -126,7 +126,8 @@ impl Kernel<'_> {
     ) {
         self.clear_configuration();
         self.conf.monitors[monitor as usize].clone_from(local);
-        Stepping { kernel: self, oracle: &mut nobody, recorder }.run_monitor(monitor, Input::Handle(message));
+        Stepping { kernel: self, oracle: &mut no_choice, recorder }
+            .run_monitor(monitor, Input::Handle(message));
         self.settle();
     }
 
@@ -141,7 +142,7 @@ impl Kernel<'_> {
         self.add_machine(machine, local.interface);
         self.conf.locals[machine.index()].clone_from(local);
         self.apart = Some(Apart::default());
-        let mut oracle: fn(DataPoint) -> u32 = nobody;
+        let mut oracle: fn(DataPoint) -> u32 = no_choice;
         act(&mut Stepping { kernel: self, oracle: &mut oracle, recorder });
         self.settle();
         let apart = self.apart.take().unwrap_or_default();
@@ -158,7 +159,7 @@ impl Kernel<'_> {
 }
 
 /// Is never asked: choices pause.
-fn nobody(_: DataPoint) -> u32 {
+fn no_choice(_: DataPoint) -> u32 {
     0
 }
 

@@ -75,7 +75,7 @@ impl Kernel<'_> {
 
 impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     /// A message is sent to another machine over a network that delays or loses. What the target does at once, if it can.
-    pub(super) fn hand_over(
+    pub(super) fn put_in_flight(
         &mut self,
         sender: InstanceId,
         target: InstanceId,
@@ -88,7 +88,14 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
         }
         let Kernel { exe, store, conf, .. } = &mut *self.kernel;
         let order = |a: Message, b: Message| -> Ordering { compare_messages(exe, store, a, b) };
-        conf.network.hand_over(exe.network.model, sender, target, message, Copies::needed(n_copies), order);
+        conf.network.put_in_flight(
+            exe.network.model,
+            sender,
+            target,
+            message,
+            Copies::needed(n_copies),
+            order,
+        );
         if let Some(at) = conf.network.position(sender, target) {
             self.kernel.refresh_channels(at);
         }

@@ -44,7 +44,7 @@ impl Kernel<'_> {
         oracle: &mut O,
         recorder: &mut R,
     ) {
-        // That nobody could move was said of what is known of inboxes.
+        // That no machine can move was decided from the known part of inboxes.
         self.outcome = Outcome::Running;
         let mut stepping = Stepping { kernel: self, oracle, recorder };
         if let Some(input) = stepping.arrive(machine, machine, message) {

@@ -1,6 +1,6 @@
 //! Who may send to whom: the queuing architecture of a test.
 //!
-//! Machines are told apart by their *creation site*: the `new` that makes them, in a machine of some site. The main
+//! Machines are distinguished by their *creation site*: the `new` that makes them, in a machine of some site. The main
 //! machine is site 0. References are followed through registers, fields, payloads, parts of tuples and collections,
 //! calls, raised events and `receive`; see `flow`. The answer contains every pair that some run shows. It may contain more,
 //! but not less: reductions that leave out sends rely on it.
@@ -135,7 +135,7 @@ impl Topology {
         self.carried.get(&(from, to)).into_iter().flatten().copied()
     }
 
-    /// Whether machines of a site may use `this`, so that they know their own name without being told.
+    /// Whether machines of a site may use `this`, so that they know their own name without receiving it.
     pub fn names_itself(&self, site: u32) -> bool {
         self.naming_itself.contains(&site)
     }

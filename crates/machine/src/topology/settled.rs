@@ -79,7 +79,7 @@ fn is_local(op: &Op) -> bool {
         | Op::Fail { .. }
         | Op::Print { .. }
         | Op::PrintFormat { .. } => true,
-        // Monitors make no choices, and have nobody to talk to.
+        // Monitors make no choices, and send to no machine.
         Op::Flip { .. }
         | Op::Choose { .. }
         | Op::Send { .. }

@@ -1,7 +1,7 @@
 //! What a variable may hold, as far as the topology asks: machine references and events.
 //!
 //! Values are copied, never shared, so a value is a tree without aliases: references and events at the node itself, and
-//! what lies below it by part. Parts of collections are not told apart. Below [`MAX_DEPTH`] everything is one heap
+//! what lies below it by part. Parts of collections are not distinguished. Below [`MAX_DEPTH`] everything is one heap
 //! (`any` can nest without end).
 
 use std::collections::{BTreeMap, BTreeSet};

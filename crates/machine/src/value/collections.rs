@@ -292,7 +292,7 @@ impl Store {
         Ok(seq)
     }
 
-    /// The how-manieth element of a sequence or set, or key of a map, in order of enumeration.
+    /// The n-th element of a sequence or set, or key of a map, in order of enumeration.
     pub fn nth(&self, collection: Value, n: usize) -> Option<Value> {
         match collection.view() {
             View::Node(Kind::Seq, id) => self.parts(id).get(n).copied(),

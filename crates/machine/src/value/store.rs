@@ -244,7 +244,7 @@ impl Store {
         }
     }
 
-    /// Reports that the numbers of all atoms in a value have to be told apart.
+    /// Reports that the numbers of all atoms in a value have to be distinguished.
     pub(crate) fn need_numbers_in(&self, value: Value) {
         match value.view() {
             View::Atom(class, _) => self.need_numbers(class),
@@ -255,7 +255,7 @@ impl Store {
         }
     }
 
-    /// Reports where numbers of an atom's class have to be told apart, so that comparing it with a number has one answer.
+    /// Reports where numbers of an atom's class have to be distinguished, so that comparing it with a number has one answer.
     pub(crate) fn need_cut(&self, atom: Value, at: i64) {
         if let (View::Atom(class, _), Some(plan)) = (atom.view(), &self.data) {
             plan.need_cut(class, at);
@@ -565,7 +565,7 @@ impl Store {
         }
     }
 
-    /// An atom and a number are equal only if they are told apart too little.
+    /// An atom and a number are equal only if they are distinguished too little.
     fn eq_atom(&self, atom: Value, x: u32, n: i64) -> bool {
         self.need_cut(atom, n);
         self.need_cut(atom, n.saturating_add(1));

@@ -55,7 +55,7 @@ pub(crate) fn check(
 /// take a time that grows with the square of its size.
 const MAX_COMPARED: usize = 1_000_000;
 
-/// After that many errors, or that many milder reports, the rest of them is not told.
+/// After that many errors, or that many milder reports, the rest is not reported.
 const MAX_REPORTS: usize = 2000;
 
 /// Where a function's code is. Parameters and locals are resolved from here.
@@ -191,7 +191,7 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error(code, span, message));
     }
 
-    /// A name, for messages: cut where nobody reads on.
+    /// A name, for messages: cut to a readable length.
     fn text(&self, symbol: Symbol) -> &str {
         crate::types::short(self.symbols.text(symbol))
     }

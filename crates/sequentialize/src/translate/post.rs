@@ -86,8 +86,8 @@ impl Translator<'_> {
                 let zero = self.build.int(0);
                 out.push(self.build.assign(vec![(name, zero)]));
             } else if Some(name) == self.joined {
-                let nobody = self.build.int(-1);
-                out.push(self.build.assign(vec![(name, nobody)]));
+                let no_task = self.build.int(-1);
+                out.push(self.build.assign(vec![(name, no_task)]));
             } else {
                 let choice = self.build.havoc(&[name]);
                 out.push(self.mark(choice, id, Role::Choice));
@@ -171,7 +171,7 @@ impl Translator<'_> {
                     kept.push((saved, end));
                     promised.push((end, next, copy));
                 } else {
-                    // Nobody but this post looks at the promise, so a local will do.
+                    // Only this post reads the promise, so a local will do.
                     let text = self.build.program.text(end).to_owned();
                     let local = self.helper(frame, &format!("local.{text}"), ty);
                     promised.push((local, next, copy));

@@ -1,5 +1,5 @@
 //! Random programs in which somebody tells all its peers the same, in a loop. In most the order can be seen, in one way each ([`Sight`]):
-//! a monitor hears who is told first, somebody else sends to the peers because one of them was told, the loop leaves somebody out, and
+//! a monitor observes the order, another machine sends to the peers because one of them was reached, the loop leaves a peer out, and
 //! so on. Peers have numbers and are put into the collection in any order, and something is claimed of one number that is true of all
 //! orders but some; so whoever looks at one order only misses something there. For each condition under which broadcasts have no
 //! order there is a way that needs it.
@@ -9,27 +9,27 @@ use crate::random::Random;
 /// How the order may be seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sight {
-    Nobody,
+    Unobserved,
     /// A monitor hears of the sends.
     Monitor,
-    /// Who is told makes others send to the peers: a second one of those who tell, another machine that is there always,
+    /// A receiver makes others send to the peers: a second sender, another machine that is there always,
     /// sometimes or never, the main one, the peers themselves.
     SecondLead,
     Rogue(&'static str),
     Main,
     Peers,
-    /// A peer that was not told yet sends to itself, after something that may come after another was told.
+    /// A peer that was not reached yet sends to itself, after something that may come after another was reached.
     Itself,
     /// The same with what it does on an empty inbox.
     EmptyInbox,
-    /// Who tells is one of those told.
+    /// The sender is one of the receivers.
     LeadItself,
     /// The variable of the loop is looked at after it; another one; a field; another place of the collection.
     Variable,
     Last,
     LastField,
     First,
-    /// What is sent depends on the place, on who was told before, on another collection.
+    /// What is sent depends on the position, on who received before, on another collection.
     Counter,
     Previous,
     Marks,
@@ -43,30 +43,30 @@ enum Sight {
 }
 
 const SIGHTS: [Sight; 27] = [
-    Sight::Nobody,
+    Sight::Unobserved,
     Sight::Monitor,
     Sight::SecondLead,
     Sight::Rogue("aide = new Rogue(mark);"),
     Sight::Rogue("if ($) { aide = new Rogue(mark); }"),
     Sight::Rogue("if (sizeof(peers) > 9) { aide = new Rogue(mark); }"),
-    Sight::Nobody,
+    Sight::Unobserved,
     Sight::Main,
     Sight::Peers,
     Sight::Itself,
     Sight::EmptyInbox,
-    Sight::Nobody,
+    Sight::Unobserved,
     Sight::LeadItself,
     Sight::Variable,
     Sight::Last,
     Sight::LastField,
     Sight::First,
-    Sight::Nobody,
+    Sight::Unobserved,
     Sight::Counter,
     Sight::Previous,
     Sight::Marks,
     Sight::LaterOrNot,
     Sight::Later,
-    Sight::Nobody,
+    Sight::Unobserved,
     Sight::Steps,
     Sight::ThirdParty,
     Sight::Call,
@@ -158,22 +158,22 @@ pub fn broadcasts(seed: u64) -> String {
     };
     let on_tell = match sight {
         Sight::SecondLead => {
-            format!("assert !(id == {id} && got == 0 && t.n == 3), \"told by the other first\";")
+            format!("assert !(id == {id} && got == 0 && t.n == 3), \"reached by the other first\";")
         }
         Sight::Counter | Sight::Marks => format!("assert !(id == {id} && t.n == 0), \"first\";"),
         Sight::Previous => format!("assert !(id == {id} && t.who == null), \"first\";"),
         Sight::LaterOrNot | Sight::Later | Sight::Steps => format!("assert id != {id}, \"not left out\";"),
         Sight::Itself => "send hub, eTold, (id = id, is_ready = got > 0);".to_owned(),
         Sight::EmptyInbox => "send hub, eTold, (id = id, is_ready = false);".to_owned(),
-        Sight::Nobody => match random.below(4) {
-            0 => format!("assert !(id == {id} && got > 0), \"told twice\";"),
+        Sight::Unobserved => match random.below(4) {
+            0 => format!("assert !(id == {id} && got > 0), \"reached twice\";"),
             _ => String::new(),
         },
         _ => String::new(),
     };
     let on_self = match sight {
         Sight::Rogue(_) | Sight::Main | Sight::Peers => {
-            format!("assert !(id == {id} && got == 0), \"not told yet\";")
+            format!("assert !(id == {id} && got == 0), \"not reached yet\";")
         }
         _ => String::new(),
     };
@@ -187,7 +187,7 @@ pub fn broadcasts(seed: u64) -> String {
         Sight::LeadItself => "assert n == 0, \"answered before\";",
         _ => "",
     };
-    // Hello of the one comes after another was told, and then it was not told before it was ready; or it comes twice.
+    // Hello of the one comes after another was reached, and then it was not reached before it was ready; or it comes twice.
     let on_told = match sight {
         Sight::Itself => format!("assert !(t.id == {id} && is_late && t.is_ready), \"late\"; is_any = true;"),
         _ => "is_any = true;".to_owned(),
@@ -199,7 +199,7 @@ pub fn broadcasts(seed: u64) -> String {
         }
         _ => String::new(),
     };
-    let limit = if sight == Sight::Nobody && random.chance(40) { random.between(4, 30) } else { 50 };
+    let limit = if sight == Sight::Unobserved && random.chance(40) { random.between(4, 30) } else { 50 };
     let (spec, test) = match sight {
         Sight::Monitor if random.chance(80) => ("eTell, eBorn", format!("assert Ear in {ALL}")),
         Sight::Monitor => ("eTell, eBorn", ALL.to_owned()),

@@ -57,7 +57,7 @@ pub fn chatter(seed: u64) -> String {
                     match random.below(6) {
                         0 => format!("defer e{event};"),
                         1 => format!("ignore e{event};"),
-                        // An entry function would run again, and with a payload that nobody gives.
+                        // An entry function would run again, and with a payload that is not given.
                         2 if n_states == 2 && other == "B" => format!("on e{event} goto {other};"),
                         _ => format!("on e{event} do {{ }}"),
                     }

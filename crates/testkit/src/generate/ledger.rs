@@ -156,7 +156,7 @@ impl Program {
         out.push("machine Ledger {".into());
         out.push(format!("  var kept: {};", kept.text()));
         out.push(format!("  var other: {};", other.text()));
-        out.push("  var told: int;".into());
+        out.push("  var sum: int;".into());
         out.push("  start state Open {".into());
         self.handler(&mut out, &format!("on eRow do (p: {ROW})"), rows);
         self.handler(&mut out, "on eRead do (at: int)", reads);
@@ -222,7 +222,7 @@ impl Program {
     /// What was read shows in a field, or a monitor hears of it, or it breaks something.
     fn tell(&mut self) {
         match self.random.below(4) {
-            0 => self.line("told = (told * 2 + out) % 7;"),
+            0 => self.line("sum = (sum * 2 + out) % 7;"),
             1 => {
                 let k = self.random.between(1, 6);
                 self.line(format!("assert out != {k}, \"out\";"));

@@ -492,7 +492,7 @@ impl ProgramWriter<'_> {
         for other in at + 1..n_machines {
             let chance = if at == 0 { if other == 1 { 100 } else { 65 } } else { 25 };
             if self.random.chance(chance) {
-                // Before the first creation the main machine knows nobody else.
+                // Before the first creation the main machine knows no other machine.
                 let is_first = at == 0 && other == 1;
                 let reference = if is_first { "this" } else { *self.random.pick(&["this", "peer"]) };
                 let n = self.random.below(3);
@@ -542,7 +542,7 @@ impl ProgramWriter<'_> {
     /// How the role of a machine begins: by the last lines of its start entry's opening.
     fn beginning(&mut self, at: usize, lines: &mut Vec<String>) {
         let Some(role) = self.plan.machines[at].role else { return };
-        // A machine that knows nobody talks to itself.
+        // A machine that knows no other machine sends to itself.
         let peer = if at > 0 && self.plan.machines[at].constructor.is_none() { "this" } else { "peer" };
         match role {
             Role::Produces(event) => {

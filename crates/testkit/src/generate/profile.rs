@@ -136,7 +136,7 @@ pub const ALL: &[Profile] = &[
         opening_sends: (0, 2),
         ..MIXED
     },
-    // What reductions live on: machines made alike whose references go round, payloads that nobody takes.
+    // What reductions live on: machines made alike whose references go round, payloads that are never read.
     Profile {
         name: "alike",
         machines: (1, 1),

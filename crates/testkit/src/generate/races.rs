@@ -2,8 +2,8 @@
 //! round for ever. What is special is how rivals come to know whom they hit, and what else goes on meanwhile: for each condition
 //! under which steps may go first, alone, there is a [`Kind`] that needs it. Whoever leaves the condition out misses an order.
 //!
-//! Persistent sets need to know who can be told, made, woken or heard; chains, and the question whether every run ends, that all of a set
-//! step, which shows only where two pairs of rivals are in nobody's way; hand-overs, what can still be looked at, and what may crash or get lost.
+//! Persistent sets need to know which machines can be sent to, created, woken or observed; path compression, and the question whether every run ends, that all of a set
+//! step, which shows only where two races are independent of all others; confluent sends, what can still be observed, and what may crash or get lost.
 
 use crate::random::Random;
 
@@ -33,7 +33,7 @@ enum Kind {
     SaidLater,
     SaidByMade,
     HeardSends,
-    /// Somebody ticks for ever, in nobody's way: at once, if it is asked, or after others have gone on.
+    /// Somebody ticks for ever, independent of all others: at once, if it is asked, or after others have gone on.
     Ticks,
     TicksIfAsked,
     TicksLater,
@@ -42,7 +42,7 @@ enum Kind {
     IgnoredUntilReceived,
     /// Who is hit is about to do something that is heard.
     Busy,
-    /// After a send that nobody minds it is asked, and one answer breaks something.
+    /// After an independent send it is asked, and one answer breaks something.
     Fails,
     /// A message takes two ways, and another one the third.
     Triangle,

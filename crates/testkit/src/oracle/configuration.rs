@@ -21,7 +21,7 @@ pub enum Task {
     Begin(StmtId),
     /// Perform a statement: its operands are on the value stack.
     Finish(StmtId),
-    /// The condition of the how-manieth arm of an `if`, or of a `while`, is on the stack.
+    /// The condition of the n-th arm of an `if`, or of a `while`, is on the stack.
     Test(StmtId, usize),
     /// The head of a `while`.
     While(StmtId),

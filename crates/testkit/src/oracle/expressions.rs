@@ -200,7 +200,7 @@ impl Segment<'_> {
         })
     }
 
-    /// `choose` (6.14). Where only one answer is possible nobody is asked.
+    /// `choose` (6.14). Where only one answer is possible there is no choice.
     fn choose(&mut self, source: &Value) -> Result<Value, Fault> {
         if let Value::Int(n) = source {
             return match usize::try_from(*n) {

@@ -102,7 +102,7 @@ impl Segment<'_> {
         self.machine_mut(path).status = Status::Running;
         // The effect that the machine stands before concerns others: make it while all are in their places.
         match &status {
-            Status::Sending { target, message } => self.hand_over(path, target, message),
+            Status::Sending { target, message } => self.put_in_flight(path, target, message),
             Status::Creating { interface, payload } => self.create(path, *interface, payload.clone()),
             _ => {}
         }
@@ -136,7 +136,7 @@ impl Segment<'_> {
     }
 
     /// A message leaves its sender. One to oneself is in the inbox at once.
-    fn hand_over(&mut self, sender: &Path, target: &Path, message: &Message) {
+    fn put_in_flight(&mut self, sender: &Path, target: &Path, message: &Message) {
         if sender == target {
             return self.enqueue(target, message.clone());
         }

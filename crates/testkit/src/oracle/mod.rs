@@ -203,7 +203,7 @@ impl Search<'_> {
             self.quiescent(conf);
         }
         // The first step starts the program; before that nothing can go wrong. Afterwards anything can, at any time, also
-        // when nobody else has anything left to do.
+        // when no other machine has anything left to do.
         let crashing = conf.machines.iter().filter(|(_, local)| {
             !is_initial && local.status != Status::Halted && rules.crash.contains(&local.machine)
         });

@@ -136,7 +136,7 @@ impl<'t> File<'t> {
             states: Table { width: 0, places: Numbers::Small(Vec::new()), index: HashTable::new() },
             lines: "",
         };
-        // By slot: where its places begin. Place 0 is nobody.
+        // By slot: where its places begin. Place 0 is the absent machine.
         let mut starts = vec![1];
         let mut stage = 0;
         loop {
@@ -173,7 +173,7 @@ impl<'t> File<'t> {
         file.n_slots += file.machines.len() as u32;
         let n_places = file.places.len() as u32;
         if starts.len() > file.n_slots as usize {
-            return Err("a place of nobody".to_owned());
+            return Err("a place of an absent machine".to_owned());
         }
         starts.resize(file.n_slots as usize + 1, n_places + 1);
         let counts = [file.topology.len(), file.machines.len(), file.places.len()];

@@ -1,7 +1,7 @@
 //! What machines and monitors do where they stand, each by itself: the kernel works it out once for each place.
 //!
 //! A place is a number: that of the file, or a later one if the file does not have it, and then no state does. Whatever breaks or
-//! cannot be continued is kept as such; it counts when somebody makes that step.
+//! cannot be continued is kept as such; it counts when that step is taken.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -36,25 +36,25 @@ pub(crate) struct Head {
     pub receives: bool,
     /// It can make a step.
     pub moves: bool,
-    /// Slots that its step touches, if everybody is there.
+    /// Slots that its step touches, if all machines exist.
     pub touches: Vec<u32>,
     /// What it delivers to another machine: slot and message.
     pub deliver: Option<(u32, u32)>,
-    pub ways: Vec<Way>,
+    pub ways: Vec<Branch>,
     /// The slot of the machine that its step makes.
     pub creates: Option<u32>,
 }
 
 /// One way that a machine's own part of a step can go.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Way {
+pub(crate) struct Branch {
     pub end: End,
     pub observed: Observed,
     /// Slot and place.
     pub created: Option<(u32, u32)>,
 }
 
-/// Where somebody stands.
+/// A local state.
 #[derive(Clone)]
 struct Standing {
     slot: u32,
@@ -85,7 +85,7 @@ pub(crate) struct Places<'t> {
 
 impl<'t> Places<'t> {
     pub fn new(exe: &Arc<Executable>, file: &'t File<'t>, limits: Limits) -> Result<Self, String> {
-        // Whoever makes a machine has made those before it, which are in the file, too.
+        // The creator of a machine has made those before it, which are in the file, too.
         let is_there = |place: &str| place.parse().is_ok_and(|place: usize| place < file.machines.len());
         let machine = |path: &&str| {
             let machine = path.split('.').all(is_there).then(|| exe.instance_at(path))??;
@@ -147,7 +147,7 @@ impl<'t> Places<'t> {
 
     fn standing(&self, place: u32) -> Result<&Standing, String> {
         let standing = self.standing.get(place as usize).and_then(Option::as_ref);
-        standing.ok_or_else(|| "a place that nobody reaches".to_owned())
+        standing.ok_or_else(|| "a place that is never reached".to_owned())
     }
 
     /// What the file would say of a place that it does not have.
@@ -234,7 +234,7 @@ impl<'t> Places<'t> {
                     let ways = self.ways(slot, None, first, &Rc::default())?;
                     ways.into_iter().map(|(end, _)| Some((slot, end))).collect()
                 }
-                // No state has it, so nobody may make that step.
+                // No state has it, so that step must not be taken.
                 Err(why) => vec![Some((ABSENT, Err(why.into())))],
             };
         }
@@ -242,13 +242,13 @@ impl<'t> Places<'t> {
             head.touches.extend(observed.iter().map(|&(monitor, _)| monitor));
             for birth in &births {
                 let way = match birth {
-                    None => Way { end: end.clone(), observed: observed.clone(), created: None },
+                    None => Branch { end: end.clone(), observed: observed.clone(), created: None },
                     Some((slot, Ok(place))) => {
                         let created = Some((*slot, *place));
-                        Way { end: end.clone(), observed: observed.clone(), created }
+                        Branch { end: end.clone(), observed: observed.clone(), created }
                     }
                     Some((_, Err(why))) => {
-                        Way { end: Err(why.clone()), observed: observed.clone(), created: None }
+                        Branch { end: Err(why.clone()), observed: observed.clone(), created: None }
                     }
                 };
                 head.ways.push(way);
@@ -438,7 +438,7 @@ impl<'t> Places<'t> {
         }
     }
 
-    /// The number of where somebody stands.
+    /// The number of a local state.
     fn place(&mut self, slot: u32, mut local: Local, tail: &Tail) -> u32 {
         if local.status == Status::Halted {
             return GONE;

@@ -6,11 +6,11 @@
 //! the runs that do without them have the delegate that the file names. A state must come in the file after one that leads there, next to
 //! those that are met with it, so nothing is left over.
 //!
-//! Why that is a proof is told in `almost_sync` and `delegates`. What is checked of it here, at every state:
-//! - *Closure.* What the movers' steps touch is a set of machines and monitors. Whoever may send to a member and waits is a member; whoever
+//! Why that is a proof is explained in `almost_sync` and `delegates`. What is checked of it here, at every state:
+//! - *Closure.* What the movers' steps touch is a set of machines and monitors. A machine that may send to a member and waits is a member; one that
 //!   may send to a member and can step is a mover, and what its step touches is in the set. There is one mover from which all of that follows.
-//! - *Settled monitors* are touched by nobody: nothing that is heard in their control state changes them (`topology::settled`).
-//! - *Steps in vain* need not be made: each way of the step leads back to its machine's place, makes nobody, and leaves the receiver and the
+//! - *Settled monitors* are never touched: nothing that they observe in their control state changes them (`topology::settled`).
+//! - *Steps in vain* need not be made: each way of the step leads back to its machine's place, creates no machine, and leaves the receiver and the
 //!   monitors where they are. Their machines count for the closure.
 //! - *Delegates.* If others can make a step that is not in vain, there is a delegate. A step may leave its state to the delegate if it does not deliver to a machine
 //!   that can step itself but is no mover. Of the states after such steps, the first of the file is the delegate from which the line of
@@ -76,7 +76,7 @@ pub fn with_program(text: &str, label: &str) -> String {
 pub enum Refusal {
     /// What is wrong.
     Wrong(String),
-    /// Somebody stopped the checker.
+    /// The checker was stopped.
     Interrupted,
 }
 
@@ -176,7 +176,7 @@ struct Checker<'t> {
     n_met: u32,
     /// Those that are met now for the first time.
     fresh: Vec<u32>,
-    /// By state: the delegate, or somebody further down the line; itself at the end.
+    /// By state: the delegate, or a later one of its line; itself at the end.
     delegates: Vec<u32>,
     n_steps: u64,
     /// For use again: the destination set, and the movers that it makes move.
@@ -217,7 +217,7 @@ impl Checker<'_> {
         let n_real = scene.movers.iter().filter(|mover| !mover.is_vain).count();
         let (chosen, said) = read_moves(moves).ok_or_else(|| format!("cannot read `{moves}`"))?;
         if chosen.is_empty() {
-            return if n_real == 0 { Ok(()) } else { Err("nobody moves where somebody can".to_owned()) };
+            return if n_real == 0 { Ok(()) } else { Err("no machine moves where one can".to_owned()) };
         }
         let chosen = self.chosen(&scene, &chosen)?;
         // Without other movers there are no runs that need a delegate.
@@ -251,8 +251,8 @@ impl Checker<'_> {
             }
             delegate = Some((self.meet(&blocked)?, Delegate::Blocked));
         }
-        if said != delegate.map_or(Delegate::Nobody, |(_, delegate)| delegate) {
-            return Err("its delegate is not the one that it has".to_owned());
+        if said != delegate.map_or(Delegate::None, |(_, delegate)| delegate) {
+            return Err("the delegate is not the expected one".to_owned());
         }
         if let Some((delegate, _)) = delegate {
             let end = self.end_of_line(delegate);
@@ -264,7 +264,7 @@ impl Checker<'_> {
         self.settle()
     }
 
-    /// Who stands how in a state.
+    /// The places of a state.
     fn scene(&mut self, state: u32) -> Result<Scene, String> {
         let vector = self.file.states.get(state);
         let mut scene = Scene { vector, movers: Vec::new(), receiving: Vec::new(), settled: Vec::new() };
@@ -442,7 +442,7 @@ impl Checker<'_> {
     }
 }
 
-/// The slots of those who move, in order, and the delegate.
+/// The slots of the movers, in order, and the delegate.
 fn read_moves(text: &str) -> Option<(Vec<u32>, Delegate)> {
     let (movers, delegate) = if let Some(movers) = text.strip_suffix('!') {
         (movers, Delegate::Blocked)
@@ -450,7 +450,7 @@ fn read_moves(text: &str) -> Option<(Vec<u32>, Delegate)> {
         let slot = file::slot(&mut delegate)?;
         (movers, Delegate::Step(if delegate.is_empty() { slot } else { return None }))
     } else {
-        (text, Delegate::Nobody)
+        (text, Delegate::None)
     };
     let mut slots: Vec<u32> = Vec::new();
     let mut rest = movers;
@@ -461,6 +461,6 @@ fn read_moves(text: &str) -> Option<(Vec<u32>, Delegate)> {
         }
         slots.push(slot);
     }
-    // What nobody does has no delegate.
-    (!slots.is_empty() || delegate == Delegate::Nobody).then_some((slots, delegate))
+    // Where no machine moves there is no delegate.
+    (!slots.is_empty() || delegate == Delegate::None).then_some((slots, delegate))
 }

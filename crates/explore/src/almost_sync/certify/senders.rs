@@ -1,4 +1,4 @@
-//! Who may send to whom, by slots.
+//! Potential senders, by slot.
 //!
 //! A machine belongs to the creation sites at which it was seen to be made. A state is the same wherever its machines were made, and so
 //! is what can happen after it; so the sites of any run that leads there are good enough, and more do no harm.

@@ -1,19 +1,18 @@
-//! The way to a violation in memory that is fixed beforehand.
+//! The path to a violation, in an amount of memory that is fixed beforehand.
 //!
-//! Depth first from every configuration of a layer, to a depth that is known, or that grows until the way is found. A table of
-//! fixed size remembers, by fingerprint, with how many steps left a configuration was looked at; what does not fit is forgotten, and
-//! looked at again if it is met again. So it may take longer, and needs no more.
+//! Depth first from every configuration of a layer, to a depth that is known, or that grows until the path is found. A table of
+//! fixed size stores, by fingerprint, with how many steps left a configuration was expanded; what does not fit is forgotten, and
+//! expanded again if it is reached again. So it may take longer, and never needs more memory.
 
 use allways_run::StopReason;
 
-use super::{Allowance, Collect, Found, Ordered, Reached, is_bad_end, tell};
+use super::{Allowance, Found, Reached, is_bad_end, tell};
 use crate::error::InternalError;
+use crate::search::context::{Context, Tally};
 use crate::search::expand::{Move, fingerprint};
 use crate::search::local::states::LocalStateId;
-use crate::search::order::breadth::{Context, Tally};
-use crate::search::reduce::persistent::PersistentSets;
-use crate::search::reduce::symmetry::Symmetry;
 use crate::search::store::hash::mix;
+use crate::search::successors::{Collect, Expansion, Purpose, Successors};
 
 /// What the search for a way may use beyond the limit: there must be some room to tell what was found.
 const RESERVE: u64 = 64 << 20;
@@ -37,9 +36,7 @@ pub(crate) fn search(
     let mut search = Search {
         cx,
         allowance,
-        ordered: Ordered::new(cx),
-        symmetry: cx.symmetry(),
-        sets: cx.persistent_sets(),
+        successors: Successors::new(cx, Purpose::Counterexample),
         seen: Seen::of_bytes(limit.saturating_sub(used)),
         tally,
         kept_bytes: reached.n_bytes() as u64,
@@ -56,10 +53,10 @@ pub(crate) fn search(
         for at in 0..reached.layer.len() {
             match search.from(reached.layer.get(at), reached.depth, bound) {
                 Ok(None) => {}
-                Ok(Some(Way { moves, breaks, depth })) => {
+                Ok(Some(Path { moves, breaks, depth })) => {
                     let steps = reached.way(cx, at, &moves, breaks)?;
                     let tally = search.tally;
-                    return Ok(Found::Way { steps, tally, depth, is_shortest: false });
+                    return Ok(Found::Path { steps, tally, depth, is_shortest: false });
                 }
                 Err(reason) => return Ok(Found::Stopped(reason)),
             }
@@ -72,7 +69,7 @@ pub(crate) fn search(
 }
 
 /// From a configuration of the layer.
-struct Way {
+struct Path {
     moves: Vec<Move>,
     breaks: bool,
     depth: u64,
@@ -87,9 +84,7 @@ struct Level {
 struct Search<'a> {
     cx: Context<'a>,
     allowance: Allowance,
-    ordered: Ordered<'a>,
-    symmetry: Option<Symmetry<'a>>,
-    sets: Option<PersistentSets<'a>>,
+    successors: Successors<'a>,
     seen: Seen,
     tally: Tally,
     /// Of the layer, and of how to come there.
@@ -107,7 +102,7 @@ impl Search<'_> {
         start: &[LocalStateId],
         start_depth: u64,
         bound: u64,
-    ) -> Result<Option<Way>, StopReason> {
+    ) -> Result<Option<Path>, StopReason> {
         let mut levels: Vec<Level> = Vec::new();
         let mut vector = start.to_vec();
         loop {
@@ -116,14 +111,11 @@ impl Search<'_> {
             if self.seen.is_new(print, bound - depth) {
                 self.look(depth)?;
                 let mut sink = Collect::default();
-                let memo = &mut self.ordered.expander.memo;
-                let chosen =
-                    self.sets.as_mut().and_then(|sets| sets.find(memo, &vector, self.symmetry.as_mut()));
-                let standing = self.ordered.expand_chosen(&vector, chosen, &mut sink);
+                let Expansion { standing, .. } = self.successors.expand(&vector, &mut sink);
                 self.tally.n_machines = self.tally.n_machines.max(standing.n_machines);
                 let way = |last: Option<Move>, depth| {
                     let moves = levels.iter().map(|level| level.sink.moves[level.next - 1]).chain(last);
-                    Some(Way { moves: moves.collect(), breaks: last.is_some(), depth })
+                    Some(Path { moves: moves.collect(), breaks: last.is_some(), depth })
                 };
                 if standing.n_enabled == 0
                     && is_bad_end(&crate::search::lock(self.cx.locals), &vector, standing)
@@ -150,10 +142,7 @@ impl Search<'_> {
                 let successor = level.sink.vectors.get(level.next);
                 level.next += 1;
                 vector.clear();
-                match &mut self.symmetry {
-                    Some(symmetry) => vector.extend_from_slice(symmetry.canonical(successor)),
-                    None => vector.extend_from_slice(successor),
-                }
+                vector.extend_from_slice(self.successors.canonical(successor).0);
                 break;
             }
         }
@@ -167,7 +156,7 @@ impl Search<'_> {
         tell(self.cx, &self.tally, depth);
         let locals = crate::search::lock(self.cx.locals).n_bytes() as u64;
         let bytes =
-            locals + self.ordered.expander.memo.n_bytes() as u64 + self.seen.n_bytes() + self.kept_bytes;
+            locals + self.successors.expander.memo.n_bytes() as u64 + self.seen.n_bytes() + self.kept_bytes;
         match self.allowance.stop_reason(self.cx, self.tally.n_transitions) {
             // What was freed may still be with the process; here it is counted.
             None | Some(StopReason::Memory { .. }) if bytes <= self.most_bytes => Ok(()),
@@ -179,7 +168,7 @@ impl Search<'_> {
 
 /// Entries of a bucket, which are a line of the cache.
 const BUCKET: usize = 8;
-/// Bits of an entry for the steps that were left, one more than there were; zero is nobody.
+/// Bits of an entry for the steps that were left, one more than there were; zero is an empty entry.
 const STEP_BITS: u32 = 20;
 
 /// Which configurations were looked at, with how many steps left; as many as fit.
@@ -273,7 +262,7 @@ mod tests {
         };
         let allowance = Allowance { depth, most: None, transitions: u64::MAX };
         match shortest(cx, allowance).unwrap_or_else(|error| panic!("{error}")) {
-            Found::Way { steps, depth, is_shortest, .. } => {
+            Found::Path { steps, depth, is_shortest, .. } => {
                 assert_eq!(is_shortest, memory_bytes.is_none() || depth == 1);
                 assert_eq!(steps.len() as u64, depth);
                 counterexample(exe, limits, &steps).unwrap_or_else(|error| panic!("{error}"));

@@ -1,17 +1,17 @@
-//! From "a way of so many steps breaks a property" to that way: in a fixed order, by one thread, exact.
+//! From "some run of n steps violates a property" to that run: in a fixed order, by one thread, exact.
 //!
 //! The search is breadth first again, machines in order of their paths and outcomes in order of their answers, so the
-//! way is a shortest one and the same whatever the threads did before. It tells apart what the search proper does, so it needs no
-//! more room; except that steps which the search put off may lead to a shorter way. So where it did that, a way is looked for
-//! as the search went, and then a shortest one, unless that takes many more configurations.
+//! counterexample is a shortest one and the same whatever the threads did before. It merges what the search merged, so it needs no
+//! more memory, except that steps which the search postponed may lead to a shorter run. So after such a search, a run is first searched for
+//! with the same reductions, and then a shortest one without them, unless that takes many more configurations.
 //!
-//! It keeps exact keys, and where everybody came from, so it may still run out of memory. A violation that was seen must not be lost for
-//! that: from the last layer that is complete, `fixed_memory` goes on depth first, in memory that is fixed beforehand.
+//! It keeps exact keys, and the predecessor of each configuration, so it may still run out of memory. A violation that was seen must not be lost
+//! then: from the last complete layer, `fixed_memory` continues depth first, in memory that is fixed beforehand.
 //!
-//! The way found goes by configurations that stand for others: what is never looked at is left out of them, and
-//! machines may have changed places. So it is *walked*: the kernel makes whole steps from the beginning, and at each the
-//! machine and the answers are those that lead to the next configuration of the way, renamed as the ones before were.
-//! What comes out is choices, which the kernel replays.
+//! The path found consists of representatives: what is never read is left out of them, and
+//! machines may have been permuted. So it is *walked*: the kernel makes whole steps from the beginning, and at each the
+//! machine and the answers are those that lead to the next configuration of the path, renamed as the ones before were.
+//! The result is a list of choices, which the kernel replays.
 
 mod fixed_memory;
 
@@ -21,16 +21,16 @@ use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
 use allways_p::hir::Temperature;
 use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, Schedule, StopReason, Violation};
 
-use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor, write_successor};
+use super::context::{Context, Tally};
+use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor};
 use super::local::states::{Act, Cut, Given, LocalStateId, LocalStates, Owner, Walked};
-use super::order::breadth::{Context, Tally};
-use super::reduce::persistent::Chosen;
 use super::reduce::symmetry::{NO_SLOT, Symmetry};
 use super::store::table::Table;
 use super::store::tree::ExactKeys;
+use super::successors::{Collect, Expansion, Layer, Purpose, Successors, apply};
 use crate::error::InternalError;
 
-/// A step by name: who moves, and the answers to the data choices met.
+/// A step by name: what moves, and the answers to its data choices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StepName {
     pub choice: Choice,
@@ -46,7 +46,7 @@ impl StepName {
 
 /// What the search for a way says.
 pub(crate) enum Found {
-    Way {
+    Path {
         steps: Vec<StepName>,
         tally: Tally,
         depth: u64,
@@ -140,15 +140,13 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
     tally.n_transitions += beginning.n_transitions;
     if let Some(answers) = beginning.violations.into_iter().next() {
         let steps = vec![StepName::first(answers)];
-        return Ok(Found::Way { steps, tally, depth: 1, is_shortest: true });
+        return Ok(Found::Path { steps, tally, depth: 1, is_shortest: true });
     }
     let no_memory = || StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
     let (Some(mut keys), Some(mut table)) = (ExactKeys::new(), Table::new(12)) else {
         return Ok(Found::Stopped(no_memory()));
     };
-    let mut ordered = Ordered::new(cx);
-    let mut symmetry = cx.symmetry();
-    let mut sets = cx.persistent_sets();
+    let mut successors = Successors::new(cx, Purpose::Counterexample);
     let mut reached = Reached {
         beginnings: beginning.vectors,
         origins: Vec::new(),
@@ -173,7 +171,7 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
         for at in 0..reached.layer.len() {
             if at % 256 == 0 || tally.n_transitions >= look_at {
                 look_at = tally.n_transitions + LOOK_AFTER;
-                let others = super::lock(cx.locals).n_bytes() + ordered.expander.memo.n_bytes();
+                let others = super::lock(cx.locals).n_bytes() + successors.expander.memo.n_bytes();
                 let bytes = table.n_bytes() + keys.n_bytes() + reached.n_bytes() + next.n_bytes() + others;
                 let reason = allowance.stop_reason(cx, tally.n_transitions);
                 if let Some(reason) = reason.or_else(|| cx.is_over(bytes as u64)) {
@@ -186,19 +184,16 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
             }
             let vector = reached.layer.get(at).to_vec();
             let mut sink = Collect::default();
-            let chosen = sets
-                .as_mut()
-                .and_then(|sets| sets.find(&mut ordered.expander.memo, &vector, symmetry.as_mut()));
+            let Expansion { standing, chosen } = successors.expand(&vector, &mut sink);
             tally.n_persistent += u64::from(chosen.is_some());
             tally.n_put_off += chosen.map_or(0, |chosen| chosen.n_put_off);
-            let standing = ordered.expand_chosen(&vector, chosen, &mut sink);
             tally.n_transitions += sink.moves.len() as u64 + u64::from(sink.broken.is_some());
             tally.n_machines = tally.n_machines.max(standing.n_machines);
             if standing.n_enabled == 0 {
                 tally.n_ends += 1;
                 if is_bad_end(&super::lock(cx.locals), &vector, standing) {
                     let steps = reached.way(cx, at, &[], false)?;
-                    return Ok(Found::Way { steps, tally, depth: reached.depth, is_shortest: true });
+                    return Ok(Found::Path { steps, tally, depth: reached.depth, is_shortest: true });
                 }
             }
             if broken.is_none() && reached.depth < depth {
@@ -215,14 +210,8 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
                 {
                     break 'layers reason;
                 }
-                let successor = match &mut symmetry {
-                    Some(symmetry) => {
-                        symmetry.canonical(sink.vectors.get(i));
-                        tally.n_renamed += u64::from(symmetry.has_renamed);
-                        symmetry.last()
-                    }
-                    None => sink.vectors.get(i),
-                };
+                let (successor, is_renamed) = successors.canonical(sink.vectors.get(i));
+                tally.n_renamed += u64::from(is_renamed);
                 if reached.origins.len() > table.room() && table.grow().is_none() {
                     break 'layers no_memory();
                 }
@@ -237,7 +226,7 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
         }
         if let Some((at, by)) = broken {
             let steps = reached.way(cx, at, &[by], true)?;
-            return Ok(Found::Way { steps, tally, depth: reached.depth + 1, is_shortest: true });
+            return Ok(Found::Path { steps, tally, depth: reached.depth + 1, is_shortest: true });
         }
         reached.first += reached.layer.len() as u32;
         reached.layer = next;
@@ -245,18 +234,18 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
     };
     if let Some((at, by)) = broken {
         let steps = reached.way(cx, at, &[by], true)?;
-        return Ok(Found::Way { steps, tally, depth: reached.depth + 1, is_shortest: false });
+        return Ok(Found::Path { steps, tally, depth: reached.depth + 1, is_shortest: false });
     }
     if most.is_some() || !matches!(stopped, StopReason::Memory { .. }) {
         return Ok(Found::Stopped(stopped));
     }
-    drop((table, keys, ordered, symmetry, sets));
+    drop((table, keys, successors));
     reached.origins.truncate(reached.first as usize + reached.layer.len());
     reached.origins.shrink_to_fit();
     fixed_memory::search(cx, &reached, allowance, tally)
 }
 
-/// Nobody can step, and that breaks a property.
+/// The configuration is terminal, and that violates a property.
 pub(crate) fn is_bad_end(locals: &LocalStates, vector: &[LocalStateId], standing: Standing) -> bool {
     standing.is_blocked
         || vector[..locals.n_monitors()].iter().any(|&local| locals.temperature(local) == Temperature::Hot)
@@ -301,7 +290,7 @@ pub(crate) fn steps_of(
 }
 
 /// Makes the moves of a way from its first configuration on, on the kernel. The last move `breaks` a property, or
-/// nobody can step after it.
+/// it is terminal after it.
 pub(crate) fn walk(
     cx: Context<'_>,
     first: &[LocalStateId],
@@ -336,7 +325,7 @@ pub(crate) struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    /// At a configuration after the first step, which is told.
+    /// At a configuration after the first step, which is given.
     pub fn begin(cx: Context<'a>, first: &[LocalStateId]) -> Result<(Self, StepName), InternalError> {
         let start = super::lock(cx.locals).walk();
         let begun = super::lock(cx.locals).walk_on(&start, InstanceId::MAIN, |_, vector| vector == first);
@@ -432,7 +421,7 @@ pub(crate) fn name(locals: &mut LocalStates, vector: &[LocalStateId], by: Move) 
     StepName { choice, answers }
 }
 
-/// Who moves.
+/// What moves.
 pub(crate) fn choice(locals: &mut LocalStates, vector: &[LocalStateId], by: Move) -> Choice {
     match (locals.owner(by.slot), &*locals.known_act(vector[by.slot as usize])) {
         (Owner::Machine(machine), _) if by.delivered == CRASH => Choice::Crash(machine),
@@ -499,113 +488,6 @@ impl Sink for Follow {
     fn broken(&mut self, _: Move) {}
 
     fn cut(&mut self, _: Cut) {}
-}
-
-fn stride_of(from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> usize {
-    changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0).max(from.len())
-}
-
-fn apply(from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> Vec<LocalStateId> {
-    let stride = stride_of(from, changes);
-    let mut vector = Vec::with_capacity(stride);
-    write_successor(from, changes, stride, &mut vector);
-    vector
-}
-
-/// Vectors of any length, one after the other.
-#[derive(Default)]
-pub(crate) struct Layer {
-    vectors: Vec<LocalStateId>,
-    ends: Vec<usize>,
-}
-
-impl Layer {
-    pub fn push(&mut self, vector: &[LocalStateId]) {
-        self.vectors.extend_from_slice(vector);
-        self.ends.push(self.vectors.len());
-    }
-
-    /// The successor of a vector by some changes.
-    pub fn push_successor(&mut self, from: &[LocalStateId], changes: &[(u32, LocalStateId)]) {
-        write_successor(from, changes, stride_of(from, changes), &mut self.vectors);
-        self.ends.push(self.vectors.len());
-    }
-
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub fn get(&self, at: usize) -> &[LocalStateId] {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.vectors[start..self.ends[at]]
-    }
-
-    pub fn n_bytes(&self) -> usize {
-        self.vectors.capacity() * 4 + self.ends.capacity() * 8
-    }
-}
-
-/// Keeps all successors, in order.
-#[derive(Default)]
-pub(crate) struct Collect {
-    pub moves: Vec<Move>,
-    pub vectors: Layer,
-    /// Monitors that were hot, that were cold, in each step.
-    pub heat: Vec<(u64, u64)>,
-    /// The first step that breaks a property.
-    pub broken: Option<Move>,
-    pub cuts: super::order::breadth::Cuts,
-}
-
-impl Sink for Collect {
-    fn successor(&mut self, from: &[LocalStateId], successor: Successor<'_>) {
-        self.moves.push(successor.by);
-        self.heat.push((successor.hot, successor.cold));
-        self.vectors.push_successor(from, successor.changes);
-    }
-
-    fn broken(&mut self, by: Move) {
-        self.broken.get_or_insert(by);
-    }
-
-    fn cut(&mut self, cut: Cut) {
-        self.cuts.add(cut);
-    }
-}
-
-/// Expands with the machines in order of their paths.
-pub(crate) struct Ordered<'a> {
-    pub expander: Expander<'a>,
-    slots: Vec<u32>,
-}
-
-impl<'a> Ordered<'a> {
-    pub fn new(cx: Context<'a>) -> Self {
-        Ordered { expander: cx.expander(), slots: Vec::new() }
-    }
-
-    pub fn expand<S: Sink>(&mut self, vector: &[LocalStateId], sink: &mut S) -> Standing {
-        if self.slots.len() + self.expander.n_monitors() < vector.len() {
-            self.slots = self.expander.memo.locals().slots_by_path();
-        }
-        self.expander.expand_in_order(vector, &self.slots, sink)
-    }
-
-    /// The same for those machines only that are enough, if that was found.
-    pub fn expand_chosen<S: Sink>(
-        &mut self,
-        vector: &[LocalStateId],
-        chosen: Option<Chosen>,
-        sink: &mut S,
-    ) -> Standing {
-        let Some(chosen) = chosen else { return self.expand(vector, sink) };
-        if self.slots.len() + self.expander.n_monitors() < vector.len() {
-            self.slots = self.expander.memo.locals().slots_by_path();
-        }
-        let is_mover = |slot: &u32| *slot < u64::BITS && chosen.movers >> slot & 1 == 1;
-        let slots: Vec<u32> = self.slots.iter().copied().filter(is_mover).collect();
-        self.expander.expand_in_order(vector, &slots, sink)
-    }
 }
 
 /// Runs the steps on a kernel; where it stands then.

@@ -1,15 +1,15 @@
 //! Liveness of monitors on the graph of configurations (docs/semantics.md, section 6).
 //!
-//! Made by one thread in a fixed order, after the search proper has found nothing else: configurations as vectors,
-//! steps as numbers of their targets, everything else by expanding again. Under `random` the graph may be the one that
-//! the search went through, with machines that changed places and steps that were put off: from wherever a run leads,
-//! steps of that graph lead on to where it goes through, monitors hear the same in the same order, and nobody is put off for
-//! ever. So a bottom component there is within one of the whole graph, and never cold if and only if that is. Under `weak` it matters who
-//! steps, and the graph is whole; so it is over networks. The first question is whether any run is infinite at all
+//! Built by one thread in a fixed order, after the search has found no other violation: configurations as vectors,
+//! steps as numbers of their targets, everything else by expanding again. Under `random` the graph may be the reduced one that
+//! the search explored, with permuted machines and postponed steps: from wherever a run leads,
+//! steps of that graph lead to where the run passes, monitors observe the same in the same order, and the cycle proviso holds.
+//! So a bottom component of it lies within one of the full graph, and has a cold step if and only if that has. Under `weak` it matters which
+//! machine steps, so the graph is the full one; so it is over networks. The first question is whether any run is infinite at all
 //! ([`termination`]).
 //! A violation is a lasso: under `random`, into
 //! a bottom component with a hot and no cold configuration; under `weak`, into a fair cycle of that kind. What a bound
-//! has cut off counts as a way out, so that no lasso depends on it.
+//! has cut off counts as an exit, so that no lasso depends on it.
 
 use std::sync::Arc;
 
@@ -24,16 +24,13 @@ use crate::liveness::Fairness;
 use crate::liveness::components::components;
 use crate::liveness::heat::{Heat, StepHeat};
 use crate::liveness::{Search, graph as sampled, weak};
-use crate::search::counterexample::{
-    Collect, Layer, Ordered, StepName, Walker, choice, differs, moves_answers, name, run,
-};
-use crate::search::expand::{CRASH, Move, Standing};
+use crate::search::context::Context;
+use crate::search::counterexample::{StepName, Walker, choice, differs, moves_answers, name, run};
+use crate::search::expand::{CRASH, Move};
 use crate::search::local::states::{Given, LOOK_AFTER, LocalStateId};
 use crate::search::lock;
-use crate::search::order::breadth::Context;
-use crate::search::reduce::persistent::PersistentSets;
-use crate::search::reduce::symmetry::Symmetry;
 use crate::search::store::tree::ExactKeys;
+use crate::search::successors::{Collect, Expansion, Layer, Purpose, Successors};
 
 /// A lap leaves what is looked at as it was; what is not is written in it, or waits in an inbox, or stays.
 const MAX_LAPS: usize = 1_000;
@@ -96,9 +93,7 @@ pub(crate) fn check(
 /// Everything that can be reached, by number in order of discovery.
 struct Graph<'a> {
     cx: Context<'a>,
-    ordered: Ordered<'a>,
-    symmetry: Option<Symmetry<'a>>,
-    sets: Option<PersistentSets<'a>>,
+    successors: Successors<'a>,
     beginnings: Vec<Vec<u32>>,
     nodes: Layer,
     /// Where a node was found: its parent and the place of the step there. Beginnings have themselves as parents.
@@ -128,9 +123,7 @@ impl<'a> Graph<'a> {
         let beginning = lock(cx.locals).begin();
         let mut graph = Graph {
             cx,
-            ordered: Ordered::new(cx),
-            symmetry: cx.symmetry(),
-            sets: cx.persistent_sets(),
+            successors: Successors::new(cx, Purpose::Liveness),
             beginnings: Vec::new(),
             nodes: Layer::default(),
             origins: Vec::new(),
@@ -164,7 +157,7 @@ impl<'a> Graph<'a> {
             }
             let vector = graph.nodes.get(at).to_vec();
             let mut sink = Collect::default();
-            let standing = graph.expand(&vector, &mut sink);
+            let Expansion { standing, .. } = graph.successors.expand(&vector, &mut sink);
             let is_deepest = cx.options.bounds.depth == Some(u64::from(depths[at]));
             graph.is_open[at] = !sink.cuts.is_empty()
                 || is_deepest && standing.n_enabled > 0
@@ -176,10 +169,7 @@ impl<'a> Graph<'a> {
                     {
                         return Err(reason);
                     }
-                    let successor = match &mut graph.symmetry {
-                        Some(symmetry) => symmetry.canonical(sink.vectors.get(place)).to_vec(),
-                        None => sink.vectors.get(place).to_vec(),
-                    };
+                    let successor = graph.successors.canonical(sink.vectors.get(place)).0.to_vec();
                     let successor = &successor[..];
                     let key = keys.key(successor).ok_or(no_memory.clone())?;
                     let target = match known.get(&key) {
@@ -207,14 +197,6 @@ impl<'a> Graph<'a> {
             at += 1;
         }
         Ok(graph)
-    }
-
-    /// The steps of a configuration that are looked at.
-    fn expand(&mut self, vector: &[LocalStateId], sink: &mut Collect) -> Standing {
-        let memo = &mut self.ordered.expander.memo;
-        let symmetry = self.symmetry.as_mut();
-        let chosen = self.sets.as_mut().and_then(|sets| sets.find(memo, vector, symmetry));
-        self.ordered.expand_chosen(vector, chosen, sink)
     }
 
     fn n_bytes(&self) -> usize {
@@ -255,7 +237,7 @@ impl<'a> Graph<'a> {
         (hot | more_hot, cold | more_cold)
     }
 
-    /// A bottom component with a hot and no cold configuration, the one found first. That nobody has to crash makes one
+    /// A bottom component with a hot and no cold configuration, the one found first. That no machine has to crash makes one
     /// that only crashes lead out of a bottom too.
     fn random_lasso(&self) -> Option<Lasso> {
         let is_step = |step: usize| !self.crashes.contains(&step);
@@ -377,8 +359,8 @@ impl<'a> Graph<'a> {
         for (number, &node) in component.iter().enumerate() {
             let vector = self.nodes.get(node as usize).to_vec();
             let mut sink = Collect::default();
-            self.ordered.expand(&vector, &mut sink);
-            let slots = self.ordered.expander.enabled_slots(&vector);
+            self.successors.expand_fully(&vector, &mut sink);
+            let slots = self.successors.expander.enabled_slots(&vector);
             let mut locals = lock(self.cx.locals);
             // Also those whose steps a bound cuts off: they starve in every loop.
             let enabled: Vec<Choice> =
@@ -416,7 +398,7 @@ impl<'a> Graph<'a> {
     fn move_at(&mut self, node: u32, place: u32) -> Option<Move> {
         let vector = self.nodes.get(node as usize).to_vec();
         let mut sink = Collect::default();
-        self.expand(&vector, &mut sink);
+        self.successors.expand(&vector, &mut sink);
         sink.moves.get(place as usize).copied()
     }
 

@@ -1,142 +1,22 @@
 //! What one thread remembers of local steps, laid out for reading.
 //!
 //! Hits touch nothing that another thread writes. A miss asks the shared [`LocalStates`] under its lock, and takes over whatever
-//! others have worked out meanwhile ([`Log`]), so that nothing is worked out twice. Where several threads search, and the
-//! lock is not free, a miss is put off: the configuration is looked at again when the lock was free for all such questions together. Every outcome carries
-//! the difference that it makes to the fingerprint, so that the global step is additions.
+//! other threads have computed meanwhile ([`Log`]), so that nothing is computed twice. Where several threads search, and the
+//! lock is not free, a miss is postponed: the configuration is expanded again once all such questions were answered together. Every outcome carries
+//! the difference that it makes to the fingerprint, so that a global step is a few additions.
 
-use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
 use allways_run::StopReason;
 
+use super::entries::*;
 use super::pair_table::PairTable;
-use super::states::{
-    Act, Cut, Delivered, Ending, Heard, LOOK_AFTER, LocalOutcome, LocalStateId, LocalStates,
-};
+use super::states::{Act, Delivered, Ending, Heard, LOOK_AFTER, LocalOutcome, LocalStateId, LocalStates};
 use crate::search::lock;
 use crate::search::store::huge_pages::make_room;
 
-/// What a machine can do where it stands, in half a line of the cache: a step with one outcome and nothing special about it,
-/// as most are, is all in here.
-#[derive(Clone, Copy, Default)]
-#[repr(align(32))]
-pub(crate) struct ActEntry {
-    /// Of the outcome, if there is one that has nothing extra.
-    pub delta: u64,
-    /// Likewise; else zero.
-    pub next: LocalStateId,
-    /// Outcomes, in `outs`.
-    pub first: u32,
-    pub n: u32,
-    /// The delivery that comes first: the slot and the message.
-    pub delivery: (u32, u32),
-    pub kind: ActKind,
-    /// No monitor hears of the step, and no bound cuts it.
-    pub is_unheard: bool,
-    /// It rests for ever.
-    pub is_halted: bool,
-    pub crash: Crash,
-}
-
-/// Whether a machine can crash where it stands.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum Crash {
-    #[default]
-    Never,
-    /// Behind its outcomes there is one more: it crashes.
-    Step,
-    /// It may have crashed, and then does none of its steps.
-    Late,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum ActKind {
-    #[default]
-    Unasked,
-    Rest,
-    Blocked,
-    /// A step without delivery.
-    Alone,
-    Deliver,
-    Create,
-    /// Not a machine: the network brings something. The deliveries of the outcomes are in their `extra`.
-    Network,
-    Fault,
-    Unknown,
-}
-
-/// One outcome: the next local state, and what replacing the present one by it adds to the fingerprint.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Out {
-    pub delta: u64,
-    pub next: LocalStateId,
-    /// Into `extras`; zero is none.
-    pub extra: u32,
-}
-
-/// What a receiver makes of a message.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Reaction {
-    /// The outcome, if it is the only one; else its `extra` is not zero.
-    pub only: Out,
-    /// All outcomes, in `outs`.
-    pub first: u32,
-    pub n: u32,
-}
-
-/// What a network brings.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Brought {
-    /// The slot of the target.
-    pub target: u32,
-    pub message: u32,
-    /// With late faults: it need not arrive; others are lost for that.
-    pub is_spare: bool,
-    pub loses: bool,
-}
-
 /// In `extra` of the only outcome of what has several, or none.
 const SEVERAL: u32 = u32::MAX;
-
-/// What few outcomes have.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extra {
-    pub end: End,
-    /// What monitors hear, in `observed`: the first, and how many.
-    heard: (u32, u32),
-    /// Slot, local state and what it adds to the fingerprint.
-    pub created: Option<(u32, LocalStateId, u64)>,
-    /// What the creation does to the network: its slot and the operation.
-    pub birth: Option<(u32, u32)>,
-}
-
-impl Extra {
-    fn new(end: End) -> Self {
-        Extra { end, heard: (0, 0), created: None, birth: None }
-    }
-
-    /// Places in `observed`.
-    #[inline]
-    pub fn observed(&self) -> Range<usize> {
-        let (first, n) = self.heard;
-        first as usize..(first + n) as usize
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    Stands,
-    Cut(Cut),
-    Fault,
-    Unknown,
-}
-
-/// In `Out::extra` of a monitor.
-pub(crate) const HEARD_HOT: u32 = 1;
-pub(crate) const HEARD_COLD: u32 = 2;
-pub(crate) const HEARD_FAULT: u32 = 4;
-pub(crate) const HEARD_UNKNOWN: u32 = 8;
 
 /// What a thread has to ask for.
 #[derive(Clone, Copy)]
@@ -149,52 +29,27 @@ enum Question {
 /// Questions that are answered under one lock.
 const ANSWERS: usize = 32;
 
-/// What memos have worked out, in order, as they lay it out: outcomes have the same places in all of them, so who catches up
-/// only copies.
-#[derive(Default)]
-pub(crate) struct Log {
-    acts: Vec<(LocalStateId, ActEntry)>,
-    delivered: Vec<(LocalStateId, u32, Reaction)>,
-    heard: Vec<(LocalStateId, u32, Reaction)>,
-    outs: Vec<Out>,
-    extras: Vec<Extra>,
-    observed: Vec<(u32, u32)>,
-    deliveries: Vec<Brought>,
-    unknown: Option<StopReason>,
-}
-
-impl Log {
-    pub fn n_bytes(&self) -> usize {
-        self.acts.capacity() * size_of::<(LocalStateId, ActEntry)>()
-            + (self.delivered.capacity() + self.heard.capacity()) * size_of::<(LocalStateId, u32, Reaction)>()
-            + self.outs.capacity() * size_of::<Out>()
-            + self.extras.capacity() * size_of::<Extra>()
-            + self.observed.capacity() * 8
-            + self.deliveries.capacity() * size_of::<Brought>()
+/// Adds to the log what a memo has computed, which had caught up before.
+fn add_to(log: &mut Log, memo: &mut Memo<'_>, known: Known) {
+    append(&mut log.outs, &memo.outs);
+    append(&mut log.extras, &memo.extras);
+    append(&mut log.observed, &memo.observed);
+    append(&mut log.deliveries, &memo.deliveries);
+    if log.unknown.is_none() {
+        log.unknown = memo.unknown.clone();
     }
-
-    /// Takes what a memo added, which had caught up before.
-    fn add(&mut self, memo: &mut Memo<'_>, known: Known) {
-        append(&mut self.outs, &memo.outs);
-        append(&mut self.extras, &memo.extras);
-        append(&mut self.observed, &memo.observed);
-        append(&mut self.deliveries, &memo.deliveries);
-        if self.unknown.is_none() {
-            self.unknown = memo.unknown.clone();
+    match known {
+        Known::Act(local, entry) => {
+            log.acts.push((local, entry));
+            memo.n_caught_up.acts += 1;
         }
-        match known {
-            Known::Act(local, entry) => {
-                self.acts.push((local, entry));
-                memo.n_caught_up.acts += 1;
-            }
-            Known::Delivered(local, message, reaction) => {
-                self.delivered.push((local, message, reaction));
-                memo.n_caught_up.delivered += 1;
-            }
-            Known::Heard(local, message, reaction) => {
-                self.heard.push((local, message, reaction));
-                memo.n_caught_up.heard += 1;
-            }
+        Known::Delivered(local, message, reaction) => {
+            log.delivered.push((local, message, reaction));
+            memo.n_caught_up.delivered += 1;
+        }
+        Known::Heard(local, message, reaction) => {
+            log.heard.push((local, message, reaction));
+            memo.n_caught_up.heard += 1;
         }
     }
 }
@@ -453,7 +308,7 @@ impl<'a> Memo<'a> {
         };
         self.n_misses += 1;
         if let Some(log) = &mut locals.log {
-            log.add(self, known);
+            add_to(log, self, known);
         }
     }
 
@@ -527,8 +382,8 @@ impl<'a> Memo<'a> {
         entry
     }
 
-    /// Lays out the outcomes of a step; says whether nobody hears of any, and none is cut. There may be millions: nothing is left
-    /// of them if it is told to stop.
+    /// Lays out the outcomes of a step; says whether no monitor observes any, and none is cut. There may be millions: nothing is left
+    /// of them if it has to stop.
     fn add_outcomes(
         &mut self,
         locals: &LocalStates<'_>,

@@ -1,9 +1,10 @@
 //! Local states: everything about one machine, monitor or network, interned (collapse compression, Holzmann 1997), and what
 //! each of them does by itself.
 //!
-//! Reading order: `states` (interning; below it `steps`, local steps by the kernel), `network` (messages in flight), `memo` (what
+//! Reading order: `entries` (plain data), `states` (interning; below it `steps`, local steps by the kernel), `network` (messages in flight), `memo` (what
 //! each thread remembers of them, in a `pair_table`), `recorder` (coverage and temperatures of local steps), `size` (of values).
 
+pub(crate) mod entries;
 pub(crate) mod memo;
 pub(crate) mod network;
 pub(crate) mod pair_table;

@@ -1,47 +1,19 @@
-//! What is on its way, as local states: one for each target, or, since causal order goes through everybody, one for all.
+//! Messages in flight, as local states: one for each target or, since causal order concerns all machines, one for all.
 //!
-//! Handing a message over and taking one out are functions of what is on its way alone, so they are remembered like the
-//! parts of machines. An empty network is a zero in the vector, as if it did not exist, and adds nothing to the
-//! fingerprint; only where its outcomes are remembered does it have a number.
+//! Adding a message and taking one out are functions of the messages in flight alone, so they are remembered like the
+//! steps of machines. An empty network is a zero in the vector, as if it did not exist, and adds nothing to the
+//! fingerprint; it has a number only where its outcomes are remembered.
 //!
-//! A network slot comes before the slot of its target. So no vector ends with one, and vectors have one form only.
+//! A network slot comes before the slot of its target. So no vector ends with one, and each configuration has one vector.
 
 use allways_base::Idx;
 use allways_machine::encode::{compare_messages, encode_in_flight};
 use allways_machine::{Copies, DataPoint, InFlight, LateArrival, Local, Message};
 use allways_run::{Choice, InstanceId, NetworkModel};
 
+pub(crate) use super::entries::{Arrival, NetworkOp};
 use super::states::{Answer, Cut, Delivered, Ending, LocalState, LocalStateId, LocalStates, Owner};
 use crate::search::store::hash::{hash_bytes, hash_words};
-
-/// What happens to a network.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum NetworkOp {
-    Send {
-        source: InstanceId,
-        target: InstanceId,
-        message: u32,
-    },
-    /// A machine is made, and knows what its creator knows.
-    Create {
-        creator: InstanceId,
-        created: InstanceId,
-    },
-}
-
-/// One message that can arrive.
-#[derive(Clone, Debug)]
-pub(crate) struct Arrival {
-    pub choice: Choice,
-    /// Slot of the target, and the message.
-    pub delivery: (u32, u32),
-    /// The network without it.
-    pub next: LocalStateId,
-    /// With late faults: it need not arrive.
-    pub is_spare: bool,
-    /// With late faults: others are lost for that.
-    pub loses: bool,
-}
 
 impl LocalStates<'_> {
     /// Whose network carries messages to a machine.
@@ -132,7 +104,7 @@ impl LocalStates<'_> {
                 flight.channels[at].messages.retain(|sent| sent.message != message);
             }
             let order = |a: Message, b: Message| compare_messages(&self.exe, self.kernel.store(), a, b);
-            flight.hand_over(model, source, target, message, Copies::needed(1), order);
+            flight.put_in_flight(model, source, target, message, Copies::needed(1), order);
         }
         let local = self.intern_network(owner, flight);
         self.in_vector(local)
@@ -144,7 +116,7 @@ impl LocalStates<'_> {
         bytes
     }
 
-    /// Words by which networks are told apart here: what is on its way, by numbers of this process. Causal order knows more than
+    /// Words by which networks are distinguished here: what is on its way, by numbers of this process. Causal order knows more than
     /// that, and counts by its bytes.
     fn network_words(&self, owner: Owner, flight: &InFlight, words: &mut Vec<u64>) {
         if self.exe.network.model == NetworkModel::Causal {
@@ -220,7 +192,7 @@ impl LocalStates<'_> {
                     let mut flight = self.flight(local);
                     let order =
                         |a: Message, b: Message| compare_messages(&self.exe, self.kernel.store(), a, b);
-                    flight.hand_over(model, source, target, message, copies, order);
+                    flight.put_in_flight(model, source, target, message, copies, order);
                     self.network_ending(owner, flight)
                 };
                 let fates = exe.network.fates(message.event);

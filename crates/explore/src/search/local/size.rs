@@ -1,5 +1,5 @@
-//! How large a value is: what people see grow (`growth`) and what they bound (`variables`) is measured here, so that who bounds what
-//! he was told grows has bounded it.
+//! The size of a value. What the report says grows (`growth`) and what the user bounds (`variables`) is measured here, so that a bound on
+//! what was reported to grow has an effect.
 
 use allways_machine::value::{Kind, View};
 use allways_machine::{Store, Value};

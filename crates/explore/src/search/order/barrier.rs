@@ -35,7 +35,7 @@ impl Barrier {
         let n_met = self.n_met.load(Ordering::Acquire);
         if self.n_arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.n_threads {
             self.n_arrived.store(0, Ordering::Relaxed);
-            // Under the lock, so that nobody goes to sleep between the look and the call.
+            // Under the lock, so that no thread goes to sleep between the check and the call.
             let asleep = lock(&self.asleep);
             self.n_met.store(n_met.wrapping_add(1), Ordering::Release);
             if *asleep > 0 {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_goes_on_before_all_are_there() {
+    fn no_thread_continues_before_all_arrived() {
         const N: u64 = 3;
         let barrier = Barrier::new(N as usize);
         let count = AtomicU64::new(0);

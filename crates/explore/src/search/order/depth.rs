@@ -1,20 +1,19 @@
 //! Depth-first search, by one thread, and iterative deepening on top of it.
 //!
-//! Keys are exact. The way to a violation is that of the search, so reductions that make runs longer do no harm. With a bound on depth a configuration is remembered with the least depth at which it was seen, and
-//! looked at again when it is met with more depth left.
+//! Keys are exact. The counterexample is the search's own path, so reductions that lengthen runs do no harm. With a bound on depth a configuration is
+//! stored with the least depth at which it was reached, and is expanded again when it is reached with more depth left.
 
 use allways_run::{Progress, StopReason};
 use rustc_hash::FxHashMap;
 
-use super::breadth::{Context, Explored, SearchEnd, Tally};
 use crate::error::InternalError;
-use crate::search::counterexample::{Collect, Ordered, StepName, is_bad_end, names, walk};
+use crate::search::context::{Context, Explored, SearchEnd, Tally};
+use crate::search::counterexample::{StepName, is_bad_end, names, walk};
 use crate::search::expand::Move;
 use crate::search::growth::Clock;
 use crate::search::local::states::{Cut, LocalStateId};
-use crate::search::reduce::persistent::PersistentSets;
-use crate::search::reduce::symmetry::Symmetry;
 use crate::search::store::tree::ExactKeys;
+use crate::search::successors::{Collect, Expansion, Purpose, Successors};
 
 /// What came out: figures, and the way to a violation if there is one.
 pub(crate) struct DepthFirst {
@@ -23,9 +22,9 @@ pub(crate) struct DepthFirst {
 }
 
 /// The moves to a violation.
-struct Way {
+struct Path {
     moves: Vec<Move>,
-    /// The last one breaks a property; else nobody can step after it.
+    /// The last one violates a property; else its target is terminal.
     breaks: bool,
     length: u64,
 }
@@ -74,9 +73,7 @@ enum Look {
 
 struct Search<'a> {
     cx: Context<'a>,
-    ordered: Ordered<'a>,
-    symmetry: Option<Symmetry<'a>>,
-    sets: Option<PersistentSets<'a>>,
+    successors: Successors<'a>,
     /// The least depth at which each was seen.
     seen: FxHashMap<u64, u32>,
     keys: Option<ExactKeys>,
@@ -89,13 +86,9 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(cx: Context<'a>) -> Self {
-        let mut ordered = Ordered::new(cx);
-        ordered.expander.skips_stutter = cx.options.reductions.timer_stutter;
         Search {
             cx,
-            ordered,
-            symmetry: cx.symmetry(),
-            sets: cx.persistent_sets(),
+            successors: Successors::new(cx, Purpose::Search),
             seen: FxHashMap::default(),
             keys: ExactKeys::new(),
             tally: Tally { n_configurations: 1, n_machines: 1, ..Tally::default() },
@@ -120,7 +113,7 @@ impl<'a> Search<'a> {
             for (answers, vector) in &beginning.vectors {
                 match self.from(vector.clone(), bound) {
                     Ok(None) => {}
-                    Ok(Some(Way { moves, breaks, length })) => {
+                    Ok(Some(Path { moves, breaks, length })) => {
                         way = Some(if self.cx.is_symmetric {
                             walk(self.cx, vector, &moves, breaks)?
                         } else {
@@ -138,7 +131,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let memo = &self.ordered.expander.memo;
+        let memo = &self.successors.expander.memo;
         let explored = Explored {
             end,
             tally: self.tally,
@@ -181,7 +174,7 @@ impl<'a> Search<'a> {
     }
 
     /// Looks at everything behind a configuration; the way to a violation, if there is one.
-    fn from(&mut self, start: Vec<LocalStateId>, bound: Option<u64>) -> Result<Option<Way>, StopReason> {
+    fn from(&mut self, start: Vec<LocalStateId>, bound: Option<u64>) -> Result<Option<Path>, StopReason> {
         let look = self.look(&start, 1, bound.is_some())?;
         if look == Look::Known {
             return Ok(None);
@@ -194,10 +187,7 @@ impl<'a> Search<'a> {
                 self.deepest = self.deepest.max(depth);
                 self.check_limits(&levels)?;
                 let mut sink = Collect::default();
-                let sets = self.sets.as_mut();
-                let memo = &mut self.ordered.expander.memo;
-                let chosen = sets.and_then(|sets| sets.find(memo, &vector, self.symmetry.as_mut()));
-                let standing = self.ordered.expand_chosen(&vector, chosen, &mut sink);
+                let Expansion { standing, chosen } = self.successors.expand(&vector, &mut sink);
                 if let (Some(chosen), Look::First) = (chosen, look) {
                     self.tally.n_persistent += 1;
                     self.tally.n_put_off += chosen.n_put_off;
@@ -213,7 +203,11 @@ impl<'a> Search<'a> {
                 if standing.n_enabled == 0 {
                     self.tally.n_ends += u64::from(look == Look::First);
                     if is_bad_end(&crate::search::lock(self.cx.locals), &vector, standing) {
-                        return Ok(Some(Way { moves: moves_to(&levels, own), breaks: false, length: depth }));
+                        return Ok(Some(Path {
+                            moves: moves_to(&levels, own),
+                            breaks: false,
+                            length: depth,
+                        }));
                     }
                 }
                 if bound == Some(depth) {
@@ -225,16 +219,12 @@ impl<'a> Search<'a> {
                     self.tally.cuts.join(sink.cuts);
                     if let Some(last) = sink.broken {
                         let moves = moves_to(&levels, &[own, &[last]].concat());
-                        return Ok(Some(Way { moves, breaks: true, length: depth + 1 }));
+                        return Ok(Some(Path { moves, breaks: true, length: depth + 1 }));
                     }
                     let mut successors: Vec<(Move, Vec<LocalStateId>)> = Vec::with_capacity(sink.moves.len());
                     for (i, &by) in sink.moves.iter().enumerate() {
-                        let mut successor = sink.vectors.get(i);
-                        if let Some(symmetry) = &mut self.symmetry {
-                            symmetry.canonical(successor);
-                            self.tally.n_renamed += u64::from(symmetry.has_renamed);
-                            successor = symmetry.last();
-                        }
+                        let (successor, is_renamed) = self.successors.canonical(sink.vectors.get(i));
+                        self.tally.n_renamed += u64::from(is_renamed);
                         successors.push((by, successor.to_vec()));
                     }
                     levels.push(Level { vector, successors: successors.into_iter(), by });
@@ -265,7 +255,7 @@ impl<'a> Search<'a> {
         let bytes = self.store_bytes()
             + way as u64
             + crate::search::lock(self.cx.locals).n_bytes() as u64
-            + self.ordered.expander.memo.n_bytes() as u64;
+            + self.successors.expander.memo.n_bytes() as u64;
         self.peak_bytes = self.peak_bytes.max(bytes);
         if self.n_rounds.is_multiple_of(4096) {
             self.clock.tick(&crate::search::lock(self.cx.locals));

@@ -4,3 +4,15 @@
 pub(crate) mod barrier;
 pub(crate) mod breadth;
 pub(crate) mod depth;
+
+/// In which order configurations are explored.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Order {
+    /// Layer by layer, on all threads; counterexamples are shortest.
+    #[default]
+    Breadth,
+    /// One thread, little memory besides the store; counterexamples are long.
+    Depth,
+    /// Depth first to a depth that doubles each time; counterexamples are at most twice too long.
+    Deepening,
+}

@@ -1,6 +1,6 @@
 //! Data independence: chosen numbers that a program only carries are one answer.
 //!
-//! The kernel finds out by itself which numbers a program tells apart ([`allways_machine::data`]); here is the loop that
+//! The kernel finds out by itself which numbers a program distinguishes ([`allways_machine::data`]); here is the loop that
 //! repeats a search with a finer plan until nothing more is reported. A repetition is cheap, since most reports come in the
 //! first steps.
 //!
@@ -13,15 +13,11 @@ use std::sync::Arc;
 use allways_machine::{DataPlan, Executable};
 use allways_run::{Cancel, Either, StopReason};
 
-use super::super::options::ProveOptions;
-use crate::liveness::Fairness;
+use crate::search::options::ProveOptions;
 
 /// Whether the reduction applies to a search.
-pub(crate) fn applies(options: &ProveOptions) -> bool {
-    options.reductions.data_independence
-        && options.max_choices.is_none()
-        && options.bounds.variables == Default::default()
-        && options.fairness != Some(Fairness::Weak)
+pub(crate) fn applies(exe: &Executable, options: &ProveOptions) -> bool {
+    options.reductions.within(&options.setting(exe, false)).data_independence
 }
 
 /// One search of several.

@@ -1,16 +1,16 @@
-//! Reductions: what need not be looked at because something else that is looked at shows the same. None changes a
-//! verdict; each can be turned off; how much each saved is told.
+//! Reductions: what need not be explored because something else that is explored shows the same. None changes a verdict; each can be
+//! turned off; the report says how much each saved. [`table`] lists them, with what each needs and preserves.
 //!
-//! Two kinds. *Quotients* take for one what behaves alike step by step: dead variables, unread payloads and collections
-//! without order, which local states leave out when they are interned (`allways_machine::simplify`; collections may also have no order because nobody can tell in which order all are told, `allways_machine::broadcast`), and [`symmetry`], where [`probe`] finds it worth its price. They keep
-//! the lengths of runs, so bounds mean the same with them, and the witness is looked for with them on. *Orders* leave out
-//! steps that can as well come later: [`persistent`], likewise, with [`chain`], and [`confluent_sends`] for networks; and what goes wrong before anybody can tell: [`lazy_faults`]. They apply to searches without bounds: under a bound, what
-//! is looked at first decides what the bound cuts off, and the verdict would no longer say what it says.
+//! There are two kinds. *Quotients* merge configurations that behave alike step by step: dead variables, unread payloads and unordered
+//! collections, which are removed from local states when these are interned (`allways_machine::simplify`, `allways_machine::broadcast`), and [`symmetry`].
+//! They preserve lengths of runs, so bounds keep their meaning and the counterexample is searched for with them on. *Partial-order
+//! reductions* postpone steps: [`persistent`] sets with [`path_compression`], [`confluent_sends`] over networks, and [`lazy_faults`].
+//! They apply to searches without bounds: under a bound, the order of steps decides what the bound cuts off, and the verdict
+//! would no longer mean what it says. [`probe`] decides whether symmetry and persistent sets pay for themselves.
 //!
-//! A step that leads back to the very same configuration, like the tick of a timer that has nothing to tell, is dropped where
-//! successors are made (`expand`): nothing new is behind it, and that there is such a step, so that the configuration
-//! is no end, is counted before. Liveness, to which such steps matter, is decided on a graph with them; under random
-//! fairness with symmetry and persistent sets, under weak fairness without (`graph`).
+//! A step that leads back to the same configuration (stuttering), like the tick of an idle timer, is dropped where
+//! successors are generated (`expand`), after it was counted as an enabled step: so its configuration is not terminal. Liveness, to which such steps
+//! matter, is decided on a graph that has them; under `random` fairness with symmetry and persistent sets, under `weak` fairness without (`liveness`).
 
 pub(crate) mod confluent_sends;
 pub(crate) mod data_independence;
@@ -19,3 +19,4 @@ pub(crate) mod path_compression;
 pub(crate) mod persistent;
 pub(crate) mod probe;
 pub(crate) mod symmetry;
+pub mod table;

@@ -1,17 +1,17 @@
-//! Chains: steps that go first, alone, are made together.
+//! Path compression: steps that form a persistent set by themselves are merged.
 //!
-//! A handler that tells the same to many machines stops before each send. Where nobody can get in the way of these sends, each of
-//! them alone is a persistent set ([`super::persistent`]), and the configurations between them have one way in and one way on. So
-//! they are looked at and not stored: from a stored configuration at which one machine steps alone, the search goes on until several are
-//! needed, or for [`MAX_MERGED`] steps, since a machine may send for ever. Where a step has several outcomes they share what is left of
-//! these: a machine that asks `$` each time has more ways than anybody could follow, and they meet again only where they are stored.
+//! A handler that sends the same to many machines stops before each send. Where these sends are independent of all other steps, each of
+//! them alone is a persistent set ([`super::persistent`]), and the configurations between them have one predecessor and one successor. So
+//! they are passed through and not stored: from a stored configuration in which a single machine forms the set, the search continues until a larger set is
+//! needed, or for [`MAX_MERGED`] steps, since a machine may send for ever. The outcomes of one step share what is left of that
+//! budget: a machine that asks `$` each time has exponentially many paths, which meet again only where configurations are stored.
 //!
-//! The first configuration of a chain is stored, not only the last: many steps may lead there, and the chain is to be followed once.
+//! The first configuration of such a path is stored, not only the last: many steps may lead there, and the path is followed once.
 //!
-//! Needs: persistent sets. Preserved: what they preserve. At each configuration of a chain a set steps that is enough for now, all of it;
-//! where it has several machines the chain ends. That **nobody is put off for ever** is asked only of what is stored: from there steps
-//! lead to where all step, and a chain always ends in something stored, even if it goes round in a circle. Not preserved: the
-//! number of layers, so the witness is looked for without.
+//! Needs: persistent sets. Preserves: what they preserve. At each configuration on the path all steps of a persistent set are taken;
+//! where the set has several machines the path ends. The **cycle proviso** concerns only stored configurations: from these, steps
+//! lead to full expansion, and every path ends in a stored configuration, even if it runs into a cycle. Does not preserve: the
+//! number of layers, so counterexamples are searched for without it.
 
 use super::confluent_sends::{MAX_MERGED, MergedSink, Raw};
 use super::persistent::PersistentSets;
@@ -19,7 +19,7 @@ use crate::search::expand::{Expander, Move, Successor};
 use crate::search::local::states::LocalStateId;
 use crate::search::survey::Notes;
 
-/// Follows chains.
+/// Follows paths of single-machine persistent sets.
 #[derive(Default)]
 pub(crate) struct PathCompression {
     open: Vec<Link>,
@@ -28,18 +28,18 @@ pub(crate) struct PathCompression {
     changes: Vec<(u32, LocalStateId)>,
 }
 
-/// A configuration of a chain.
+/// A configuration on the path.
 struct Link {
     vector: Vec<LocalStateId>,
     /// What it adds to the fingerprint of the first; of no meaning with symmetry, where machines have changed places.
     delta: u64,
     n_merged: u32,
-    /// Steps that may still be folded, from here on.
+    /// Steps that may still be merged, from here on.
     n_left: u32,
 }
 
 impl PathCompression {
-    /// Goes on from where the machines that step alone have led, and tells where that ends.
+    /// Continues from the successors of a single-machine set, and reports where the paths end.
     pub fn follow<S: MergedSink>(
         &mut self,
         expander: &mut Expander<'_>,
@@ -53,7 +53,7 @@ impl PathCompression {
         while let Some(mut link) = self.open.pop() {
             let mut next = std::mem::take(&mut self.raw);
             if link.n_left > 0 {
-                // The way that was followed to see that nobody is put off for ever is mostly this one.
+                // The path that was followed for the cycle proviso is mostly this one.
                 let alone = match sets.recall(&link.vector) {
                     Some((vector, chosen)) => {
                         link.vector.clear();

@@ -1,28 +1,28 @@
-//! Persistent sets from the topology.
+//! Persistent sets (Godefroid 1996), computed from a static topology and the references that machines hold.
 //!
-//! Two steps are in conflict when their order can be seen: both deliver to one machine, or monitors hear of both, or one
-//! delivers to a machine that the other lets act on an empty inbox. Delivering to a machine that stands before an effect is in
-//! no conflict with that effect, since it only fills an inbox that is looked into later. So at a configuration some machines
-//! may step alone if nobody else can ever do what is in conflict with their next steps without them moving first.
+//! Two steps are dependent when their order is observable: both deliver to one machine, or monitors observe both, or one
+//! delivers to a machine that the other lets act on an empty inbox. Delivering to a machine that stands before an effect is
+//! independent of that effect, since it only fills an inbox that is read later. So in a configuration some machines
+//! may step alone if no other machine can ever take a dependent step before one of them moves.
 //!
-//! Who can ever send to whom is known from two sides. The topology says which kinds of machines send to which, and whose
-//! references messages between them carry ([`Reach`]). The configuration says whom each machine knows: a machine sends only
-//! to those in its variables and inbox, to itself, and to those that somebody tells it of, who knows them. Machines that are
-//! not made yet count as their creators.
+//! Which machine can ever send to which is known from two sides. The topology says which kinds of machines send to which, and whose
+//! references messages between them carry ([`Reach`]). The configuration says which machines each machine knows: it sends only
+//! to those in its variables and inbox, to itself, and to those that it learns of from machines that know them. Machines that do
+//! not exist yet count as their creators.
 //!
-//! A set is *closed*: with a machine before a delivery come all who may deliver to that target; with one that waits, or acts
-//! on its own inbox, all who may deliver to it; with one that is heard, all who may be heard. Sets are closed from each
-//! machine that can step, and the least is taken.
+//! A set is *closed*: with a machine before a delivery it contains all that may deliver to the same target; with one that waits, or acts
+//! on its own inbox, all that may deliver to it; with one that is observed, all that may be observed. The closure is computed from each
+//! enabled machine, and the smallest set is taken.
 //!
-//! **Nobody is put off for ever**: from every configuration at which some step alone, such steps lead to one at which all
-//! who can step do. To see that, the way by first outcomes is followed until it comes there; if it does not soon, or goes
-//! round in a circle, all step. The configurations on the way choose as the search does when it comes to them, so this is true of
-//! the graph that is searched, and depends neither on what was seen before nor on threads.
+//! **Cycle proviso** (the ignoring problem, Valmari 1990; Peled 1993): from every configuration that is expanded partially, partial steps lead to
+//! one that is expanded fully. To establish this, the path of first outcomes is followed until it gets there; if that takes too long, or the path
+//! runs into a cycle, the configuration is expanded fully. The configurations on the path choose their sets as the search does, so the condition holds in
+//! the graph that is searched, and depends neither on the visited set nor on threads.
 //!
-//! Preserved: how machines stand before each effect, faults, monitor states, ends. Not preserved: rest on the way, since a
-//! machine for which something waits takes it at once; lengths of runs, the fullest inbox, single infinite runs. So it is for
-//! searches without bounds; a counterexample is made shorter again by `witness`; of infinite runs, those that chance does not
-//! leave are preserved (`graph`), and weak fairness is decided on the whole graph.
+//! Preserves: local states of machines before each effect, faults, monitor states, terminal configurations. Does not preserve: waiting states in between, since a
+//! machine with a message at hand takes it at once; lengths of runs, the largest inbox, individual infinite runs. So it is for
+//! searches without bounds; a counterexample is shortened again by `counterexample`; under `random` fairness, bottom components are
+//! preserved (`liveness`), and `weak` fairness is decided on the full graph.
 //!
 //! Which of several sets is taken is decided by paths of machines, so that counts do not depend on threads.
 
@@ -32,7 +32,8 @@ use allways_machine::Executable;
 use allways_machine::topology::{Target, Topology};
 
 use super::symmetry::Symmetry;
-use crate::search::local::memo::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN, Memo};
+use crate::search::local::entries::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN};
+use crate::search::local::memo::Memo;
 use crate::search::local::states::{LocalStateId, LocalStates};
 use crate::search::lock;
 
@@ -41,7 +42,7 @@ const MAX: usize = 64;
 /// Steps of the longest way that is followed.
 const MAX_WAY: usize = 64;
 
-/// Who may do what to whom, by interface. Who makes others may do what they may.
+/// Possible sends between interfaces. A creator may do what the machines may that it creates.
 pub(crate) struct Reach {
     /// Interfaces it may send to.
     sends: Vec<u64>,
@@ -138,16 +139,16 @@ struct Fact {
     knows: u64,
 }
 
-/// Tables by slot that depend on who exists only.
+/// Tables by slot that depend only on which machines exist.
 #[derive(Default)]
 struct Scene {
-    /// By slot, the interface plus one; zero for nobody, and for those that have halted.
+    /// By slot, the interface plus one; zero for an absent or halted machine.
     interfaces: Vec<u8>,
     /// Slots whose machines are of interfaces that it may send to.
     sends: Vec<u64>,
     /// By sender and receiver.
     carried: Vec<u64>,
-    /// Slots of those who may make a machine that it may send to.
+    /// Slots of those that may create a machine that it may send to.
     sends_to_made: Vec<u64>,
     heard: u64,
     has_null: u64,
@@ -181,14 +182,14 @@ struct Stop {
 /// Ways are this long at most, in steps that are remembered.
 const MAX_STOPS: usize = 16;
 
-/// Who may deliver to whom, for those who can step and whom all know: remembered in a table of bounded size, since
+/// Possible deliveries, given the enabled machines and what all know: remembered in a table of bounded size, since
 /// few of the many configurations differ in that.
 #[derive(Default)]
 struct KnownSenders {
     /// Which scene is set; how many slots there are at most.
     scene: u64,
     n: usize,
-    /// Entries of equal length: the scene, who can step, who may be heard, whom each knows, who may deliver to each.
+    /// Entries of equal length: the scene, the enabled machines, those that may be observed, those that each knows, those that may deliver to each.
     entries: Vec<u64>,
 }
 
@@ -247,7 +248,7 @@ pub(crate) struct PersistentSets<'a> {
     /// Slots in an order that depends on paths alone.
     order: Vec<u32>,
     way: Vec<LocalStateId>,
-    /// The way that was followed last, as far as it is remembered, and how much of it was told since.
+    /// The way that was followed last, as far as it is remembered, and how much of it was used since.
     stops: Vec<Stop>,
     n_stops: usize,
     n_told: usize,
@@ -279,7 +280,7 @@ impl<'a> PersistentSets<'a> {
         self.facts.capacity() * size_of::<Fact>() + self.known.entries.capacity() * 8
     }
 
-    /// Machines whose steps are enough, if that is not all who can step.
+    /// Machines whose steps are enough, if these are not all enabled ones.
     pub fn find(
         &mut self,
         memo: &mut Memo<'_>,
@@ -339,7 +340,7 @@ impl<'a> PersistentSets<'a> {
     }
 
     /// What is known of a configuration if it is the next on the way that was followed last: the one that stands for it, and
-    /// who is chosen there.
+    /// what is chosen there.
     pub fn recall(&mut self, raw: &[LocalStateId]) -> Option<(&[LocalStateId], Option<Chosen>)> {
         let stop = self.stops[..self.n_stops].get(self.n_told)?;
         if stop.raw != raw {
@@ -358,7 +359,7 @@ impl<'a> PersistentSets<'a> {
         self.least(memo, vector)?.alone()
     }
 
-    /// Who can step, with all that is asked about them at hand. `None` where nobody is put off.
+    /// The enabled machines, with all facts about them at hand. `None` where no step is postponed.
     fn enabled(&mut self, memo: &mut Memo<'_>, vector: &[LocalStateId]) -> Option<u64> {
         if vector.len() > MAX {
             return None;
@@ -390,7 +391,7 @@ impl<'a> PersistentSets<'a> {
         Some(enabled)
     }
 
-    /// The least of the sets that are enough, if that is not all who can step.
+    /// The least of the sets that are enough, if these are not all enabled ones.
     fn least(&mut self, memo: &mut Memo<'_>, vector: &[LocalStateId]) -> Option<Chosen> {
         let n = vector.len();
         let enabled = self.enabled(memo, vector)?;
@@ -404,7 +405,7 @@ impl<'a> PersistentSets<'a> {
             self.order.sort_by_cached_key(|&slot| locals.rank(slot));
         }
         let mut best: Option<Chosen> = None;
-        // Sets with one of these are all who can step.
+        // A set with one of these contains all enabled machines.
         let mut hopeless = 0u64;
         let mut size = enabled.count_ones();
         for at in 0..self.order.len() {
@@ -428,7 +429,7 @@ impl<'a> PersistentSets<'a> {
         best
     }
 
-    /// The least closed set with a machine in it; `None` when all who can step are in it.
+    /// The least closed set with a machine in it; `None` when it contains all enabled machines.
     fn close(
         &self,
         memo: &mut Memo<'_>,
@@ -469,11 +470,11 @@ impl<'a> PersistentSets<'a> {
         Some(set)
     }
 
-    /// For each machine, who may ever deliver to it; and who may be heard.
+    /// For each machine, those that may ever deliver to it; and those that may be observed.
     fn find_senders(&mut self, enabled: u64) -> u64 {
         let Scene { interfaces, sends, carried, sends_to_made, heard, has_null } = &self.scene;
         let n = interfaces.len();
-        // Of nobody there is nothing to know, but something from before.
+        // An absent machine knows nothing; stale bits are cleared.
         for (knows, _) in self.knows.iter_mut().zip(interfaces).filter(|(_, interface)| **interface == 0) {
             *knows = 0;
         }
@@ -494,9 +495,9 @@ impl<'a> PersistentSets<'a> {
                 live |= targets;
                 for to in ones(targets | sends_to_made[from] & live) {
                     let to = to as usize;
-                    let told = self.knows[from] & carried[from * n + to];
-                    changed |= told & !self.knows[to] != 0;
-                    self.knows[to] |= told;
+                    let learned = self.knows[from] & carried[from * n + to];
+                    changed |= learned & !self.knows[to] != 0;
+                    self.knows[to] |= learned;
                 }
             }
             if !changed {

@@ -1,17 +1,18 @@
-//! Whether symmetry and persistent sets are worth their price: the one is several times that of a step, the other about one.
+//! Whether symmetry and persistent sets pay for themselves: the former costs several times as much as a step, the latter about as much.
 //!
-//! Many programs have machines made alike that never change places, because somebody keeps them in a row or because they
-//! were given numbers: then every configuration is renamed, and none is saved. So the search looks at the first
+//! Many programs have machines made alike that are never permuted, because another machine keeps them in a sequence or because they
+//! were given numbers: then every configuration is canonicalised, and none is saved. So the search explores the first
 //! configurations without symmetry, by the steps that it will take, and counts how many would remain with it. The answer depends on the program alone, and
-//! whichever it is changes no verdict.
+//! changes no verdict.
 
 use rustc_hash::FxHashSet;
 
 use super::symmetry::Symmetry;
-use crate::search::counterexample::{Collect, Layer, Ordered};
+
+use crate::search::context::Context;
 use crate::search::local::states::LocalStateId;
-use crate::search::order::breadth::Context;
 use crate::search::store::tree::ExactKeys;
+use crate::search::successors::{Collect, Expansion, Layer, Purpose, Successors};
 
 /// Configurations that are looked at; with those of the last step, which may have millions, at most twice as many.
 const LIMIT: usize = 10_000;
@@ -25,49 +26,46 @@ const MANY_ALIKE: usize = 5;
 
 /// Whether at least every eighth step of the first configurations can be put off.
 pub(crate) fn sets_are_worth_it(cx: Context<'_>) -> bool {
-    let Some(mut sets) = cx.persistent_sets() else { return false };
     let (mut n_steps, mut n_put_off) = (0, 0);
-    let expand = |ordered: &mut Ordered<'_>, vector: &[LocalStateId], sink: &mut Collect| {
-        let chosen = sets.find(&mut ordered.expander.memo, vector, None);
-        let standing = ordered.expand_chosen(vector, chosen, sink);
+    let count = |Expansion { standing, chosen }| {
         let here = chosen.map_or(0, |chosen| chosen.n_put_off);
         n_put_off += here;
         n_steps += here + u64::from(standing.n_enabled);
     };
-    let looked = look(cx, LIMIT_OF_SETS, expand, |_, _| Some(()));
+    let looked = look(cx, LIMIT_OF_SETS, count, |_, _| Some(()));
     looked.is_some() && n_put_off * 8 >= n_steps
 }
 
-/// Whether at least three in ten of the first configurations are renamings of others. Machines that are all told the same in a
+/// Whether at least three in ten of the first configurations are renamings of others. Machines that all receive the same in a
 /// loop become alike only after that; so if there are many, it is taken to be.
 pub(crate) fn symmetry_is_worth_it(cx: Context<'_>, has_broadcasts: bool) -> bool {
     let mut n_alike = 0;
     let mut symmetry = Symmetry::new(cx.locals);
     let mut remaining = FxHashSet::default();
-    let mut sets = cx.persistent_sets();
-    let expand = |ordered: &mut Ordered<'_>, vector: &[LocalStateId], sink: &mut Collect| {
-        let chosen = sets.as_mut().and_then(|sets| sets.find(&mut ordered.expander.memo, vector, None));
-        ordered.expand_chosen(vector, chosen, sink);
-    };
-    let looked = look(cx, LIMIT, expand, |keys, successor| {
-        remaining.insert(keys.key(symmetry.canonical(successor))?);
-        n_alike = n_alike.max(symmetry.largest_group());
-        Some(())
-    });
+    let looked = look(
+        cx,
+        LIMIT,
+        |_| {},
+        |keys, successor| {
+            remaining.insert(keys.key(symmetry.canonical(successor))?);
+            n_alike = n_alike.max(symmetry.largest_group());
+            Some(())
+        },
+    );
     let are_many = has_broadcasts && n_alike >= MANY_ALIKE;
     looked.is_some_and(|n_seen| are_many || remaining.len() * 10 <= n_seen * 7)
 }
 
 /// Goes through the first configurations by layers and passes on each when it is new; how many there were. `None` if it was asked to
 /// stop, memory ran out, or something is broken there.
-fn look<'a>(
-    cx: Context<'a>,
+fn look(
+    cx: Context<'_>,
     limit: usize,
-    mut expand: impl FnMut(&mut Ordered<'a>, &[LocalStateId], &mut Collect),
+    mut count: impl FnMut(Expansion),
     mut discover: impl FnMut(&mut ExactKeys, &[LocalStateId]) -> Option<()>,
 ) -> Option<usize> {
     let beginning = crate::search::lock(cx.locals).begin();
-    let mut ordered = Ordered::new(cx);
+    let mut successors = Successors::new(cx, Purpose::Probe);
     let mut keys = ExactKeys::new()?;
     let mut seen = FxHashSet::default();
     let mut layer = Layer::default();
@@ -90,7 +88,7 @@ fn look<'a>(
             n_steps %= LOOK_AFTER;
             let vector = layer.get(at).to_vec();
             let mut sink = Collect::default();
-            expand(&mut ordered, &vector, &mut sink);
+            count(successors.expand(&vector, &mut sink));
             if sink.broken.is_some() {
                 // The search will come here soon, and its way is shortest without them.
                 return None;

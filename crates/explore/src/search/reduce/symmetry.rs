@@ -1,23 +1,22 @@
-//! Machine symmetry.
+//! Machine symmetry: scalarsets (Ip and Dill 1996) for the machines that one creator made of one interface.
 //!
-//! Names of machines are pure names: a program compares them for equality and sends to them, and that is all. So two
-//! configurations that differ by a renaming of machines behave alike, and one of them is enough. The renamings
-//! looked at permute the machines that one creator made of one interface; what these made moves along, and so do
+//! Machines are referred to by pure names: a program compares them for equality and sends to them, and that is all. So two
+//! configurations that differ by a renaming of machines behave alike, and exploring one of them is enough. The renamings
+//! permute the machines that one creator made of one interface; the machines that these created move along, and so do
 //! names in fields, registers, inboxes, pending effects and monitors. Collections are ordered by insertion, not by
-//! names, so a renaming keeps their order.
+//! name, so a renaming keeps their order.
 //!
-//! Needs: a program that makes no text of machines, other than for messages, since texts have an order and sets in them
-//! are sorted (`allways_machine::usage` says so); local states that tell which machines they mention. Establishes: a
-//! configuration is replaced by one that is a renaming of it, as far as possible the same for all renamings of it.
-//! Preserves: verdicts, faults, lengths of runs, and local states, monitor states and ends up to renaming; liveness under
-//! weak fairness is decided without it.
+//! Needs: a program that makes no text of machine names, except in messages for people, since texts are ordered and sets of them
+//! sorted (`allways_machine::usage` decides this). Establishes: a configuration is replaced by a renaming of it, as far as possible the same one for the
+//! whole orbit. Preserves: verdicts, faults, lengths of runs; local states, monitor states and terminal configurations up to renaming.
+//! Liveness under `weak` fairness is decided without it.
 //!
-//! How: machines that stay are known by name. A machine that moves gets a key of what it is and of how others mention it, from
-//! tables by local state, and siblings are sorted: first by where a machine that stays mentions them, then by key. So the local states of a
-//! machine that keeps its peers in a row have them in one order only, however many orders there are, and steps
-//! through the row move nobody. Siblings with equal keys that no other such machine mentions are interchangeable. The rest is
-//! tried out, if there are few ways; else they stay in order, which is a renaming too, if not always the same. LocalStates are renamed by
-//! a table of bounded size, by the kernel's code when it has no entry. Keys come from content, so nothing depends on threads.
+//! How: machines outside of any family are fixed. A machine that may be permuted gets a key from what it is and from how others mention it, from
+//! tables by local state, and siblings are sorted: first by where a fixed machine mentions them, then by key. So the local states of a
+//! machine that keeps its peers in a sequence have them in one order only, however many orders there are, and steps
+//! through the sequence permute nothing. Siblings with equal keys that no other permuted machine mentions are interchangeable. The remaining permutations are
+//! tried if there are few; otherwise the order is kept, which is a renaming as well, though not always the same one. Local states are renamed through
+//! a table of bounded size, and by the kernel's code on a miss. Keys are computed from content, so nothing depends on threads.
 
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -52,7 +51,7 @@ struct Form {
     /// For a shape: what is known of it by the names that stay.
     base: u64,
     shape: u32,
-    /// For the shape: it mentions somebody else who moves, or was made by somebody who does.
+    /// For the shape: it mentions another permuted machine, or was created by one.
     is_linked: bool,
     owner: u32,
     /// The interface, plus one; zero is not asked yet.
@@ -79,7 +78,7 @@ struct Family {
     rank: u64,
 }
 
-/// Which machines exist, and who may change places with whom.
+/// Which machines exist, and which may be permuted.
 struct Shape {
     id: u32,
     /// Slots of machines, creators before those they made.
@@ -90,11 +89,11 @@ struct Shape {
     groups: Vec<(usize, usize)>,
     /// By slot: the outermost machine that moves it; `NO_SLOT` when none does.
     mover: Vec<u32>,
-    /// Who moves, with others or by itself.
+    /// Permuted machines, with others or by themselves.
     moving: Vec<u32>,
-    /// Who stays, in an order that depends on paths alone; monitors last.
+    /// Fixed machines, in an order that depends on paths alone; monitors last.
     staying: Vec<u32>,
-    /// Nobody who moves has made anybody.
+    /// No permuted machine has created another.
     is_flat: bool,
 }
 
@@ -120,7 +119,7 @@ struct LongRenamed {
     to: LocalStateId,
 }
 
-/// What sibling comes first: by who stays, by key, by place.
+/// Which sibling comes first: by fixed machines, by key, by place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Key {
     mentioned: u32,
@@ -145,16 +144,16 @@ pub(crate) struct Symmetry<'a> {
     n_replaced: usize,
     long_renamed: HashTable<LongRenamed>,
     arena: Vec<u32>,
-    /// By slot, of those who move.
+    /// By slot, of permuted machines.
     keys: Vec<Key>,
     sums: Vec<u64>,
-    /// By slot: somebody else who moves mentions it, or is mentioned by it.
+    /// By slot: another permuted machine mentions it, or is mentioned by it.
     is_related: Vec<bool>,
     /// The siblings of the shape in order, and where that leaves a choice.
     sorted: Vec<u32>,
     open: Vec<(usize, usize)>,
     place_of: Vec<u32>,
-    /// By slot: where it goes; and who goes elsewhere.
+    /// By slot: its image; and the set of slots that are not fixed points.
     to: Vec<u32>,
     moved: u64,
     names: Vec<u32>,
@@ -177,7 +176,7 @@ const BEYOND: u64 = 1 << 63;
 impl<'a> Symmetry<'a> {
     pub fn new(locals: &'a Mutex<LocalStates<'a>>) -> Self {
         let n_monitors = lock(locals).n_monitors();
-        let nobody = Shape {
+        let empty = Shape {
             id: 0,
             order: Vec::new(),
             siblings: Vec::new(),
@@ -197,7 +196,7 @@ impl<'a> Symmetry<'a> {
             children: FxHashMap::default(),
             shapes: FxHashMap::default(),
             kinds: vec![NO_SLOT],
-            shape: Rc::new(nobody),
+            shape: Rc::new(empty),
             renamed: vec![Renamed::default(); 1 << FIRST_BITS],
             n_replaced: 0,
             long_renamed: HashTable::new(),
@@ -596,7 +595,7 @@ impl<'a> Symmetry<'a> {
         has_links
     }
 
-    /// Lets the keys of those who move learn of each other.
+    /// Refines the keys of permuted machines by each other.
     fn refine(&mut self, vector: &[LocalStateId], shape: &Shape) {
         for &slot in &shape.moving {
             self.is_related[slot as usize] = false;
@@ -671,7 +670,7 @@ impl<'a> Symmetry<'a> {
         false
     }
 
-    /// Says where everybody goes when the siblings are in this order.
+    /// The permutation that puts the siblings in this order.
     fn place(&mut self, shape: &Shape) {
         self.to.clear();
         self.to.extend(0..self.families.len() as u32);
@@ -685,7 +684,7 @@ impl<'a> Symmetry<'a> {
         self.find_moved();
     }
 
-    /// The same where those who move have made others.
+    /// The same where permuted machines have created others.
     fn place_families(&mut self, shape: &Shape) {
         self.place_of.clear();
         self.place_of.extend(self.families.iter().map(|family| family.place));
@@ -754,7 +753,7 @@ impl<'a> Symmetry<'a> {
         if form.names & self.moved == 0 {
             return local;
         }
-        // Who stays now but may move at another time has its name noted, too: which bits there are depends on the local state alone.
+        // A machine that is fixed now but may be permuted later has its name noted, too: which bits there are depends on the local state alone.
         if form.names & BEYOND != 0 || form.names.count_ones() > MAX_NAMES {
             return self.rename_long(local, form);
         }

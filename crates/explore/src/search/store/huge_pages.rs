@@ -2,7 +2,7 @@
 //!
 //! A look into a table of hundreds of megabytes misses the translation cache nearly always when pages are small, and the
 //! walk through the page tables then takes longer than the look. Measured on a Paxos model of 5.5 million
-//! configurations: three quarters of the time went into it. And the system hands out zeros anyway; whoever writes them
+//! configurations: three quarters of the time went into it. And the system provides zeroed pages anyway; a thread that writes them
 //! once more keeps all other threads waiting meanwhile.
 
 use std::alloc::{Layout, alloc_zeroed};

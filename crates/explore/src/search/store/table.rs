@@ -9,7 +9,7 @@
 //! of them without the line fits into 32 bits, and slots are that large; else they have 64 bits, as they always have for
 //! fingerprints.
 //!
-//! A table does not grow while it is in use; who finds it too full stops, and it is replaced between two rounds of the search
+//! A table does not grow while it is in use; a thread that finds it too full stops, and it is replaced between two rounds of the search
 //! by all threads together ([`Growth`]).
 
 use std::sync::Arc;
@@ -25,12 +25,12 @@ pub(crate) struct Full;
 const PAGE: usize = 4096;
 /// Bytes of a line.
 const LINE: usize = 64;
-/// Of a stored key: the how-manieth of its lines it is in, from one, so that no stored key is zero.
+/// Of a stored key: the index of its line, from one, so that no stored key is zero.
 const AWAY_BITS: u32 = 4;
 const MAX_AWAY: u64 = (1 << AWAY_BITS) - 1;
 /// So that the rest of a key of 64 bits leaves room for that.
 const MIN_BITS: u32 = 7;
-/// Smaller tables get four times the slots when they are full, larger ones twice. Exact keys are for who has little room.
+/// Smaller tables get four times the slots when they are full, larger ones twice. Exact keys are for little memory.
 const SMALL_BITS: u32 = 22;
 const SMALL_EXACT_BITS: u32 = 18;
 /// Bits of the length in a packed exact key.
@@ -346,7 +346,7 @@ impl Table {
         }
     }
 
-    /// The second word of a slot that is taken. Who took it may be about to write it.
+    /// The second word of a slot that is taken. The thread that took it may be about to write it.
     #[inline]
     fn second(&self, at: usize) -> u64 {
         loop {
@@ -375,7 +375,7 @@ impl Table {
             let entry = rest << AWAY_BITS | away;
             let at = home ^ detour(rest, away, mask);
             let line = &lines[at];
-            // All of it at once: nobody can guess in which slot a key is, so each look would cost a wrong guess.
+            // All of it at once: the slot of a key cannot be predicted, so each look would cost a wrong guess.
             let is_known = line.iter().fold(false, |is_known, slot| is_known | (slot.get() == entry));
             if is_known && !IS_WIDE {
                 return Ok(false);
@@ -533,7 +533,7 @@ impl Growth {
         }
     }
 
-    /// The table, once everybody is done; `None` if it does not hold all keys.
+    /// The table, once all threads are done; `None` if it does not hold all keys.
     pub fn finish(self) -> Option<Table> {
         (!self.is_full.into_inner()).then_some(self.to)
     }

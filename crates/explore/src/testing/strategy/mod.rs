@@ -1,4 +1,4 @@
-//! Strategies: who steps next, and how data choices resolve.
+//! Strategies: which machine steps next, and how data choices are resolved.
 //!
 //! A strategy is an oracle that is asked at choice points; the run is the list of its answers. It sees machines, and the
 //! channels of a network that delays messages, by their *places*, that is by order of appearance in the present run. To a
@@ -46,7 +46,7 @@ pub trait Strategy: Send {
     /// Prepares for the next schedule. `false` says that there is none left, which only enumerations do.
     fn begin(&mut self, plan: &Plan) -> bool;
 
-    /// The place of somebody who can move. The kernel is running, so there is one.
+    /// The place of an enabled move. The kernel is running, so there is one.
     fn place(&mut self, kernel: &Kernel) -> usize;
 
     /// Which of several messages of a channel arrives, below `n`.
@@ -57,7 +57,7 @@ pub trait Strategy: Send {
         false
     }
 
-    /// Who of `n` crashes next, if anybody.
+    /// Which of `n` machines crashes next, if any.
     fn crash(&mut self, _n: u32) -> Option<u32> {
         None
     }
@@ -122,7 +122,7 @@ const PORTFOLIO: [StrategyKind; 12] = [
 const MAX_FAIR_PROBABILISTIC: u32 = 10;
 
 impl StrategyKind {
-    /// What a schedule uses when the search was told to use `self`.
+    /// What a schedule uses when the options name `self`.
     pub fn of_schedule(self, index: u64) -> StrategyKind {
         match self {
             StrategyKind::Portfolio => PORTFOLIO[(index % PORTFOLIO.len() as u64) as usize],
@@ -190,7 +190,7 @@ impl std::fmt::Display for StrategyKind {
     }
 }
 
-/// The place of the `n`-th who can move. `n` is below their number.
+/// The place of the `n`-th enabled move. `n` is below the number of these.
 #[inline]
 pub(crate) fn nth_place(kernel: &Kernel, n: u64) -> usize {
     kernel.enabled_set().nth(n as usize).unwrap_or(0)

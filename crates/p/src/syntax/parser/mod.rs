@@ -35,7 +35,7 @@ const MAX_DEPTH: u32 = 200;
 /// How deep the tree of an expression may be: a chain `a + b + ...` is as deep as it is long.
 const MAX_EXPR_DEPTH: u32 = 500;
 
-/// After that many mistakes in a file the rest of them is not told: nobody reads on, and memory is finite.
+/// After that many mistakes in a file the rest is not reported: memory is finite.
 const MAX_REPORTS: usize = 1000;
 
 /// How many tokens behind a mistake its closing parenthesis is looked for.
@@ -628,7 +628,7 @@ impl Parser<'_> {
 
     /// The token behind the parentheses and brackets that are open here and were opened at or behind token `start`: a mistake
     /// inside of them says nothing about what follows, and a line or `;` in them begins no statement. None if they are
-    /// not closed, as far as can be told: before the block ends, or a line begins with a word that cannot stand in them.
+    /// not closed, as far as can be decided: before the block ends, or a line begins with a word that cannot stand in them.
     fn behind_parentheses(&self, start: usize) -> Option<usize> {
         let mut n_open = 0usize;
         for token in &self.tokens[start..self.pos] {

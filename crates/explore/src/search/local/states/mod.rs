@@ -1,15 +1,16 @@
-//! LocalStates: everything about one machine or monitor, interned. What they do is in `steps`.
+//! Interned local states: everything about one machine or monitor (collapse compression, Holzmann 1997). What they do is in `steps`.
 //!
-//! A local state knows whose it is, so its number says both who and how. It is compared as words (see
-//! `allways_machine::content`) after what is never looked at was left out (`allways_machine::simplify`). Its hash is of
-//! its content, so it does not depend on who was interned first.
+//! A local state includes its owner, so its number says which machine it is and how it stands. It is compared as words (see
+//! `allways_machine::content`) after what is never read was left out (`allways_machine::simplify`). Its hash is of
+//! its content, so it does not depend on the order of interning.
 //!
-//! *Slots* are the places of a configuration vector: one for each monitor, then one for each instance, in the order in
-//! which the search meets them. Zero in a slot means that the machine does not exist. Over a network that delays
-//! messages, what is on its way has slots too, see `network`.
+//! *Slots* are the positions of a state vector: one for each monitor, then one for each instance, in the order in
+//! which the search reaches them. Zero in a slot means that the machine does not exist. Over a network that delays
+//! messages, messages in flight have slots too, see `network`.
 
 mod steps;
 
+pub(crate) use super::entries::{Cut, LocalStateId, Owner};
 pub(crate) use steps::{LOOK_AFTER, Walked};
 
 use std::collections::HashSet;
@@ -28,8 +29,7 @@ use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason, ViolationKind}
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::memo::Log;
-use super::network::{Arrival, NetworkOp};
+use super::entries::{Arrival, Log, NetworkOp};
 use super::recorder::{LocalRecorder, temperatures};
 use super::size::Sizes;
 use crate::coverage::{Coverage, Sink};
@@ -37,9 +37,7 @@ use crate::search::options::SearchBounds;
 use crate::search::report::WideChoice;
 use crate::search::store::hash::{hash_bytes, hash_bytes_from, hash_words};
 
-pub(crate) type LocalStateId = u32;
-
-/// Answers to one choice that are worth a word to who finds a search too large.
+/// Answers to one choice that are worth a remark when a search is too large.
 const MANY_ANSWERS: u32 = 10;
 
 pub(crate) struct LocalState {
@@ -54,31 +52,6 @@ pub(crate) struct LocalState {
     /// Where its words end; they begin where those of the one before end.
     pub end: usize,
     pub cut: Option<Cut>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Owner {
-    Monitor(u32),
-    Machine(InstanceId),
-    /// What is on its way to a machine; all that is on its way, if that of the main machine is the only one.
-    Network(InstanceId),
-}
-
-impl Owner {
-    pub fn is_machine(&self) -> bool {
-        matches!(self, Owner::Machine(_))
-    }
-}
-
-/// A bound that the search met.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Cut {
-    Depth,
-    Inbox,
-    Occurrences,
-    Machines,
-    Choices,
-    Variables,
 }
 
 /// What a machine can do by itself.
@@ -198,7 +171,7 @@ pub(crate) struct LocalStates<'c> {
     pub(crate) states: Vec<LocalState>,
     words: Vec<u64>,
     index: HashTable<LocalStateId>,
-    /// For use again: words, and somebody who may be new.
+    /// Buffers for reuse: words, and a local state that may be new.
     pub(crate) scratch: Vec<u64>,
     standing: Local,
     pub(crate) messages: Vec<Message>,
@@ -222,8 +195,8 @@ pub(crate) struct LocalStates<'c> {
     pub(crate) local_bytes: usize,
     /// Of interfaces of which one machine is made at most, if broadcasts are to see no order.
     singles: FxHashMap<u32, InstanceId>,
-    /// Somebody was made who may see the order of broadcasts.
-    has_company: bool,
+    /// A machine was created that may observe the order of broadcasts.
+    lacks_broadcast_precondition: bool,
 }
 
 impl<'c> LocalStates<'c> {
@@ -237,7 +210,7 @@ impl<'c> LocalStates<'c> {
         cancel: &'c dyn Cancel,
     ) -> Self {
         let n_monitors = exe.monitors.len() as u32;
-        let nobody = LocalState {
+        let absent = LocalState {
             local: Local::default(),
             flight: None,
             owner: Owner::Machine(InstanceId::MAIN),
@@ -264,7 +237,7 @@ impl<'c> LocalStates<'c> {
             simplified: Default::default(),
             sorted: KnownValues::default(),
             hashes: ContentHashes::default(),
-            states: vec![nobody],
+            states: vec![absent],
             words: Vec::new(),
             index: HashTable::new(),
             scratch: Vec::new(),
@@ -289,7 +262,7 @@ impl<'c> LocalStates<'c> {
             largest_inbox: 0,
             local_bytes: 0,
             singles: FxHashMap::from_iter([(exe.main, InstanceId::MAIN)]),
-            has_company: false,
+            lacks_broadcast_precondition: false,
         }
     }
 
@@ -346,12 +319,12 @@ impl<'c> LocalStates<'c> {
         self.states[id as usize].local.status == Status::Halted
     }
 
-    /// Where somebody stands.
+    /// A local state.
     pub fn local(&self, id: LocalStateId) -> &Local {
         &self.states[id as usize].local
     }
 
-    /// The bytes of where somebody stands, without who.
+    /// The bytes of a local state without its owner.
     pub fn encoded(&self, id: LocalStateId) -> Vec<u8> {
         let mut bytes = Vec::new();
         encode_whole(&self.exe, self.kernel.store(), self.local(id), &mut bytes);
@@ -430,7 +403,7 @@ impl<'c> LocalStates<'c> {
         coverage
     }
 
-    /// The slots of machines by their paths, then those of networks, which does not depend on who was met first.
+    /// The slots of machines by their paths, then those of networks, which does not depend on the order of interning.
     pub fn slots_by_path(&self) -> Vec<u32> {
         let mut slots: Vec<(bool, Vec<u32>, u32)> = self
             .owners
@@ -484,7 +457,7 @@ impl<'c> LocalStates<'c> {
         self.message_index.get(&(message.event, message.payload.bits())).copied().unwrap_or(u32::MAX)
     }
 
-    /// Who it is, as bytes.
+    /// The owner, as bytes.
     pub(crate) fn name(&self, owner: Owner) -> Vec<u8> {
         let (kind, instance) = match owner {
             Owner::Monitor(monitor) => return vec![0, monitor as u8, (monitor >> 8) as u8],
@@ -499,7 +472,7 @@ impl<'c> LocalStates<'c> {
         bytes
     }
 
-    /// The number of where somebody stands in the kernel's configuration.
+    /// The local state of an owner in the configuration of the kernel.
     fn intern(&mut self, owner: Owner) -> LocalStateId {
         let mut local = std::mem::take(&mut self.standing);
         local.clone_from(match owner {
@@ -591,19 +564,19 @@ impl<'c> LocalStates<'c> {
 
     /// A machine was made: looks whether that may show the order of broadcasts.
     fn meet(&mut self, machine: InstanceId, interface: u32) {
-        if !self.simplify.broadcasts || self.has_company {
+        if !self.simplify.broadcasts || self.lacks_broadcast_precondition {
             return;
         }
         let exe = self.exe.clone();
-        let Some(company) = exe.usage().company() else { return };
-        let is_second = company.single.contains(&interface)
+        let Some(precondition) = exe.usage().broadcast_precondition() else { return };
+        let is_second = precondition.single.contains(&interface)
             && *self.singles.entry(interface).or_insert(machine) != machine;
-        self.has_company = is_second || company.absent.contains(&interface);
+        self.lacks_broadcast_precondition = is_second || precondition.absent.contains(&interface);
     }
 
-    /// Broadcasts were taken to have no order, and somebody was made who may see it.
-    pub fn has_company(&self) -> bool {
-        self.has_company
+    /// Broadcasts were taken to have no order, and a machine was created that may observe it.
+    pub fn lacks_broadcast_precondition(&self) -> bool {
+        self.lacks_broadcast_precondition
     }
 
     /// Whether a machine can crash where it stands.
@@ -623,7 +596,7 @@ impl<'c> LocalStates<'c> {
         Some(self.intern(Owner::Machine(machine)))
     }
 
-    /// Who moves when the owner of a local state does: a machine, or the channels of a network.
+    /// What moves when the owner of a local state does: a machine, or the channels of a network.
     pub fn movers(&mut self, id: LocalStateId) -> Vec<Choice> {
         match (self.states[id as usize].owner, &*self.known_act(id)) {
             (Owner::Network(_), Act::Network(arrivals)) => {
@@ -728,7 +701,7 @@ impl<'c> LocalStates<'c> {
         self.cut_at_beginning.into_iter().chain(choices)
     }
 
-    /// Whether somebody in a configuration may do more than was looked at: with an answer that was left out.
+    /// Whether a machine in a configuration may do more than was explored: with an answer that was left out.
     pub fn may_do_more(&self, vector: &[LocalStateId]) -> bool {
         !self.bounded.is_empty() && vector.iter().any(|id| *id != 0 && self.bounded.contains(id))
     }
@@ -745,7 +718,7 @@ impl<'c> LocalStates<'c> {
     }
 
     fn stands(&mut self, owner: Owner) -> Ending {
-        // Before anything is left out: what a variable holds when nobody reads it any more counts, so that bounds mean the same with
+        // Before anything is left out: what a variable holds when it is never read again counts, so that bounds mean the same with
         // and without reductions.
         if let Owner::Machine(machine) = owner {
             let local = self.kernel.configuration().local(machine);
@@ -781,7 +754,7 @@ pub(crate) fn forget_before_fault(local: &mut Local) {
     }
 }
 
-/// Answers given by somebody else.
+/// Answers that are given.
 pub(crate) struct Given<'a> {
     pub answers: &'a [u32],
     pub at: usize,

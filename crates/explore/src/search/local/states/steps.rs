@@ -1,4 +1,4 @@
-//! Local steps: what a machine or monitor does where it stands, worked out by the kernel, in all ways of answering its choices.
+//! Local steps: what a machine or monitor does in a local state, computed by the kernel, for every resolution of its choices.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use super::{
     Act, Answer, Beginning, Delivered, Ending, Given, Heard, LocalOutcome, LocalState, LocalStateId,
     LocalStates, Owner,
 };
-use crate::search::local::network::{NetworkOp, fate_answer};
+use crate::search::local::entries::NetworkOp;
+use crate::search::local::network::fate_answer;
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 100_000;
@@ -24,14 +25,14 @@ const MAX_IN_A_ROW: usize = 1 << 12;
 pub(crate) const LOOK_AFTER: usize = 1 << 14;
 
 /// One way through a part, before it is known what becomes of a machine that was made.
-struct Way {
+struct Branch {
     end: Ending,
     answers: Arc<[Answer]>,
     observed: Arc<[(u32, u32)]>,
 }
 
-impl Way {
-    fn outcome(&self, birth: Option<(u32, &Way)>) -> LocalOutcome {
+impl Branch {
+    fn outcome(&self, birth: Option<(u32, &Branch)>) -> LocalOutcome {
         let (mut created, mut birth_answers, mut end) = (None, None, &self.end);
         if let Some((slot, birth)) = birth {
             birth_answers = (!birth.answers.is_empty()).then(|| birth.answers.clone());
@@ -122,7 +123,7 @@ impl Joins {
 }
 
 impl LocalStates<'_> {
-    /// What a machine can do where it stands, kept for who asks again.
+    /// What a machine can do in a local state, cached.
     pub fn known_act(&mut self, id: LocalStateId) -> Arc<Act> {
         if let Some(act) = self.acts.get(&id) {
             return act.clone();
@@ -231,7 +232,7 @@ impl LocalStates<'_> {
         Ok(own.iter().map(|way| way.outcome(None)).collect())
     }
 
-    /// What a machine does when a message reaches it, kept for who asks again.
+    /// What a machine does when a message reaches it, cached.
     pub fn known_delivery(&mut self, id: LocalStateId, message: u32) -> Arc<Vec<Delivered>> {
         if let Some(delivered) = self.deliveries.get(&(id, message)) {
             return delivered.clone();
@@ -269,22 +270,21 @@ impl LocalStates<'_> {
         delivered
     }
 
-    /// Goes on from where the kernel has brought a machine, at each data choice with every answer, in lexicographic
-    /// order. Ways that meet in the middle go on together, by the first of them, unless answers count. How many instructions
-    /// each has taken makes no difference there: who asks again and again may go on as long as chance likes, and that the limit
-    /// of instructions can be met so is nothing about the program. Who cannot but go round, whatever the answers, meets that limit: he is
-    /// followed to it.
+    /// Continues from where the kernel has brought a machine, at each data choice with every answer, in lexicographic
+    /// order. Branches that reach the same local state are merged into the first of them, unless answers count. The number of
+    /// instructions is ignored there: a handler that asks again and again may take any number of them, and that it can exceed the limit
+    /// says nothing about the program. A handler that loops on every choice is run up to the limit and then reported as endless.
     ///
-    /// `local state` is whom to remember if answers are left out by a bound.
+    /// `id` is the local state to record if a bound leaves out answers.
     fn ways(
         &mut self,
         id: LocalStateId,
         machine: InstanceId,
         interface: Option<u32>,
         first: Alone,
-    ) -> Result<Vec<Way>, StopReason> {
+    ) -> Result<Vec<Branch>, StopReason> {
         let owner = Owner::Machine(machine);
-        let mut found: Vec<Way> = Vec::new();
+        let mut found: Vec<Branch> = Vec::new();
         let mut known: FxHashMap<Box<[u64]>, u32> = FxHashMap::default();
         // Choices on the present way, with the next answer to try.
         let mut open: Vec<(Fork, u32)> = Vec::new();
@@ -334,7 +334,7 @@ impl LocalStates<'_> {
                                 .take(64)
                                 .any(|way| way.end == end && *way.observed == observed[..]);
                         if !is_known {
-                            found.push(Way { end, answers: shared(answers), observed: shared(observed) });
+                            found.push(Branch { end, answers: shared(answers), observed: shared(observed) });
                         }
                     }
                 }
@@ -400,7 +400,7 @@ impl LocalStates<'_> {
     }
 
     /// From the first choice by these answers, and then on by the first answers, to where the kernel ends it.
-    fn follow(&mut self, root: Fork, answers: &[u32], interface: Option<u32>) -> Result<Way, StopReason> {
+    fn follow(&mut self, root: Fork, answers: &[u32], interface: Option<u32>) -> Result<Branch, StopReason> {
         let Fork { mut local, mut paused, mut observed, answers: mut given, .. } = root;
         let machine = paused.point.machine;
         let exe = self.exe.clone();
@@ -429,7 +429,7 @@ impl LocalStates<'_> {
             }
         }
         let end = self.ending(Owner::Machine(machine));
-        Ok(Way { end, answers: shared(given), observed: shared(observed) })
+        Ok(Branch { end, answers: shared(given), observed: shared(observed) })
     }
 
     /// All that decides what comes after a pause.
@@ -531,7 +531,7 @@ pub(crate) struct Walk {
     at: Snapshot,
 }
 
-/// Answers of a machine in a step, and of who else has some in it.
+/// Answers of a machine in a step, and of the other machines that choose in it.
 struct Parts {
     own: Vec<Arc<[Answer]>>,
     others: Vec<Arc<[Answer]>>,
@@ -551,7 +551,7 @@ impl LocalStates<'_> {
     }
 
     /// The first step of a machine, answers in the order of its parts, that leads where `is_it` says: to an outcome, with
-    /// everybody standing like that.
+    /// all machines standing like that.
     pub fn walk_on(
         &mut self,
         walk: &Walk,
@@ -588,14 +588,14 @@ impl LocalStates<'_> {
         }
     }
 
-    /// The answers of a machine in its next step, and of who is made or gets a message in it, each in all ways that lead
+    /// The answers of a machine in its next step, and of the machine that is created or gets a message in it, in all combinations that lead
     /// elsewhere: from how they stand in the run, not from local states, which have left out what is not looked at. None over other
     /// networks than P's own, or where there are too many ways.
     fn parts(&mut self, walk: &Walk, machine: InstanceId) -> Option<Parts> {
         if !self.exe.network.is_default() {
             return None;
         }
-        let answers = |ways: Vec<Way>| ways.into_iter().map(|way| way.answers).collect();
+        let answers = |ways: Vec<Branch>| ways.into_iter().map(|way| way.answers).collect();
         self.kernel.restore(&walk.at);
         let local = self.kernel.configuration().local(machine).clone();
         let interface = local.interface;
@@ -629,7 +629,7 @@ impl LocalStates<'_> {
         Some(Parts { own, others })
     }
 
-    /// Makes a step of a run with such answers; says where it leads, with everybody as a local state.
+    /// Makes a step of a run with such answers; returns where it leads, as local states.
     fn whole_step<O: Oracle>(
         &mut self,
         walk: &Walk,

@@ -3,11 +3,12 @@
 
 use std::sync::Mutex;
 
-use super::partition::N_PARTS;
 use crate::search::expand::write_successor;
 use crate::search::local::states::LocalStateId;
 use crate::search::lock;
 
+/// Parts of a layer that is shared by threads (see `partition`).
+pub(crate) const N_PARTS: usize = 16;
 /// Vectors in a chunk.
 pub(crate) const CHUNK: usize = 256;
 
@@ -66,7 +67,7 @@ pub(crate) struct Writer<'s> {
     own: Vec<Chunk>,
     /// By part of the layer.
     done: [Vec<Chunk>; N_PARTS],
-    /// Likewise, for vectors that are not settled, and for those that are.
+    /// Likewise, for vectors that are not representatives, and for those that are.
     open: [[Option<Chunk>; 2]; N_PARTS],
     pub(crate) new_bytes: u64,
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use super::Tally;
 use super::chunk::{Chunk, Writer};
 use super::partition::Partition;
+use crate::search::context::Tally;
 use crate::search::expand::{Move, Sink, Successor};
 use crate::search::local::states::{Cut, LocalStateId, LocalStates};
 use crate::search::lock;

@@ -1,18 +1,18 @@
 //! Breadth-first search on all threads, layer by layer.
 //!
-//! A layer is a list of chunks of vectors; threads take chunks, look at every step of every vector in them, and put
+//! A layer is a list of chunks of vectors; threads take chunks, expand every vector in them, and put
 //! vectors with new keys into chunks of their own for the next layer. Keys wait in a small batch between the prefetch
-//! of their slot and the look at it. When the table is too full everybody stops where they are, it is replaced, and
-//! they go on: a *round* is what happens between two such stops.
+//! of their slot and its inspection. When the table is too full all threads pause, it is replaced, and
+//! they continue: a *round* is what happens between two such pauses.
 //!
-//! What a machine does somewhere has to be worked out once, under a lock. If another thread has that, a vector that asks is put
-//! aside, with its questions, and looked at again when they were answered; so threads hardly ever wait for each other within
+//! What a local state does has to be computed once, under a lock. If another thread holds it, a vector that asks is set
+//! aside, with its questions, and expanded again once they were answered; so threads hardly ever wait for each other within
 //! a round.
 //!
-//! Only *whether* there is a violation, and how deep, comes out of here. Which one, and the way there, is found again in
-//! a fixed order (see `witness`), so that it does not depend on threads.
+//! The result is only *whether* there is a violation, and at which depth. Which one, and the path to it, is found again in
+//! a fixed order (see `counterexample`), so that it does not depend on threads.
 //!
-//! Here are layers, rounds and threads; `chunk` has the vectors, `insert` the way of a successor into the table.
+//! Layers, rounds and threads are here; vectors are in `chunk`, and the insertion of successors into the table in `insert`.
 
 mod chunk;
 mod insert;
@@ -23,28 +23,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use allways_p::hir::Temperature;
-use allways_run::{Cancel, Observer, Progress, StopReason};
+use allways_run::{Progress, StopReason};
 
-use chunk::{CHUNK, Chunk, Writer};
+use chunk::{CHUNK, Chunk, N_PARTS, Writer};
 pub(crate) use insert::key_of;
 use insert::{Batch, Inserter, Keys, Recent, Seconds};
-use partition::{MIN_DIVIDED, N_PARTS, Partition};
+use partition::{MIN_DIVIDED, Partition};
 use tasks::{Again, Task, Tasks};
 
 use super::barrier::Barrier;
+use crate::search::context::{Context, Explored, SearchEnd, Tally};
 use crate::search::expand::{Expander, Standing, fingerprint};
 use crate::search::growth::Clock;
-use crate::search::local::memo::Memo;
-use crate::search::local::states::{Cut, LocalStateId, LocalStates};
+use crate::search::local::states::{Cut, LocalStateId};
 use crate::search::lock;
-use crate::search::options::{ProveOptions, SearchBounds, StoreKind};
+use crate::search::options::StoreKind;
 use crate::search::reduce::confluent_sends::{ConfluentSends, Raw};
 use crate::search::reduce::path_compression::PathCompression;
-use crate::search::reduce::persistent::{PersistentSets, Reach};
+use crate::search::reduce::persistent::PersistentSets;
 use crate::search::reduce::symmetry::Symmetry;
 use crate::search::store::table::{Growth, Table};
 use crate::search::store::tree::{Pairs, Tree};
-use crate::search::survey::Notes;
 
 /// Smaller layers are not worth waking the other threads.
 const ALONE: usize = 2 * CHUNK;
@@ -57,169 +56,12 @@ const MAX_WAITING: usize = 64;
 /// Transitions after which a task looks at clock and memory.
 const LOOK_AFTER: u64 = 1 << 17;
 
-/// What every search needs.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub options: &'a ProveOptions,
-    pub locals: &'a Mutex<LocalStates<'a>>,
-    /// Names of machines are pure, and the options ask for symmetry.
-    pub is_symmetric: bool,
-    /// For persistent sets, where they are used.
-    pub reach: Option<&'a Reach>,
-    /// Where to say what is reached, if somebody wants to know.
-    pub notes: Option<&'a Notes>,
-    pub observer: &'a dyn Observer,
-    pub cancel: &'a dyn Cancel,
-}
-
-impl<'a> Context<'a> {
-    pub fn expander(&self) -> Expander<'a> {
-        Expander::new(Memo::new(self.locals), self.options.bounds.machines)
-    }
-
-    pub fn symmetry(&self) -> Option<Symmetry<'a>> {
-        self.is_symmetric.then(|| Symmetry::new(self.locals))
-    }
-
-    /// Whether steps are folded with what goes first after them, so that a way has more steps than layers; or faults are no steps.
-    pub fn folds(&self) -> bool {
-        self.hands_over() || self.compresses_paths() || self.has_lazy_faults()
-    }
-
-    /// Over a network that delays: only there is a send a confluent send.
-    pub fn hands_over(&self) -> bool {
-        self.options.reductions.confluent_sends && self.options.bounds == SearchBounds::default()
-    }
-
-    pub fn has_lazy_faults(&self) -> bool {
-        self.options.reductions.lazy_faults
-    }
-
-    fn compresses_paths(&self) -> bool {
-        self.options.reductions.path_compression && self.reach.is_some()
-    }
-
-    pub fn persistent_sets(&self) -> Option<PersistentSets<'a>> {
-        self.reach.map(|reach| PersistentSets::new(self.locals, reach))
-    }
-
-    pub fn stop_reason(&self) -> Option<StopReason> {
-        // Then all of it is done again, in another way.
-        let is_futile = || self.locals.try_lock().is_ok_and(|locals| locals.has_company());
-        self.cancel.reason().or_else(|| is_futile().then_some(StopReason::Interrupted))
-    }
-
-    /// Tells how far the search for infinite runs has come.
-    pub fn looks_at_liveness(&self, n_configurations: u64) {
-        let n_configurations = Some(n_configurations);
-        let progress = Progress { phase: Some("liveness"), n_configurations, ..Progress::default() };
-        self.observer.progress(&progress);
-    }
-
-    /// Whether so many bytes are too many.
-    pub fn is_over(&self, bytes: u64) -> Option<StopReason> {
-        let limit = self.options.limits.memory_bytes?;
-        (bytes > limit).then_some(StopReason::Memory { bytes: limit })
-    }
-}
-
-/// How a search ended.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum SearchEnd {
-    Exhausted,
-    /// Some way of so many steps breaks a property.
-    Broken {
-        depth: u64,
-    },
-    Stopped(StopReason),
-}
-
-/// What a search saw.
-pub(crate) struct Explored {
-    pub end: SearchEnd,
-    pub tally: Tally,
-    pub depth: u64,
-    /// Every run of so many steps was looked at, whether or not the search came to its end.
-    pub n_covered: u64,
-    /// Why some step cannot be known.
-    pub unknown: Option<StopReason>,
-    pub n_lookups: u64,
-    pub n_misses: u64,
-    pub store_bytes: u64,
-    pub peak_bytes: u64,
-    pub clock: Clock,
-}
-
-/// Figures that add up.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Tally {
-    pub n_configurations: u64,
-    pub n_transitions: u64,
-    pub n_ends: u64,
-    pub n_machines: u32,
-    /// See `ProveStatistics`.
-    pub n_persistent: u64,
-    pub n_put_off: u64,
-    pub n_merged: u64,
-    pub n_stuttering: u64,
-    pub n_renamed: u64,
-    pub cuts: Cuts,
-    /// A step breaks a property; a configuration in which nobody can step does.
-    pub breaks: bool,
-    pub ends_badly: bool,
-}
-
-/// Which bounds cut something off.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Cuts(u8);
-
-impl Cuts {
-    pub fn add(&mut self, cut: Cut) {
-        self.0 |= 1 << cut as u8;
-    }
-
-    pub fn has(self, cut: Cut) -> bool {
-        self.0 >> cut as u8 & 1 == 1
-    }
-
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    pub fn join(&mut self, other: Cuts) {
-        self.0 |= other.0;
-    }
-}
-
-impl Tally {
-    /// Before vectors that will be looked at again. What was found stays found.
-    fn go_back(&mut self, known: &Tally) {
-        let Tally { n_configurations, n_machines, cuts, breaks, ends_badly, .. } = *self;
-        *self = Tally { n_configurations, n_machines, cuts, breaks, ends_badly, ..*known };
-    }
-
-    pub fn add(&mut self, other: &Tally) {
-        self.n_configurations += other.n_configurations;
-        self.n_transitions += other.n_transitions;
-        self.n_ends += other.n_ends;
-        self.n_persistent += other.n_persistent;
-        self.n_put_off += other.n_put_off;
-        self.n_merged += other.n_merged;
-        self.n_stuttering += other.n_stuttering;
-        self.n_renamed += other.n_renamed;
-        self.n_machines = self.n_machines.max(other.n_machines);
-        self.cuts.join(other.cuts);
-        self.breaks |= other.breaks;
-        self.ends_badly |= other.ends_badly;
-    }
-}
-
 struct Shared {
     table: RwLock<Arc<Table>>,
     pairs: RwLock<Arc<Pairs>>,
-    /// If not working on tasks: a larger table, which everybody helps to fill.
+    /// If not working on tasks: a larger table, which all threads help to fill.
     growth: RwLock<Option<Arc<Growth>>>,
-    /// Of the round, those that nobody has taken.
+    /// Of the round, those that no thread has taken.
     tasks: Tasks,
     /// What was left unfinished in the round.
     left: Mutex<Vec<Task>>,
@@ -640,7 +482,7 @@ impl<'a, 's> Worker<'a, 's> {
             recent: Recent::new(),
             persistent_sets: cx.persistent_sets(),
             path_compression: cx.compresses_paths().then(PathCompression::default),
-            confluent_sends: cx.hands_over().then(|| ConfluentSends::new(cx.locals)),
+            confluent_sends: cx.has_confluent_sends().then(|| ConfluentSends::new(cx.locals)),
             raw: Raw::default(),
             symmetry: cx.symmetry(),
             differences: Vec::new(),
@@ -888,7 +730,7 @@ impl<'a, 's> Worker<'a, 's> {
                 };
                 self.expander.memo.puts_off = false;
                 if let Some(missed) = self.expander.take_missed() {
-                    // Of a vector in which nobody else can step, it is told what it is when all is known.
+                    // Whether a vector without other steps is terminal is decided when all is known.
                     let is_plain =
                         chosen.is_none() && self.confluent_sends.is_none() && standing.n_enabled > 0;
                     let is_part = is_plain && missed != 0;

@@ -1,18 +1,17 @@
-//! Which configurations of a layer lie side by side when several threads share it.
+//! Which configurations of a layer are stored side by side when several threads share it.
 //!
-//! Two steps of different machines make a diamond: four configurations that have most of their local states in common. In the order in which one
-//! thread finds them they are near each other, and what it has just looked up is at hand for the next. Where
-//! two threads find them, the one gets some and the other gets others, and in the next layer both look up all of it: on a
-//! Paxos model of 2.7 million configurations each missed a fifth of what one alone finds at hand. So a layer is divided by
-//! where one machine stands, and each thread has some of these parts: steps of others stay in the same one.
+//! Two steps of different machines make a diamond: four configurations with most local states in common. In the order in which one
+//! thread finds them they are near each other, and what it has just looked up is still cached for the next. When
+//! two threads share them, each gets some, and in the next layer both look up everything: on a
+//! Paxos model of 2.7 million configurations each thread missed a fifth of what a single thread has cached. So a layer is partitioned by
+//! the local state of one machine, and each thread has some of the parts: steps of other machines stay in the same part.
 
 use rustc_hash::FxHashSet;
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, N_PARTS};
 use crate::search::local::states::LocalStateId;
 use crate::search::store::hash::mix;
 
-pub(crate) const N_PARTS: usize = 16;
 /// Smaller layers are not divided: there would be many chunks with hardly anything in them. Where checks are on, all but the smallest are, so
 /// that small programs show what goes wrong.
 pub(crate) const MIN_DIVIDED: u64 = if cfg!(debug_assertions) { 8 } else { 512 * N_PARTS as u64 };

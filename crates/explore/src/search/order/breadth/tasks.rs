@@ -1,5 +1,5 @@
-//! Who looks at which chunks of a layer. Each thread has a part of its own, from end to end: neighbours have much in common, and what
-//! one thread remembers another does not. Who has done its part helps others, from the far end of theirs.
+//! Which thread expands which chunks of a layer. Each thread has a contiguous part: neighbours have much in common, and caches are
+//! per thread. A thread that has finished its part takes chunks from the far end of the parts of others.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -57,7 +57,7 @@ impl Tasks {
         })
     }
 
-    /// Those that nobody has taken.
+    /// Those that no thread has taken.
     pub fn take_back(&self) -> Vec<Task> {
         self.queues.iter().flat_map(|queue| std::mem::take(&mut *lock(queue))).collect()
     }

@@ -69,7 +69,7 @@ impl Arrival {
         Run { first: self.first_sent, n: u32::from(self.n_sent) }
     }
 
-    /// Steps that were folded.
+    /// Steps that were merged.
     #[inline]
     pub fn n_merged(&self) -> u32 {
         u32::from(self.n_sent) + u32::from(self.n_dropped)

@@ -1,42 +1,40 @@
-//! Confluent sends first, then drops.
+//! Confluent sends first, then drops: an ample set of invisible sends (Peled 1993), for networks that delay messages.
 //!
-//! Over a network that delays messages a send only puts its message beside those that are on their way. Over `bag` and `fifo`
-//! that commutes with every step of everybody else, now and later: others add messages of their own, or take messages that
-//! were there; what arrives meanwhile at the sender waits in its inbox, where it would be found as well a step later. Nobody can
-//! keep the sender from it. So where some machine is about to send, and no monitor hears of it, that alone is a persistent set,
-//! and so is the making of a machine.
+//! Over such a network a send only adds its message to those in flight. Over `bag` and `fifo` that commutes with every present and
+//! future step of all other machines: these add messages of their own, or take messages that were there; what arrives at the sender meanwhile waits in
+//! its inbox, where it is found just as well a step later. No step of another machine can disable the send. So where a machine is about to send and no
+//! monitor observes it, that send alone is a persistent set; so is the creation of a machine.
 //!
-//! Where nobody is about to send, the arrival of a message that its target ignores, and will ignore wherever it comes
-//! (`allways_machine::drops`), is a persistent set as well: it takes away what does nothing to anybody.
+//! Where no machine is about to send, the arrival of a message that its target ignores, now and in every later state
+//! (`allways_machine::drops`), is a persistent set as well: it removes a message that affects nothing.
 //!
-//! Over `causal` a message carries what its sender knows, which an arrival changes. Faults are decided late, or nothing is put off where
-//! there are any; then of the sends of machines that can crash only those go first that come right after an arrival, and a drop loses
+//! Over `causal` a message carries what its sender knows, which an arrival changes, so sends are not confluent there. With faults, this reduction needs lazy
+//! fault injection; then, of the sends of machines that can crash, only those that directly follow an arrival come first, and a drop loses
 //! nothing else ([`super::lazy_faults`]).
 //!
-//! Preserved: local states but for what waits in the inbox of a machine that is about to send, faults, monitor states, ends.
-//! Not preserved: lengths of runs, see [`super::persistent`].
+//! Preserves: local states, except for what waits in the inbox of a machine that is about to send; faults; monitor states; terminal configurations.
+//! Does not preserve: lengths of runs, see [`super::persistent`].
 //!
-//! **Nobody is put off for ever**: there are as many drops as messages, and between them nobody sends. A machine's confluent sends go first only
-//! if they come to an end, by first outcomes, after [`MAX_WAY`] of them at most; else they are steps like others. Where there are finitely
-//! many configurations they always end, since each leaves a message or a machine behind, a message that may get lost likewise; but where
-//! there are not, what others do may break something.
+//! **Cycle proviso** (the ignoring problem, Valmari 1990): there are finitely many drops, one per message, and no send between them. The sends of a machine come
+//! first only if they end, following first outcomes, after at most [`MAX_IN_A_ROW`] of them; otherwise they are ordinary steps. In a program with finitely
+//! many configurations they always end, since each adds a message or a machine; in an infinite one,
+//! a postponed step of another machine may violate something.
 //!
-//! Nobody can tell a configuration with confluent sends or drops to come from the one after them, so the former is not stored:
-//! a step is *folded* together with all such steps that it leads to. A machine may send for ever; so after [`MAX_MERGED`] of
-//! them the configuration is stored as it is, and they go on from there. Outcomes of one step share what is left of these, since
-//! their number may double each time.
+//! No property distinguishes a configuration with confluent sends or drops still to come from the one after them, so the former is not stored:
+//! a step is *merged* with all such steps that follow it, up to a *representative* configuration, in which none is left. A machine may send for ever; so after [`MAX_MERGED`]
+//! merged steps the configuration is stored as it is, and the sends continue from there. The outcomes of one step share that budget,
+//! since each step may double their number.
 //!
-//! Which of several such machines goes first is decided by their paths, so that counts do not depend on threads.
+//! Which of several such machines comes first is decided by their paths, so that counts do not depend on threads.
 
 use std::sync::Mutex;
 
-use allways_machine::Executable;
-use allways_run::NetworkModel;
 use rustc_hash::FxHashMap;
 
 use super::symmetry::Symmetry;
 use crate::search::expand::{Expander, Move, Sink, Standing, Successor};
-use crate::search::local::memo::{ActEntry, ActKind, Brought, Crash, End, Memo, Out, Reaction};
+use crate::search::local::entries::{ActEntry, ActKind, Brought, Crash, End, Out, Reaction};
+use crate::search::local::memo::Memo;
 use crate::search::local::pair_table::PairTable;
 use crate::search::local::states::{Cut, LocalStateId, LocalStates, Owner};
 use crate::search::lock;
@@ -49,11 +47,11 @@ mod arrival_cache;
 mod sends;
 mod summaries;
 
-/// Steps that one step is folded with, at most.
+/// Steps that one step is merged with, at most.
 pub(crate) const MAX_MERGED: u32 = 64;
 
 /// Confluent sends of one machine, and of those that it makes in them, that may go first in a row.
-const MAX_WAY: u32 = 4 * MAX_MERGED;
+const MAX_IN_A_ROW: u32 = 4 * MAX_MERGED;
 
 /// What becomes of a network whose target drops what it can.
 #[derive(Clone, Copy, Default)]
@@ -132,17 +130,17 @@ impl MachineNetworkPair {
     }
 }
 
-/// A successor before the steps that it is folded with.
+/// A successor before the steps that it is merged with.
 #[derive(Default)]
 struct Unmerged {
     delta: u64,
     changes: Vec<(u32, LocalStateId)>,
     n_merged: u32,
-    /// Steps that may still be folded, from here on.
+    /// Steps that may still be merged, from here on.
     n_left: u32,
 }
 
-/// Successors of one configuration, before they are folded.
+/// Successors of one configuration, before merging.
 #[derive(Default)]
 pub(crate) struct Raw {
     /// What each adds to the fingerprint, and where its changes end.
@@ -181,9 +179,9 @@ impl Sink for Raw {
     }
 }
 
-/// Takes folded successors.
+/// Takes merged successors.
 pub(crate) trait MergedSink: Sink {
-    /// Of the successor that is told next: with so many steps it was folded, and there are no more.
+    /// Announces the next successor: how many steps were merged into it, and whether it is a representative.
     fn merged(&mut self, n_merged: u32, is_representative: bool);
 
     /// Does something with the symmetry by which successors are stored, if there is one.
@@ -195,11 +193,6 @@ pub(crate) trait MergedSink: Sink {
 impl<'a> ConfluentSends<'a> {
     pub fn n_bytes(&self) -> usize {
         self.dropped.n_bytes() + self.sends.n_bytes() + self.arrival_cache.n_bytes()
-    }
-
-    /// Whether they can go first in a program, where faults are late if there are any.
-    pub fn are_sound(exe: &Executable) -> bool {
-        matches!(exe.network.model, NetworkModel::Bag | NetworkModel::Fifo)
     }
 
     pub fn new(locals: &'a Mutex<LocalStates<'a>>) -> Self {
@@ -222,8 +215,8 @@ impl<'a> ConfluentSends<'a> {
         }
     }
 
-    /// Folds the successors of a configuration, and tells them. In a *settled* configuration nothing goes first. Where misses are put
-    /// off, what needs them is not told.
+    /// Merges the successors of a configuration, and reports them. In a *representative* configuration no confluent step is left. Where misses are
+    /// postponed, successors that need them are not reported.
     pub fn merge<S: MergedSink>(
         &mut self,
         memo: &mut Memo<'_>,
@@ -248,7 +241,7 @@ impl<'a> ConfluentSends<'a> {
                 continue;
             }
             if !is_representative {
-                // Who has not moved may be about to send as well.
+                // Machines that have not moved may be about to send as well.
                 for (slot, &local) in from.iter().enumerate().filter(|(_, local)| **local != 0) {
                     if next.changes.iter().all(|&(other, _)| other != slot as u32) {
                         next.changes.push((slot as u32, local));
@@ -271,7 +264,7 @@ impl<'a> ConfluentSends<'a> {
         raw.clear();
     }
 
-    /// Tells the steps of a settled configuration, folded. Those about which there is something special are left to be folded.
+    /// Reports the merged steps of a representative configuration. Those that need special treatment go to [`Self::merge`].
     /// The `next` configuration is the one that will be asked for after this one, if that is known: what it needs is brought nearer.
     pub fn expand<S: MergedSink>(
         &mut self,
@@ -289,7 +282,7 @@ impl<'a> ConfluentSends<'a> {
             self.pairs.iter_mut().for_each(MachineNetworkPair::forget);
         }
         let mut standing = Standing::default();
-        // Neighbours have most of their local states in common, so who meets whom is mostly known from the last one.
+        // Neighbours have most of their local states in common, so most pairs are known from the last one.
         let mut pairs = std::mem::take(&mut self.pairs);
         for now in &mut pairs {
             let (machine, network) = (local_at(vector, now.target), local_at(vector, now.slot));
@@ -447,7 +440,7 @@ impl<'a> ConfluentSends<'a> {
         Some(self.arrival_cache.add(machine, network, &self.arrivals, can_wait))
     }
 
-    /// Folds a successor of a settled configuration in which nobody is about to send but one machine that sends in one way only, as
+    /// Merges a successor of a representative configuration in which only one machine is about to send, with a single outcome, as
     /// most are. Says whether it was such a one.
     #[inline]
     fn merge_plain<S: MergedSink>(
@@ -756,7 +749,7 @@ impl<'a> ConfluentSends<'a> {
         }
     }
 
-    /// The machine that goes first, if one does, and how many others are put off. Drops never do here: where nobody goes first
+    /// The machine that goes first, if one does, and how many others are put off. Drops never do here: where no send comes first
     /// they were made, and at the beginning nothing is on its way.
     #[inline]
     pub fn find(
@@ -798,12 +791,12 @@ impl<'a> ConfluentSends<'a> {
             Some(&n) if n != 0 => n,
             _ => self.work_out_way(memo, local),
         };
-        n <= MAX_WAY
+        n <= MAX_IN_A_ROW
     }
 
     #[cold]
     fn work_out_way(&mut self, memo: &mut Memo<'_>, local: LocalStateId) -> u32 {
-        let n = self.sends_from(memo, local, MAX_WAY + 1);
+        let n = self.sends_from(memo, local, MAX_IN_A_ROW + 1);
         if self.ways.len() <= local as usize {
             self.ways.resize(lock(self.locals).n_local_states() + 1, 0);
         }
@@ -852,7 +845,7 @@ impl<'a> ConfluentSends<'a> {
     }
 }
 
-/// Nobody gets in the way of the step, and no monitor hears of it.
+/// The step is independent of all others, and no monitor observes it.
 #[inline]
 fn is_confluent_send(act: ActEntry) -> bool {
     matches!(act.kind, ActKind::Deliver | ActKind::Create) && act.is_unheard && act.crash == Crash::Never
@@ -878,7 +871,7 @@ fn step_on(memo: &Memo<'_>, act: ActEntry, own: u32, at: usize, now: &mut Unmerg
     true
 }
 
-/// What becomes of a network that gets a message; nothing if that was put off, or is cut off, of which the sink is told.
+/// What becomes of a network that gets a message; nothing if that was put off, or is cut off, which the sink records.
 #[inline]
 fn handed_over<S: MergedSink>(
     memo: &mut Memo<'_>,

@@ -2,7 +2,8 @@
 //! the machine nor what it sends depends on others.
 
 use super::{MAX_MERGED, is_confluent_send};
-use crate::search::local::memo::{ActKind, Crash, Memo};
+use crate::search::local::entries::{ActKind, Crash};
+use crate::search::local::memo::Memo;
 use crate::search::local::states::LocalStateId;
 use rustc_hash::FxHashMap;
 
@@ -64,7 +65,7 @@ impl Sends {
     }
 
     /// The same of a machine to which something has arrived in this step. If it can crash, one confluent send goes first all the same: an end where
-    /// it has crashed before that is one where it has crashed before the arrival, to everybody else. `None` if the answer was put off.
+    /// it has crashed before that is one where it has crashed before the arrival, for all other machines. `None` if the answer was postponed.
     pub fn next_after_arrival(&mut self, memo: &mut Memo<'_>, local: LocalStateId) -> Option<Next> {
         let act = memo.act(local);
         let is_late = act.crash == Crash::Late && act.is_unheard;

@@ -1,10 +1,11 @@
-//! What there is to know at once of each local state to fold a step, in two bytes: the memo has it too, but in so many that a
+//! What there is to know at once of each local state to merge a step, in two bytes: the memo has it too, but in so many that a
 //! large search waits for them.
 
 use allways_machine::drops::Drops;
 use allways_machine::{Executable, Status};
 
-use crate::search::local::memo::{ActKind, Memo};
+use crate::search::local::entries::ActKind;
+use crate::search::local::memo::Memo;
 use crate::search::local::states::{LocalStateId, LocalStates, Owner};
 
 /// By local state.

@@ -1,10 +1,8 @@
 //! Liveness of monitors: certain, potential, and none.
 
-mod common;
-
+use crate::common::{executable, kind, options, report};
 use allways_explore::{CheckOptions, Fairness, LivenessOptions, StrategyKind, TemperatureRule};
 use allways_run::{Certainty, ViolationKind};
-use common::{executable, kind, options, report};
 
 const CERTAIN: Option<ViolationKind> = Some(ViolationKind::Liveness(Certainty::Certain));
 const POTENTIAL: Option<ViolationKind> = Some(ViolationKind::Liveness(Certainty::Potential));
@@ -248,7 +246,7 @@ machine Main {
 }
 
 #[test]
-fn unfair_strategies_blame_nobody() {
+fn unfair_strategies_report_no_violation() {
     let exe = executable(&switch(STUCK));
     for strategy in [StrategyKind::Pct(3), StrategyKind::Pos, StrategyKind::DelayBounding(2)] {
         assert_eq!(kind(&report(&exe, &CheckOptions { strategy, ..fair(5) })), None, "{strategy}");

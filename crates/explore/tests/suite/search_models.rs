@@ -1,14 +1,12 @@
 //! Exact counts on the project's models: what is silently left out, or looked at twice, shows here.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{compile, texts};
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, prove};
 use allways_explore::{Fairness, Never};
 use allways_machine::Executable;
 use allways_run::{Guarantee, NetworkModel, NetworkOptions, Quiet, Verdict};
-use support::{compile, texts};
 
 /// Test by part of its name; configurations, transitions, depth and ends without reductions, and with those that
 /// are on by default.

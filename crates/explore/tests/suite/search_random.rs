@@ -1,11 +1,11 @@
 //! The explicit-state search on random programs: against a plain search with snapshots, against the brute-force oracle,
 //! and, for liveness, against a naive look at the graph.
 
-mod support;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::support::compare::{compare_all, limits, safety};
+use crate::support::compile;
 use allways_explore::Never;
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
 use allways_machine::Executable;
@@ -14,8 +14,6 @@ use allways_testkit::differential::{Only, Over, network_of, program_of};
 use allways_testkit::generate::generate_any;
 use allways_testkit::liveness;
 use allways_testkit::oracle::{self, OracleOptions};
-use support::compare::{compare_all, limits, safety};
-use support::compile;
 
 #[test]
 fn random_programs_agree_with_plain_search() {
@@ -94,7 +92,7 @@ fn reductions_change_no_verdict() {
         let (text, _) = generate_any(seed);
         let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let exe = Arc::new(Executable::new(&program, 0));
-        if support::plain(&exe, limits(), 2_000).is_none() {
+        if crate::support::plain(&exe, limits(), 2_000).is_none() {
             continue;
         }
         let run = |reductions, store, n_threads| {
@@ -148,7 +146,7 @@ fn confluent_sends_change_no_verdict() {
         let network = NetworkOptions { model, ..NetworkOptions::default() };
         let exe = Executable::new(&program, 0).with_network(&network).expect("names of the program");
         let exe = Arc::new(exe);
-        if support::plain(&exe, limits(), 2_000).is_none() {
+        if crate::support::plain(&exe, limits(), 2_000).is_none() {
             continue;
         }
         let run = |confluent_sends, store, n_threads| {
@@ -204,7 +202,7 @@ fn lazy_faults_change_no_verdict() {
         let network = network_of(&program, seed, over);
         let exe = Executable::new(&program, 0).with_network(&network).expect("names of the program");
         let exe = Arc::new(exe);
-        if support::plain(&exe, limits(), 2_000).is_none() {
+        if crate::support::plain(&exe, limits(), 2_000).is_none() {
             continue;
         }
         let run = |reductions, store, n_threads| {

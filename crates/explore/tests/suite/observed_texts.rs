@@ -1,14 +1,12 @@
 //! Texts of machines: exact where runs are followed one by one; searches that take runs together answer only where no run can
 //! depend on such a text.
 
-mod common;
-
+use crate::common::{executable, kind, options, report};
 use allways_explore::almost_sync;
 use allways_explore::quiesce::{self, Quiescence};
 use allways_explore::search::{self, ProveOptions};
 use allways_explore::{Never, StrategyKind};
 use allways_run::{Quiet, StopReason, Verdict, ViolationKind};
-use common::{executable, kind, options, report};
 
 /// A worker checks its own name, in some way that is put in place of `USE`. It is the second or third machine.
 fn program(usage: &str) -> String {

@@ -5,10 +5,8 @@
 //! break parsers: deep, long, wide, or quadratic where they should be linear. Test threads have the small stack that
 //! threads have by default, so an unbounded recursion shows here.
 
-mod support;
-
+use crate::support::{cases, check_places, compile_files, compile_text};
 use allways_p::{Dialect, FileRole};
-use support::{cases, check_places, compile_files, compile_text};
 
 /// Marsaglia's xorshift64*: small, good enough to pick mutations, and the same everywhere.
 struct Random(u64);

@@ -7,15 +7,13 @@
 //!
 //! With `ALLWAYS_BLESS=1` in the environment the comments are rewritten to what is reported now.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
+use crate::support::{Case, cases};
 use allways_base::{Severity, Sources};
 use allways_p::Compiled;
-use support::{Case, cases};
 
 /// What is expected, or reported, at a line of a file of the case.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -163,7 +161,7 @@ fn programs_report_what_they_expect() {
     let cases = all_cases();
     for case in &cases {
         let (sources, compiled) = case.compile();
-        support::check_places(&sources, &compiled.diagnostics);
+        crate::support::check_places(&sources, &compiled.diagnostics);
         let (expected, reported) = (expected(case), reported(&sources, &compiled));
         let (missing, surplus) = difference(expected.clone(), reported.clone());
         let fits = folder_fits(case, &compiled);

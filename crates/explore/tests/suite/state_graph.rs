@@ -1,16 +1,14 @@
 //! The state graph shows exactly the configurations that the search counts.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::compare::{limits, safety};
 use allways_explore::Never;
 use allways_explore::search;
 use allways_explore::state_graph::{NodeKind, state_graph};
 use allways_machine::Executable;
 use allways_p::hir::{EventId, MachineKind, Program};
 use allways_run::{NetworkModel, NetworkOptions, Quiet, Verdict};
-use support::compare::{limits, safety};
 
 fn faults(program: &Program, which: usize) -> NetworkOptions {
     let mut options = NetworkOptions::default();
@@ -31,8 +29,8 @@ fn faults(program: &Program, which: usize) -> NetworkOptions {
 #[test]
 fn graph_has_the_configurations_of_the_search() {
     let (mut n_compared, mut n_tests) = (0, 0);
-    for (name, text) in support::corpus() {
-        let Ok(program) = support::compile(&name, &text) else { continue };
+    for (name, text) in crate::support::corpus() {
+        let Ok(program) = crate::support::compile(&name, &text) else { continue };
         for test in 0..program.tests.len() {
             // Over each network in turn, with everything lossy or doubled, or everybody crashing.
             let model = NetworkModel::ALL[n_tests % NetworkModel::ALL.len()];
@@ -62,8 +60,8 @@ fn graph_has_the_configurations_of_the_search() {
 
 #[test]
 fn graph_of_too_many_is_cut_and_says_so() {
-    let (name, text) = support::corpus().remove(0);
-    let program = support::compile(&name, &text).expect("compiles");
+    let (name, text) = crate::support::corpus().remove(0);
+    let program = crate::support::compile(&name, &text).expect("compiles");
     let exe = Arc::new(Executable::new(&program, 0));
     let graph = state_graph(&exe, limits(), 2, &Never);
     assert!(!graph.is_complete);
@@ -83,7 +81,7 @@ machine Main {
     }
 }
 ";
-    let program = support::compile("enums.p", text).expect("compiles");
+    let program = crate::support::compile("enums.p", text).expect("compiles");
     let exe = Arc::new(Executable::new(&program, 0));
     let graph = state_graph(&exe, limits(), 100, &Never);
     let last = graph.nodes.last().expect("there is an end");

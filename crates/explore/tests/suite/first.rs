@@ -1,6 +1,4 @@
-//! Steps that go first, alone: nobody is put off for ever by them, and what comes after many of them is looked at.
-
-mod support;
+//! Steps that go first, alone: they satisfy the cycle proviso, and what comes after many of them is looked at.
 
 use std::sync::Arc;
 
@@ -8,7 +6,7 @@ use allways_explore::search::{ProveReport, Reductions};
 use allways_machine::Executable;
 use allways_run::{NetworkModel, NetworkOptions, Verdict};
 
-use support::{compile, prove_exactly};
+use crate::support::{compile, prove_exactly};
 
 fn executable(text: &str, model: NetworkModel) -> Arc<Executable> {
     executable_over(text, NetworkOptions { model, ..NetworkOptions::default() })
@@ -28,9 +26,9 @@ fn depth(report: &ProveReport) -> usize {
     }
 }
 
-/// Somebody sends without end, or makes machines without end, to nobody's harm; what somebody else does breaks something.
+/// One machine sends or creates machines for ever, harmlessly; another one violates a property.
 #[test]
-fn who_sends_without_end_puts_nobody_off() {
+fn endless_senders_satisfy_the_cycle_proviso() {
     let endless = [
         "while (true) { send sink, eNoise; }",
         "while (true) { if ($) { send sink, eNoise; } else { send sink, eOther; } }",

@@ -1,18 +1,16 @@
 //! The explicit-state search against a plain search with snapshots of the kernel: the same configurations, ends,
 //! depths and verdicts, for each store, order and number of threads.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::compare::{compare_all, limits, safety};
+use crate::support::{compile, corpus};
 use allways_explore::search::{
     Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind, VariableBounds, prove,
 };
 use allways_explore::{Fairness, Never};
 use allways_machine::{Executable, Outcome, Silent, replay};
 use allways_run::{Bound, Guarantee, Limits, Quiet, StopReason, Verdict, ViolationKind};
-use support::compare::{compare_all, limits, safety};
-use support::{compile, corpus};
 
 fn run(exe: &Arc<Executable>, options: &ProveOptions) -> ProveReport {
     prove(exe, options, &Quiet, &Never).unwrap_or_else(|error| panic!("{}: {error}", exe.test_name))
@@ -53,7 +51,7 @@ fn bounds_show_in_the_verdict() {
     }
 }
 
-/// The producer never waits, and nobody else sends to the sink.
+/// The producer never waits, and no other machine sends to the sink.
 const ENDLESS: &str = "
 event item: int;
 event go;
@@ -81,7 +79,7 @@ machine Client {
 
 /// Alone, the producer would do: persistent sets must not leave out the client for ever.
 #[test]
-fn nobody_is_put_off_for_ever() {
+fn persistent_sets_satisfy_the_cycle_proviso() {
     for (defer, next) in [("defer", "i"), ("defer", "i + 1"), ("ignore", "i"), ("ignore", "i + 1")] {
         let text = ENDLESS.replace("DEFER", defer).replace("NEXT", next).replace("halt", "stop");
         let text = text.replace("event go;", "event go; event stop;");
@@ -177,7 +175,7 @@ fn variables_can_be_bounded() {
             }
         }
     }
-    for name in ["m", "Server.n", "Nobody.n"] {
+    for name in ["m", "Server.n", "Missing.n"] {
         assert!(VariableBounds::named(&fine, [(name, 1)]).is_err(), "{name}");
     }
     // A bound that cuts off the first step at once shows, too.
@@ -232,7 +230,7 @@ machine Other { start state S { entry { var count: int; count = 1; } } }
     }
 }
 
-/// A bound is on what is told to grow: numbers, also inside of collections, and how many elements these have.
+/// A bound is on what is reported to grow: numbers, also inside of collections, and how many elements these have.
 #[test]
 fn bounds_on_variables_reach_into_collections() {
     let program = compile(
@@ -426,7 +424,7 @@ machine Worker {
 /// What is inside of values and never looked at tells nothing apart: parts of payloads, the order of a sequence in a map, a
 /// counter, what goes into the message of an assertion.
 #[test]
-fn what_nobody_reads_inside_of_values_is_left_out() {
+fn parts_of_values_that_are_never_read_are_left_out() {
     let program =
         compile("reports.p", &REPORTS.replace("CHECK", "6 in byKind[0] || 7 in byKind[0]")).unwrap();
     let exe = Arc::new(Executable::new(&program, 0));
@@ -480,7 +478,7 @@ machine Witness {
 }
 ";
 
-/// A copy that nobody looks at any more has the order of what it is a copy of, or what stands for a configuration does not go where
+/// A copy that is never read again has the order of what it is a copy of, or what stands for a configuration does not go where
 /// that goes.
 #[test]
 fn copies_that_are_not_left_out_are_sorted_too() {

@@ -1,14 +1,12 @@
 //! Liveness of monitors on the whole graph: which loops count, by fairness; every lasso replays.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::compile;
 use allways_explore::search::{ProveOptions, Reductions, SearchBounds, StoreKind, prove};
 use allways_explore::{Fairness, Never};
 use allways_machine::Executable;
 use allways_run::{Bound, Certainty, Guarantee, Quiet, Verdict, ViolationKind};
-use support::compile;
 
 fn verdict(text: &str, fairness: Option<Fairness>, bounds: SearchBounds) -> Verdict {
     let program = compile("live.p", text).unwrap_or_else(|error| panic!("{error}\n{text}"));

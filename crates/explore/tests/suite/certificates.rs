@@ -3,10 +3,9 @@
 //! A certificate is taken apart, changed in one thing, and written again as the format wants it, so that it is refused for what it
 //! says and not for how it is written.
 
-mod support;
-
 use std::sync::{Arc, LazyLock};
 
+use crate::support::{compile, texts};
 use allways_explore::Never;
 use allways_explore::almost_sync::certify::certify;
 use allways_explore::almost_sync::{AlmostSyncOptions, FloodRule, Rules, prove};
@@ -14,7 +13,6 @@ use allways_machine::{Executable, Simplify};
 use allways_run::{Limits, Quiet};
 use allways_testkit::almost_sync::{Programs, limits};
 use allways_testkit::random::Random;
-use support::{compile, texts};
 
 /// A certificate and what it is about.
 struct Subject {
@@ -70,10 +68,10 @@ fn subjects() -> Vec<Subject> {
     found
 }
 
-/// Where a machine or monitor stands: nobody there, gone, or at the place of a line.
+/// Where a machine or monitor stands: absent, gone, or at the place of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spot {
-    Nobody,
+    Absent,
     Gone,
     At(usize),
 }
@@ -129,14 +127,14 @@ impl Parts {
         let owned = |lines: Vec<&str>| lines.into_iter().map(str::to_owned).collect();
         let head = owned(head.into_iter().filter(|line| !line.starts_with("place ")).collect());
         let mut parts = Parts { head, machines: owned(machines), places, states: Vec::new() };
-        let mut spots = vec![Spot::Nobody; n_slots];
+        let mut spots = vec![Spot::Absent; n_slots];
         for line in states.lines().filter(|line| !line.starts_with("end ")) {
             let (mut changes, moves) = line.split_once(' ').unwrap_or((line, ""));
             while !changes.is_empty() {
                 let slot = take_slot(&mut changes);
                 let end = changes.find(|letter: char| letter.is_ascii_uppercase()).unwrap_or(changes.len());
                 spots[slot] = match &changes[..end] {
-                    "." => Spot::Nobody,
+                    "." => Spot::Absent,
                     "-" => Spot::Gone,
                     number => Spot::At(usize::from_str_radix(number, 36).expect("a number")),
                 };
@@ -160,7 +158,7 @@ impl Parts {
             self.places.iter().map(|places| vec![None; places.len()]).collect();
         let mut used = vec![Vec::new(); n_slots];
         let mut states = String::new();
-        let mut previous = vec![Spot::Nobody; n_slots];
+        let mut previous = vec![Spot::Absent; n_slots];
         for state in &self.states {
             for slot in 0..n_slots {
                 let spot = state.spots[slot];
@@ -169,7 +167,7 @@ impl Parts {
                 }
                 states.push_str(&slot_name(slot));
                 match spot {
-                    Spot::Nobody => states.push('.'),
+                    Spot::Absent => states.push('.'),
                     Spot::Gone => states.push('-'),
                     Spot::At(place) => {
                         let number = *numbers[slot][place].get_or_insert_with(|| {
@@ -248,7 +246,7 @@ impl Parts {
                 }
                 self.states[at].movers.clear();
                 self.states[at].delegate.clear();
-                "nobody moves"
+                "no machine moves"
             }
             5 => {
                 let state = &mut self.states[at];
@@ -261,7 +259,7 @@ impl Parts {
             6 => {
                 let at = pick(&with_delegate('!'), random)?;
                 self.states[at].delegate.clear();
-                "nobody is blocked"
+                "no machine is blocked"
             }
             7 => {
                 let at = pick(&with_delegate('!'), random)?;
@@ -297,7 +295,7 @@ impl Parts {
                 let Spot::At(place) = self.states[at].spots[slot] else { return None };
                 let n_places = self.places[slot].len();
                 let other = (place + 1 + random.below(n_places.max(2) - 1)) % n_places;
-                self.states[at].spots[slot] = if other == place { Spot::Nobody } else { Spot::At(other) };
+                self.states[at].spots[slot] = if other == place { Spot::Absent } else { Spot::At(other) };
                 "a place of a state is another"
             }
             12 => {

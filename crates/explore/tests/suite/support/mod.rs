@@ -99,7 +99,7 @@ pub struct Plain {
     pub is_unknown: bool,
 }
 
-/// Breadth first over snapshots of the kernel, configurations told apart by their bytes. `None` when there are too many.
+/// Breadth first over snapshots of the kernel, configurations distinguished by their bytes. `None` when there are too many.
 pub fn plain(exe: &Arc<Executable>, limits: Limits, max_configurations: usize) -> Option<Plain> {
     let mut kernel = Kernel::new(exe.clone(), limits);
     let mut seen: HashSet<Vec<u8>> = HashSet::new();

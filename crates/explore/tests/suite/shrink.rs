@@ -1,11 +1,9 @@
 //! What is shown is short.
 
-mod common;
-
+use crate::common::{executable, kind, options, report};
 use allways_explore::{CheckOptions, StrategyKind};
 use allways_machine::{Outcome, Silent, replay};
 use allways_run::{Choice, ViolationKind};
-use common::{executable, kind, options, report};
 
 /// Much noise around two steps that matter.
 const NOISE: &str = "

@@ -1,8 +1,6 @@
 //! Broadcasts without order, and chains: the same verdicts and lengths of counterexamples as without, on programs in which
 //! somebody tells all its peers, some of which let the order be seen.
 
-mod support;
-
 use std::sync::Arc;
 
 use allways_explore::search::{ProveReport, Reductions};
@@ -10,10 +8,10 @@ use allways_machine::Executable;
 use allways_run::{NetworkModel, NetworkOptions, Verdict};
 use allways_testkit::generate::broadcasts::broadcasts;
 
-use support::{compile, prove_exactly};
+use crate::support::{compile, prove_exactly};
 
 #[test]
-fn nobody_can_tell_the_order() {
+fn the_order_is_not_observable() {
     let mut problems = Vec::new();
     let (mut n_holds, mut n_violated, mut n_smaller) = (0, 0, [0; 2]);
     for seed in 0..150 {

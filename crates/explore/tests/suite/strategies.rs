@@ -1,12 +1,10 @@
 //! Strategies find seeded bugs, and what they find depends on the seed alone.
 
-mod common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::common::{executable, kind, options, report};
 use allways_explore::{Cancel, CheckOptions, Report, StrategyKind, check};
 use allways_run::{Bound, Guarantee, Observer, Progress, Quiet, StopReason, Verdict, ViolationKind};
-use common::{executable, kind, options, report};
 
 const SAMPLING: [StrategyKind; 9] = [
     StrategyKind::Portfolio,

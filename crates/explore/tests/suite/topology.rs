@@ -1,17 +1,15 @@
 //! The topology: exact on small programs, and never less than what runs show.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::support::compile;
 use allways_machine::topology::{Target, Topology};
 use allways_machine::value::{Kind, View};
 use allways_machine::{DataPoint, Executable, Kernel, Note, Pending, Recorder, Scene, Store, Value};
 use allways_run::{InstanceId, Limits};
 use allways_testkit::generate::generate_any;
 use allways_testkit::random::Random;
-use support::compile;
 
 /// `sender -> target: events`, in order.
 fn lines(exe: &Executable, topology: &Topology) -> Vec<String> {
@@ -288,9 +286,9 @@ fn random_runs_of_random_programs_show_nothing_else() {
 fn random_runs_of_models_and_corpus_show_nothing_else() {
     let mut problems = Vec::new();
     let (mut n_pairs, mut n_references) = (0, 0);
-    let mut programs = support::corpus();
-    for folder in support::folders("models") {
-        let texts: Vec<String> = support::texts(&folder).into_iter().map(|(_, text)| text).collect();
+    let mut programs = crate::support::corpus();
+    for folder in crate::support::folders("models") {
+        let texts: Vec<String> = crate::support::texts(&folder).into_iter().map(|(_, text)| text).collect();
         programs.push((folder, texts.join("\n")));
     }
     for (name, text) in programs {

@@ -3,13 +3,11 @@
 //! The first fence `p` reports the code of the page and nothing else; fences `p,ok` report no error. Pages of codes
 //! about files and projects have no examples. Pages `boogie-*` belong to the other front end.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::support::compile_text;
 use allways_p::{Dialect, codes};
-use support::compile_text;
 
 struct Page {
     code: String,
@@ -17,7 +15,7 @@ struct Page {
 }
 
 fn pages() -> Vec<Page> {
-    let folder = support::repository().join("docs/codes");
+    let folder = crate::support::repository().join("docs/codes");
     let listing = fs::read_dir(&folder).expect("the folder of the pages");
     let mut pages: Vec<Page> = listing
         .map(|entry| entry.expect("a readable folder").path())

@@ -1,18 +1,16 @@
 //! Search over networks that delay messages, and with faults: against a plain search with snapshots, and against the
 //! brute-force oracle.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::compare::{compare_over, limits, safety};
+use crate::support::compile;
 use allways_explore::Never;
 use allways_explore::search::{ProveOptions, Reductions, prove};
 use allways_machine::Executable;
 use allways_run::{Certainty, NetworkModel, NetworkOptions, Quiet, Verdict, ViolationKind};
 use allways_testkit::differential::{Over, network_of, program_of};
 use allways_testkit::oracle::{self, OracleOptions};
-use support::compare::{compare_over, limits, safety};
-use support::compile;
 
 /// Every model, without and with faults; but P's own without is tested elsewhere.
 fn networks() -> Vec<Over> {
@@ -89,7 +87,7 @@ fn reductions_change_no_verdict() {
             let network = network_of(&program, seed, over);
             let exe = Executable::new(&program, 0).with_network(&network).expect("names of the program");
             let exe = Arc::new(exe);
-            if support::plain(&exe, limits(), 1_000).is_none() {
+            if crate::support::plain(&exe, limits(), 1_000).is_none() {
                 continue;
             }
             let run = |reductions| {
@@ -121,7 +119,7 @@ fn reductions_change_no_verdict() {
 
 /// The kind of violation that a program of the corpus shows over a network, if any.
 fn verdict(file: &str, network: &NetworkOptions) -> Option<ViolationKind> {
-    let texts = support::texts("corpus/p/network");
+    let texts = crate::support::texts("corpus/p/network");
     let (_, text) = texts.into_iter().find(|(name, _)| name == file).expect("the program is there");
     let program = compile(file, &text).unwrap_or_else(|error| panic!("{error}"));
     let exe = Executable::new(&program, 0).with_network(network).expect("names of the program");

@@ -1,7 +1,5 @@
 //! Chosen numbers that a program cannot tell apart: one answer represents the others, unless some operation tells them apart.
 
-mod support;
-
 use std::sync::Arc;
 
 use allways_explore::Never;
@@ -12,7 +10,7 @@ use allways_machine::Executable;
 use allways_run::{Quiet, Verdict};
 use allways_testkit::generate::carrier::carrier;
 
-use support::{compile, prove_exactly};
+use crate::support::{compile, prove_exactly};
 
 fn executable(text: &str) -> Arc<Executable> {
     let program = compile("data.p", text).unwrap_or_else(|error| panic!("{error}\n{text}"));

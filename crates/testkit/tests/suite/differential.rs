@@ -120,7 +120,7 @@ fn oracle_and_search_agree_on_what_is_read_of_values() {
     compare_proofs(0..120, 60, |_| Over { only: Some(Only::Ledgers), ..Over::default() });
 }
 
-/// Every way in which the order of what all are told can be seen, four times.
+/// Every way in which the order of a broadcast can be observed, four times.
 #[test]
 fn oracle_and_search_agree_on_who_is_told_first() {
     compare_proofs(0..108, 60, |_| Over { only: Some(Only::Broadcasts), ..Over::default() });

@@ -1,16 +1,14 @@
 //! Testing over networks and with faults: what it finds replays, and does not depend on the number of threads.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::compile;
 use allways_explore::{CheckOptions, Never, Report, StrategyKind, check};
 use allways_machine::{Executable, Outcome, Silent, replay};
 use allways_run::{Choice, NetworkModel, NetworkOptions, Quiet, Verdict, ViolationKind};
-use support::compile;
 
 fn executable(file: &str, network: &NetworkOptions) -> Arc<Executable> {
-    let texts = support::texts("corpus/p/network");
+    let texts = crate::support::texts("corpus/p/network");
     let (_, text) = texts.into_iter().find(|(name, _)| name == file).expect("the program is there");
     let program = compile(file, &text).unwrap_or_else(|error| panic!("{error}"));
     Arc::new(Executable::new(&program, 0).with_network(network).expect("names of the program"))

@@ -1,20 +1,18 @@
-//! Limits that are met late: a violation that was seen is told, with a run that replays, or at least as seen. And what is told of
+//! Limits that are met late: a violation that was seen is reported, with a run that replays, or at least as seen. And what is reported of
 //! searches that come to no end.
-
-mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::support::compare::safety;
+use crate::support::compile;
 use allways_explore::search::{
     Covered, GrowthKind, ProveOptions, ProveReport, Reductions, SearchBounds, SeenViolation, prove,
 };
 use allways_explore::{Cancel, Fairness, Never};
 use allways_machine::{Executable, Outcome, Silent, replay};
 use allways_run::{Limits, NetworkModel, NetworkOptions, Observer, Progress, Quiet, StopReason, Verdict};
-use support::compare::safety;
-use support::compile;
 
 /// Clients that count by themselves, and a server that may hear more than it likes.
 const BUSY: &str = "
@@ -82,7 +80,7 @@ fn violations_that_were_seen_are_told_without_memory_for_a_shortest_way() {
         let options = ProveOptions { reductions, probes: false, ..safety() };
         let whole = run(&exe, &options, None);
         let length = assert_replays(&exe, &whole);
-        // Chunks of the layer that breaks come on top of the peak, which is told as of the beginning of rounds.
+        // Chunks of the layer that breaks come on top of the peak, which is reported as of the beginning of rounds.
         let peak = whole.statistics.peak_bytes;
         for memory in [peak / 4 * 5, peak / 2 * 3, peak * 2] {
             let scarce = run(&exe, &options, Some(memory));
@@ -94,7 +92,7 @@ fn violations_that_were_seen_are_told_without_memory_for_a_shortest_way() {
             assert!(longer <= 2 * length, "{longer} steps, {length} would do");
             n_frugal += u32::from(scarce.remarks.may_be_shorter && !whole.remarks.may_be_shorter);
         }
-        // With less, nothing may have been seen; but what was found is told, and nothing else.
+        // With less, nothing may have been seen; but what was found is reported, and nothing else.
         for share in [2, 4] {
             let less = run(&exe, &options, Some(whole.statistics.peak_bytes / share));
             match &less.verdict {
@@ -155,7 +153,7 @@ fn violations_that_were_seen_are_told_without_a_run_if_need_be() {
     }
 }
 
-/// What is told of an endless program, by kind, owner and name.
+/// What is reported of an endless program, by kind, owner and name.
 fn growth(text: &str) -> Vec<(GrowthKind, String, Option<String>)> {
     let report = run(&executable(text), &safety(), Some(4 << 20));
     assert!(matches!(report.verdict, Verdict::Unknown(StopReason::Memory { .. })), "{:?}", report.verdict);
@@ -240,7 +238,7 @@ machine Client {
     assert_eq!(report.remarks.growth, []);
 }
 
-/// A counter of a late phase that was cut off on its way to a bound is not told where something else has grown all the time.
+/// A counter of a late phase that was cut off on its way to a bound is not reported where something else has grown all the time.
 #[test]
 fn what_grows_all_the_time_comes_before_a_counter_of_a_phase() {
     let program = |late: &str| {
@@ -265,7 +263,7 @@ machine Main {{
     };
     let log = || grows(GrowthKind::Collection, "Main", "log");
     assert_eq!(growth(&program("20")), [log()]);
-    // Nobody can tell what stops from what does not if both have grown from the beginning.
+    // What stops cannot be distinguished from what does not if both have grown from the beginning.
     assert_eq!(growth(&program("0")), [log(), grows(GrowthKind::Number, "Main", "tries")]);
 }
 
@@ -298,7 +296,7 @@ machine Client {
     assert_eq!((wide.machine.as_str(), wide.n_answers), ("Main", 60));
 }
 
-/// What is on its way to machines of one kind is told once.
+/// What is on its way to machines of one kind is reported once.
 #[test]
 fn what_grows_alike_is_told_once() {
     let text = "
@@ -348,7 +346,7 @@ machine Child {
 test tcMany [main=Main]: assert Ends in { Main, Child };
 ";
 
-/// A limit may be met for a moment: whoever is told of it leaves something out, and the verdict says so.
+/// A limit may be met for a moment: a phase that sees it leaves something out, and the verdict says so.
 #[test]
 fn a_limit_that_is_told_once_is_in_the_verdict() {
     let exe = executable(MANY_OUTCOMES);

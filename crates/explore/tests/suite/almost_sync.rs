@@ -1,9 +1,8 @@
 //! Almost-synchronous proofs: the small scenarios, flooded inboxes and what is refused.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{compile, texts};
 use allways_explore::Never;
 use allways_explore::almost_sync::certify::certify;
 use allways_explore::almost_sync::survey::survey;
@@ -12,7 +11,6 @@ use allways_explore::almost_sync::{
 };
 use allways_machine::{Executable, Simplify};
 use allways_run::{Guarantee, Limits, Quiet, Verdict};
-use support::{compile, texts};
 
 fn scenarios() -> Vec<Arc<Executable>> {
     let texts: Vec<String> =
@@ -44,7 +42,7 @@ fn endless_senders_are_proved_in_few_states() {
 }
 
 #[test]
-fn a_monitor_that_nothing_changes_keeps_nobody_together() {
+fn a_monitor_that_nothing_changes_connects_no_machines() {
     // Four clocks of their own; what hears of them is one monitor.
     let text = "event eTick: int;
         machine Main { start state Only { entry { new Clock(); new Clock(); new Clock(); new Clock(); } } }
@@ -80,7 +78,7 @@ fn time_in_a_line_is_proved_in_few_states() {
     let is_meant =
         |exe: &Arc<Executable>| exe.test_name.starts_with("tcLine3") && exe.test_name.ends_with("nTimes_1");
     let exe = tests.into_iter().find(is_meant).expect("a line of three");
-    // Slaves and the source tell the monitor, which never changes and so keeps nobody together.
+    // Slaves and the source tell the monitor, which never changes and so connects no machines.
     let found = run(&exe, &AlmostSyncOptions::default());
     assert!(is_proved(&found, false), "{:?}", found.report.verdict);
     assert!(found.report.statistics.largest_inbox <= 2);

@@ -1,0 +1,170 @@
+//! What all searches share: the question and its resources ([`Context`]), how a search ended, and the figures that add up.
+
+use std::sync::Mutex;
+
+use allways_run::{Cancel, Observer, Progress, StopReason};
+
+use super::expand::Expander;
+use super::growth::Clock;
+use super::local::memo::Memo;
+use super::local::states::{Cut, LocalStates};
+use super::options::ProveOptions;
+use super::reduce::persistent::{PersistentSets, Reach};
+use super::reduce::symmetry::Symmetry;
+use super::survey::Notes;
+
+/// What every search needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub options: &'a ProveOptions,
+    pub locals: &'a Mutex<LocalStates<'a>>,
+    /// Names of machines are pure, and the options ask for symmetry.
+    pub is_symmetric: bool,
+    /// For persistent sets, where they are used.
+    pub reach: Option<&'a Reach>,
+    /// Where to record what is reached, if that is asked for.
+    pub notes: Option<&'a Notes>,
+    pub observer: &'a dyn Observer,
+    pub cancel: &'a dyn Cancel,
+}
+
+impl<'a> Context<'a> {
+    pub fn expander(&self) -> Expander<'a> {
+        Expander::new(Memo::new(self.locals), self.options.bounds.machines)
+    }
+
+    pub fn symmetry(&self) -> Option<Symmetry<'a>> {
+        self.is_symmetric.then(|| Symmetry::new(self.locals))
+    }
+
+    /// Whether steps are merged with what comes first after them, so that a run has more steps than layers; or faults are not steps.
+    pub fn merges_steps(&self) -> bool {
+        self.has_confluent_sends() || self.compresses_paths() || self.has_lazy_faults()
+    }
+
+    pub fn has_confluent_sends(&self) -> bool {
+        self.options.reductions.confluent_sends
+    }
+
+    pub fn has_lazy_faults(&self) -> bool {
+        self.options.reductions.lazy_faults
+    }
+
+    pub fn compresses_paths(&self) -> bool {
+        self.options.reductions.path_compression && self.reach.is_some()
+    }
+
+    pub fn persistent_sets(&self) -> Option<PersistentSets<'a>> {
+        self.reach.map(|reach| PersistentSets::new(self.locals, reach))
+    }
+
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        // Then all of it is done again, in another way.
+        let is_futile = || self.locals.try_lock().is_ok_and(|locals| locals.lacks_broadcast_precondition());
+        self.cancel.reason().or_else(|| is_futile().then_some(StopReason::Interrupted))
+    }
+
+    /// Tells how far the search for infinite runs has come.
+    pub fn looks_at_liveness(&self, n_configurations: u64) {
+        let n_configurations = Some(n_configurations);
+        let progress = Progress { phase: Some("liveness"), n_configurations, ..Progress::default() };
+        self.observer.progress(&progress);
+    }
+
+    /// Whether so many bytes are too many.
+    pub fn is_over(&self, bytes: u64) -> Option<StopReason> {
+        let limit = self.options.limits.memory_bytes?;
+        (bytes > limit).then_some(StopReason::Memory { bytes: limit })
+    }
+}
+
+/// How a search ended.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum SearchEnd {
+    Exhausted,
+    /// Some run of so many steps violates a property.
+    Broken {
+        depth: u64,
+    },
+    Stopped(StopReason),
+}
+
+/// What a search saw.
+pub(crate) struct Explored {
+    pub end: SearchEnd,
+    pub tally: Tally,
+    pub depth: u64,
+    /// Every run of so many steps was looked at, whether or not the search came to its end.
+    pub n_covered: u64,
+    /// Why some step cannot be known.
+    pub unknown: Option<StopReason>,
+    pub n_lookups: u64,
+    pub n_misses: u64,
+    pub store_bytes: u64,
+    pub peak_bytes: u64,
+    pub clock: Clock,
+}
+
+/// Figures that add up.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Tally {
+    pub n_configurations: u64,
+    pub n_transitions: u64,
+    pub n_ends: u64,
+    pub n_machines: u32,
+    /// See `ProveStatistics`.
+    pub n_persistent: u64,
+    pub n_put_off: u64,
+    pub n_merged: u64,
+    pub n_stuttering: u64,
+    pub n_renamed: u64,
+    pub cuts: Cuts,
+    /// A step breaks a property; a configuration that is terminal does.
+    pub breaks: bool,
+    pub ends_badly: bool,
+}
+
+/// Which bounds cut something off.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Cuts(u8);
+
+impl Cuts {
+    pub fn add(&mut self, cut: Cut) {
+        self.0 |= 1 << cut as u8;
+    }
+
+    pub fn has(self, cut: Cut) -> bool {
+        self.0 >> cut as u8 & 1 == 1
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub fn join(&mut self, other: Cuts) {
+        self.0 |= other.0;
+    }
+}
+
+impl Tally {
+    /// Before vectors that will be looked at again. What was found stays found.
+    pub fn go_back(&mut self, known: &Tally) {
+        let Tally { n_configurations, n_machines, cuts, breaks, ends_badly, .. } = *self;
+        *self = Tally { n_configurations, n_machines, cuts, breaks, ends_badly, ..*known };
+    }
+
+    pub fn add(&mut self, other: &Tally) {
+        self.n_configurations += other.n_configurations;
+        self.n_transitions += other.n_transitions;
+        self.n_ends += other.n_ends;
+        self.n_persistent += other.n_persistent;
+        self.n_put_off += other.n_put_off;
+        self.n_merged += other.n_merged;
+        self.n_stuttering += other.n_stuttering;
+        self.n_renamed += other.n_renamed;
+        self.n_machines = self.n_machines.max(other.n_machines);
+        self.cuts.join(other.cuts);
+        self.breaks |= other.breaks;
+        self.ends_badly |= other.ends_badly;
+    }
+}
