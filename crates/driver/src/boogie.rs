@@ -23,6 +23,8 @@ use allways_sequentialize::{Options, sequentialize};
 pub use allways_sequentialize::{Assertions, Preemption, Scheduler};
 pub use pipeline::check;
 
+use crate::files::{Disk, Files};
+
 /// The family of a scheduler; its bound is asked for apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SchedulerKind {
@@ -59,10 +61,15 @@ pub struct Loaded {
 
 /// Reads and checks files, which are one program.
 pub fn load(paths: &[impl AsRef<Path>]) -> Loaded {
+    load_from(&Disk, paths)
+}
+
+/// The same, from files that need not be on disk.
+pub fn load_from(files: &dyn Files, paths: &[impl AsRef<Path>]) -> Loaded {
     let mut texts = Vec::new();
     let mut unreadable = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {
-        let why = match std::fs::read(path).map(String::from_utf8) {
+        let why = match files.read(path).map(String::from_utf8) {
             Ok(Ok(text)) => {
                 texts.push((path.display().to_string(), text));
                 continue;

@@ -1,10 +1,11 @@
 //! The facade: find the sources of a project, run a pipeline on them, hand back what was found.
 //!
-//! This is the one library crate that touches the file system. What it reads becomes
+//! This is the one library crate that touches the file system, through [`files::Files`]. What it reads becomes
 //! [`Sources`]; what it finds wrong becomes diagnostics like all others.
 
 pub mod boogie;
 pub mod engine;
+pub mod files;
 pub mod foreign;
 pub mod project;
 pub mod quiesce;
@@ -49,7 +50,12 @@ pub fn compile_text(name: &str, file_name: &str, text: &str) -> Compilation {
 
 /// Loads what is asked for and checks it. Problems of any kind are in the diagnostics.
 pub fn compile(request: &Request, strict: bool) -> Compilation {
-    let (mut project, problems) = project::load(request);
+    compile_from(&files::Disk, request, strict)
+}
+
+/// The same, from files that need not be on disk.
+pub fn compile_from(files: &dyn files::Files, request: &Request, strict: bool) -> Compilation {
+    let (mut project, problems) = project::load(files, request);
     let has_any_policy = project.has_any_policy;
     let (mut program, mut diagnostics) = check(&project, problems.clone(), strict);
     let mut any_foreign = Vec::new();

@@ -4,11 +4,13 @@
 //! file. Paths in a project file are read in every way that P's users read them, see [`find_include`].
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::{fs, io};
 
 use allways_base::{Diagnostic, FileId, Severity, Sources, Span};
 use allways_p::{FileRole, Input, codes};
+
+use crate::files::Files;
 
 /// Larger files are not programs that people wrote.
 const MAX_FILE_BYTES: u64 = 32 << 20;
@@ -45,24 +47,33 @@ pub struct Project {
 }
 
 /// Finds and reads everything. What cannot be read is reported; the rest is loaded all the same.
-pub fn load(request: &Request) -> (Project, Vec<Diagnostic>) {
-    let mut loader = Loader::default();
+pub fn load(files: &dyn Files, request: &Request) -> (Project, Vec<Diagnostic>) {
+    let mut loader = Loader {
+        files,
+        project: Project::default(),
+        diagnostics: Vec::new(),
+        seen_files: BTreeSet::new(),
+        seen_projects: BTreeSet::new(),
+        open_projects: Vec::new(),
+        root: PathBuf::new(),
+        total_bytes: 0,
+    };
     loader.request(request);
     if loader.project.name.is_empty() {
-        loader.project.name = name_of(request).unwrap_or_else(|| "generatedOutput".to_owned());
+        loader.project.name = name_of(files, request).unwrap_or_else(|| "generatedOutput".to_owned());
     }
     (loader.project, loader.diagnostics)
 }
 
 /// Without a project file: the name of the folder, or of the only file. It becomes part of file names, so it must be a plain word.
-fn name_of(request: &Request) -> Option<String> {
+fn name_of(files: &dyn Files, request: &Request) -> Option<String> {
     let path = match request.paths.as_slice() {
         [] => Path::new("."),
         [path] => path,
         _ => return None,
     };
-    let name = if path.is_dir() {
-        fs::canonicalize(path).ok()?.file_name()?.to_str()?.to_owned()
+    let name = if files.is_folder(path) {
+        files.canonical(path).file_name()?.to_str()?.to_owned()
     } else {
         path.file_stem()?.to_str()?.to_owned()
     };
@@ -70,8 +81,8 @@ fn name_of(request: &Request) -> Option<String> {
     (name.chars().all(is_plain) && !name.starts_with('.')).then_some(name)
 }
 
-#[derive(Default)]
-struct Loader {
+struct Loader<'f> {
+    files: &'f dyn Files,
     project: Project,
     diagnostics: Vec<Diagnostic>,
     /// Files already read, by their canonical path.
@@ -83,7 +94,7 @@ struct Loader {
     total_bytes: u64,
 }
 
-impl Loader {
+impl Loader<'_> {
     fn request(&mut self, request: &Request) {
         for path in &request.foreign {
             if path == Path::new(ANY) {
@@ -98,7 +109,7 @@ impl Loader {
             paths => {
                 for path in paths {
                     match path.extension().and_then(|e| e.to_str()) {
-                        Some("p") | None if path.is_dir() => {
+                        Some("p") | None if self.files.is_folder(path) => {
                             self.scan(path, FileRole::Source, MAX_FOLDER_DEPTH, None)
                         }
                         Some("cs" | "java") => self.project.foreign_code.push(path.clone()),
@@ -123,10 +134,11 @@ impl Loader {
     }
 
     fn single(&mut self, path: &Path) {
-        if path.is_dir() {
+        if self.files.is_folder(path) {
             return self.folder(path);
         }
-        if !path.exists() {
+        // A pipe exists, and is refused when it is read.
+        if !self.files.is_file(path) && self.files.n_bytes(path).is_err() {
             let message = format!("`{}` does not exist", path.display());
             self.error(codes::UNREADABLE_FILE, message);
             return;
@@ -148,14 +160,16 @@ impl Loader {
     fn folder(&mut self, folder: &Path) {
         self.root = folder.to_owned();
         self.project.folder = folder.to_owned();
-        let entries = match list(folder) {
+        let entries = match list(self.files, folder) {
             Ok(entries) => entries,
             Err(error) => {
                 self.unreadable(folder, &error, None);
                 return;
             }
         };
-        let is_project = |path: &&PathBuf| path.extension().is_some_and(|e| e == "pproj") && path.is_file();
+        let files = self.files;
+        let is_project =
+            |path: &&PathBuf| path.extension().is_some_and(|e| e == "pproj") && files.is_file(path);
         let projects: Vec<&PathBuf> = entries.iter().filter(is_project).collect();
         match projects.as_slice() {
             [] => self.scan(folder, FileRole::Source, 1, None),
@@ -172,12 +186,12 @@ impl Loader {
 
     /// Reads the `.p` files of a folder and of folders below it, `depth` levels down.
     fn scan(&mut self, folder: &Path, role: FileRole, depth: usize, at: Option<Span>) {
-        let entries = match list(folder) {
+        let entries = match list(self.files, folder) {
             Ok(entries) => entries,
             Err(error) => return self.unreadable(folder, &error, at),
         };
         for path in entries {
-            if path.is_dir() {
+            if self.files.is_folder(&path) {
                 if depth > 0 {
                     self.scan(&path, role, depth - 1, at);
                 }
@@ -192,12 +206,12 @@ impl Loader {
     }
 
     fn read_file(&mut self, path: &Path, role: FileRole, at: Option<Span>) {
-        if path.is_dir() {
+        if self.files.is_folder(path) {
             let message = format!("`{}` is a folder, not a file", path.display());
             self.error_at(codes::UNREADABLE_FILE, message, at);
             return;
         }
-        let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let canonical = self.files.canonical(path);
         if self.seen_files.contains(&canonical) {
             // A body file that lies inside the project is not a second source.
             let is_body = role != FileRole::ForeignBodies
@@ -221,15 +235,15 @@ impl Loader {
 
     /// The text of a file, without byte-order mark.
     fn read_text(&mut self, path: &Path, at: Option<Span>) -> Option<String> {
-        let read = fs::metadata(path).and_then(|metadata| {
+        let read = self.files.n_bytes(path).and_then(|n_bytes| {
             // Reading a pipe or a device may never end.
-            if !metadata.is_file() {
+            if !self.files.is_file(path) {
                 return Err(io::Error::other("it is a pipe, a socket or a device, not a regular file"));
             }
-            if metadata.len() > MAX_FILE_BYTES || self.total_bytes + metadata.len() > MAX_TOTAL_BYTES {
+            if n_bytes > MAX_FILE_BYTES || self.total_bytes + n_bytes > MAX_TOTAL_BYTES {
                 return Ok(None);
             }
-            fs::read(path).map(Some)
+            self.files.read(path).map(Some)
         });
         let bytes = match read {
             Ok(Some(bytes)) => bytes,
@@ -265,7 +279,7 @@ impl Loader {
     }
 
     fn read_project(&mut self, path: &Path, role: FileRole, at: Option<Span>) {
-        let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let canonical = self.files.canonical(path);
         if self.open_projects.contains(&canonical) {
             let message = format!("the project `{}` includes itself", clean(path).display());
             self.error_at(codes::INCLUDE_CYCLE, message, at);
@@ -343,9 +357,9 @@ impl Loader {
         for node in named("PFile") {
             let listed = text_of(node);
             let target = folder.join(&listed);
-            if target.is_dir() {
+            if self.files.is_folder(&target) {
                 self.scan(&target, role, MAX_FOLDER_DEPTH, Some(span(node)));
-            } else if target.is_file() {
+            } else if self.files.is_file(&target) {
                 match target.extension().and_then(|extension| extension.to_str()) {
                     Some("p") => self.read_file(&target, role, Some(span(node))),
                     Some("cs" | "java") => self.project.foreign_code.push(target),
@@ -364,7 +378,7 @@ impl Loader {
         }
         for node in named("IncludeProject") {
             let listed = text_of(node);
-            match find_include(&listed, &folder, &self.root) {
+            match find_include(self.files, &listed, &folder, &self.root) {
                 Some(target) => self.read_project(&target, FileRole::Included, Some(span(node))),
                 None => {
                     let message = format!("the included project `{listed}` does not exist");
@@ -407,7 +421,7 @@ impl Loader {
 /// An included project: P reads the path from the current folder, which for its users is the folder of the
 /// main project; others write it relative to the file it stands in. Models that were moved keep paths to a
 /// neighbor that now lies inside the project, so that is tried last.
-fn find_include(listed: &str, folder: &Path, root: &Path) -> Option<PathBuf> {
+fn find_include(files: &dyn Files, listed: &str, folder: &Path, root: &Path) -> Option<PathBuf> {
     let listed = Path::new(listed);
     let without_parents: PathBuf = listed
         .components()
@@ -415,17 +429,13 @@ fn find_include(listed: &str, folder: &Path, root: &Path) -> Option<PathBuf> {
         .collect();
     [root.join(listed), folder.join(listed), listed.to_owned(), root.join(without_parents)]
         .into_iter()
-        .find(|path| path.is_file())
+        .find(|path| files.is_file(path))
 }
 
 /// The visible entries of a folder, by name.
-fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut entries: Vec<PathBuf> = fs::read_dir(shown)?
-        .filter_map(Result::ok)
-        .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
-        .map(|entry| folder.join(entry.file_name()))
-        .collect();
+fn list(files: &dyn Files, folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let names = files.list(folder)?.into_iter().filter(|name| !name.starts_with('.'));
+    let mut entries: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
     entries.sort();
     Ok(entries)
 }

@@ -24,6 +24,7 @@ use allways_run::NetworkModel;
 use serde::Deserialize;
 
 use crate::engine;
+use crate::files::{Disk, Files};
 
 pub const FILE_NAME: &str = "allways.toml";
 
@@ -168,12 +169,21 @@ pub struct SuiteTest {
 
 /// Reads the suite of a folder; `None` if there is none.
 pub fn load(folder: &Path) -> Result<Option<Suite>, String> {
+    load_from(&Disk, folder)
+}
+
+/// The same, from files that need not be on disk.
+///
+/// # Errors
+/// When the file is there and is no suite.
+pub fn load_from(files: &dyn Files, folder: &Path) -> Result<Option<Suite>, String> {
     let path = folder.join(FILE_NAME);
-    if !path.exists() {
+    if !files.is_file(&path) {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+    let unreadable = |error: &dyn std::fmt::Display| format!("`{}` cannot be read: {error}", path.display());
+    let bytes = files.read(&path).map_err(|error| unreadable(&error))?;
+    let text = String::from_utf8(bytes).map_err(|error| unreadable(&error))?;
     let mut suite = parse(&text).map_err(|error| format!("`{}`: {error}", path.display()))?;
     for file in suite.foreign.iter_mut().filter(|file| *file != Path::new(crate::project::ANY)) {
         *file = folder.join(&file);
@@ -219,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_reported() {
         assert!(parse("[[tests]]\nname = 'a'").unwrap_err().contains("tests"));
         assert!(parse("[[test]]\nexpect = 'holds'").unwrap_err().contains("name"));
         assert!(parse("[[test]]\nname = 'a'\nexpect = 'works'").unwrap_err().contains("works"));
