@@ -162,7 +162,7 @@ impl Desugar<'_> {
             self.originals.insert(key.0, var);
             let symbol = self.fresh(key.0);
             let ident = Ident { symbol, span };
-            let ty = self.type_expr(ty, span);
+            let ty = self.checked.types.write(ty, span, &mut self.out);
             params.push(FunctionParam { attrs: Vec::new(), name: Some(ident), ty });
             binders.push(Binding { attrs: Vec::new(), name: ident, ty, where_clause: None });
             inside.insert((key, old), symbol);
@@ -170,7 +170,7 @@ impl Desugar<'_> {
             args_outside.push(if old { self.out.add_expr(ExprKind::Old(outer), span) } else { outer });
             args_inside.push(self.out.var(symbol, span));
         }
-        let ty = self.type_expr(lambda_ty, span);
+        let ty = self.checked.types.write(lambda_ty, span, &mut self.out);
         let result = FunctionParam { attrs: Vec::new(), name: None, ty };
         let function = FunctionDecl { name, type_params: Vec::new(), params, result, body: None };
         self.out.decls.push(Decl { attrs: Vec::new(), kind: DeclKind::Function(function), span });
@@ -275,25 +275,6 @@ impl Desugar<'_> {
             done.insert((id, old), new);
         }
         done[&(body, false)]
-    }
-
-    fn type_expr(&mut self, ty: Ty, span: Span) -> TypeId {
-        let kind = match self.checked.types.kind(ty).clone() {
-            TyKind::Bool | TyKind::Error | TyKind::Infer(_) => TypeKind::Bool,
-            TyKind::Int => TypeKind::Int,
-            TyKind::Real => TypeKind::Real,
-            TyKind::Bv(width) => TypeKind::Bv(width),
-            TyKind::Param(name) => TypeKind::Named(name, Vec::new()),
-            TyKind::Con(name, args) => {
-                TypeKind::Named(name, args.into_iter().map(|arg| self.type_expr(arg, span)).collect())
-            }
-            TyKind::Map(args, result) => TypeKind::Map {
-                type_params: Vec::new(),
-                args: args.into_iter().map(|arg| self.type_expr(arg, span)).collect(),
-                result: self.type_expr(result, span),
-            },
-        };
-        self.out.add_type(kind, span)
     }
 }
 

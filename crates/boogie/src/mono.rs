@@ -293,7 +293,7 @@ impl Mono<'_> {
             Some(ty) if !subst.is_empty() => {
                 let ty = self.substitute(ty, subst);
                 let span = self.out.types[old].span;
-                self.type_expr(ty, span)
+                self.types.write(ty, span, &mut self.out)
             }
             _ => old,
         }
@@ -316,25 +316,6 @@ impl Mono<'_> {
                 ty
             }
         }
-    }
-
-    fn type_expr(&mut self, ty: Ty, span: Span) -> TypeId {
-        let kind = match self.types.kind(ty).clone() {
-            TyKind::Bool | TyKind::Error | TyKind::Infer(_) => TypeKind::Bool,
-            TyKind::Int => TypeKind::Int,
-            TyKind::Real => TypeKind::Real,
-            TyKind::Bv(width) => TypeKind::Bv(width),
-            TyKind::Param(name) => TypeKind::Named(name, Vec::new()),
-            TyKind::Con(name, args) => {
-                TypeKind::Named(name, args.into_iter().map(|arg| self.type_expr(arg, span)).collect())
-            }
-            TyKind::Map(args, result) => TypeKind::Map {
-                type_params: Vec::new(),
-                args: args.into_iter().map(|arg| self.type_expr(arg, span)).collect(),
-                result: self.type_expr(result, span),
-            },
-        };
-        self.out.add_type(kind, span)
     }
 
     fn copy_block(&mut self, block: &Block, subst: &Subst) -> Block {

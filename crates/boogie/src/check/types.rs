@@ -1,7 +1,9 @@
 //! Types as the checker knows them: interned, synonyms expanded, compared by number.
 
-use allways_base::{IndexVec, Interner, Symbol};
+use allways_base::{IndexVec, Interner, Span, Symbol};
 use rustc_hash::FxHashMap;
+
+use crate::tree::{Program, TypeId, TypeKind};
 
 allways_base::newtype_ids! {
     /// A type of a checked program. Equal types have equal ids.
@@ -62,6 +64,26 @@ impl TyTable {
 
     pub fn kind(&self, ty: Ty) -> &TyKind {
         &self.kinds[ty]
+    }
+
+    /// Adds the type as written to a program that is being built.
+    pub fn write(&self, ty: Ty, span: Span, out: &mut Program) -> TypeId {
+        let kind = match self.kind(ty) {
+            TyKind::Bool | TyKind::Error | TyKind::Infer(_) => TypeKind::Bool,
+            TyKind::Int => TypeKind::Int,
+            TyKind::Real => TypeKind::Real,
+            TyKind::Bv(width) => TypeKind::Bv(*width),
+            TyKind::Param(name) => TypeKind::Named(*name, Vec::new()),
+            TyKind::Con(name, args) => {
+                TypeKind::Named(*name, args.iter().map(|&arg| self.write(arg, span, out)).collect())
+            }
+            TyKind::Map(args, result) => TypeKind::Map {
+                type_params: Vec::new(),
+                args: args.iter().map(|&arg| self.write(arg, span, out)).collect(),
+                result: self.write(*result, span, out),
+            },
+        };
+        out.add_type(kind, span)
     }
 
     pub fn bv(&mut self, width: u32) -> Ty {
