@@ -9,7 +9,7 @@
 use allways_base::{Span, Symbol};
 use rustc_hash::FxHashMap;
 
-use crate::check::{Checked, Ty, TyKind, VarId, VarKind};
+use crate::check::{Checked, VarId, VarKind};
 use crate::tree::*;
 
 /// Whether the program has expressions to desugar.
