@@ -137,7 +137,7 @@ impl Loader<'_> {
         if self.files.is_folder(path) {
             return self.folder(path);
         }
-        // A pipe is no file, and can be read.
+        // A pipe exists, and is refused when it is read.
         if !self.files.is_file(path) && self.files.n_bytes(path).is_err() {
             let message = format!("`{}` does not exist", path.display());
             self.error(codes::UNREADABLE_FILE, message);
@@ -236,6 +236,10 @@ impl Loader<'_> {
     /// The text of a file, without byte-order mark.
     fn read_text(&mut self, path: &Path, at: Option<Span>) -> Option<String> {
         let read = self.files.n_bytes(path).and_then(|n_bytes| {
+            // Reading a pipe or a device may never end.
+            if !self.files.is_file(path) {
+                return Err(io::Error::other("it is a pipe, a socket or a device, not a regular file"));
+            }
             if n_bytes > MAX_FILE_BYTES || self.total_bytes + n_bytes > MAX_TOTAL_BYTES {
                 return Ok(None);
             }
