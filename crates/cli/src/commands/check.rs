@@ -497,6 +497,7 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
             "\nfound by {} in schedule {}: {} steps{shrunk}\n",
             violation.strategy, violation.schedule_index, violation.n_steps
         ));
+        show_page(&finding.counterexample.violation);
     }
     if let Some(note) = &checked.order_note {
         printer::detail(&format!("{note}\n"));
@@ -512,6 +513,12 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
     }
     let rate = text::rate(report.statistics.n_schedules, checked.seconds);
     printer::note(&format!("... Elapsed {:.2} sec, schedules: {rate}\n", checked.seconds));
+}
+
+/// Leads from a violation to its page.
+pub fn show_page(violation: &Violation) {
+    let kind = violation.kind.as_str();
+    printer::detail(&format!("`allways explain {kind}` says what this means and what to try\n"));
 }
 
 /// Says what a verdict is worth. With `-q`, only a missing verdict is explained.

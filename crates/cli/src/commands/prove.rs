@@ -15,6 +15,7 @@ use allways_run::{Guarantee, NetworkOptions, StopReason, Verdict};
 
 use super::check::{
     add_up, annotate, annotate_unknown, finish, junit_case, load, show_default_test, show_explanation,
+    show_page,
 };
 use super::reductions::{self, reductions};
 use super::suite::{self, Ran};
@@ -401,6 +402,7 @@ fn show(compilation: &Compilation, proved: &Proved, args: &ProveArgs) {
                 printer::look(args.full_trace),
             );
             printer::out(&format!("\n{text}\n"));
+            show_page(&counterexample.violation);
             for note in report.order_note.iter().chain(&foreign::note(compilation, &found.verdict)) {
                 printer::detail(&format!("{note}\n"));
             }
