@@ -94,6 +94,13 @@ fn search(
     cancel: &dyn Cancel,
     notes: Option<Notes>,
 ) -> Result<(SymbolicReport, Survey), InternalError> {
+    // Invariants are about the values that variables have, also those that nothing reads.
+    let mut options = options.clone();
+    if options.finds_invariants {
+        let collection_order = options.search.reductions.collection_order;
+        options.search.reductions = Reductions { collection_order, ..Reductions::NONE };
+    }
+    let options = &options;
     data_independence::refine(
         exe,
         data_independence::applies(exe, &options.search),
