@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cache::Key;
 use crate::diagrams::{Edge, Halt, Node};
-use crate::events::{Change, EventId, Events, LocalSteps, Role};
+use crate::events::{Change, EventId, Events, KnownStep, LocalSteps, Role};
 use crate::reach::{OPERATION_BITS, PRE_EVENT, PRE_IMAGE, Reach};
 
 /// The relations that are known, backwards.
@@ -89,7 +89,7 @@ impl Backward {
 
     /// A filter of reactions does not apply to blocks.
     fn add_blocks<S: LocalSteps>(&mut self, events: &Events, steps: &S, is_kept: &[bool]) {
-        for (slot, action, event, changes) in events.known_block_steps(steps) {
+        for KnownStep { slot, action, event, changes } in events.known_block_steps(steps) {
             let n_parts = events.n_parts_of(slot);
             let n_values = || (0..n_parts).map(|part| steps.n_values(slot, part)).collect();
             self.n_values.entry(slot).or_insert_with(n_values);

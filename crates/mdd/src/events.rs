@@ -135,8 +135,16 @@ struct Finished {
 
 /// A part of a block, and what it has before and after a step; `None` before is any value.
 pub(crate) type Change = (u32, Option<u32>, u32);
-/// A step of a block: its slot, the action unless it leads, the event if it does, and what changes.
-pub(crate) type KnownStep = (u32, Option<u32>, Option<EventId>, Vec<Change>);
+
+/// A known step of a block.
+pub(crate) struct KnownStep {
+    pub slot: u32,
+    /// None if it leads.
+    pub action: Option<u32>,
+    /// If it leads.
+    pub event: Option<EventId>,
+    pub changes: Vec<Change>,
+}
 
 /// What a block is read for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -413,7 +421,7 @@ impl Events {
         Ok(first..self.block_ends.len())
     }
 
-    /// All known steps of blocks: the slot, the action unless it leads, the event if it does, and what changes.
+    /// All known steps of blocks.
     pub(crate) fn known_block_steps<S: LocalSteps>(&self, steps: &S) -> Vec<KnownStep> {
         let mut found = Vec::new();
         for &Finished { reading, slot, action, ends: (first, end) } in &self.finished {
@@ -433,7 +441,7 @@ impl Events {
                 let written = writes.iter().filter(|&&(part, _)| !is_read(part));
                 changes.extend(written.map(|&(part, after)| (part, None, after)));
                 changes.sort_unstable();
-                found.push((slot, action, event, changes));
+                found.push(KnownStep { slot, action, event, changes });
             }
         }
         found

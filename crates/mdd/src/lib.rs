@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`diagrams`] (nodes, garbage collection, limits), [`sets`] (union, difference, selection, counting),
 //! [`events`] (what takes part in an event, and what was learned), [`reach`] (images, saturation, breadth-first layers),
-//! [`backward`] (preimages).
+//! `block` (slots of several levels), [`backward`] (preimages).
 //!
 //! The node form is that of S. Miner and G. Ciardo, *Efficient reachability set generation and storage using decision
 //! diagrams*, 1999; saturation is that of G. Ciardo, G. Lüttgen and R. Siminiceanu, *Saturation: an efficient iteration
@@ -16,6 +16,7 @@
 //! those of the whole system.
 
 pub mod backward;
+mod block;
 mod cache;
 pub mod count;
 pub mod diagrams;

@@ -9,18 +9,19 @@ use allways_mdd::{Diagrams, Events, Halt, Limits, Node, Reach, Usage};
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Counterexample, Observer, Progress, StopReason, Verdict};
 
+use super::names::{owner_name, part_name};
 use super::order::{self, Walks, Weight};
 use super::path::{self, Goal};
 use super::report::{SlotOrder, Split, SymbolicFigures, SymbolicOptions, SymbolicReport};
 use super::steps::MemoSteps;
-use super::{invariants, liveness, split, steps};
+use super::{invariants, liveness, steps};
 use crate::error::InternalError;
 use crate::liveness::Fairness;
 use crate::search::context::{Context, Explored, SearchEnd, Tally};
 use crate::search::counterexample::{self, StepName};
 use crate::search::growth::Clock;
 use crate::search::liveness::graph;
-use crate::search::local::states::{Cut, LocalStateId, LocalStates, Owner};
+use crate::search::local::states::{Cut, LocalStateId, LocalStates};
 use crate::search::lock;
 use crate::search::options::{ProveOptions, SearchBounds, StoreKind};
 use crate::search::prove as explicit;
@@ -93,6 +94,13 @@ fn search(
     cancel: &dyn Cancel,
     notes: Option<Notes>,
 ) -> Result<(SymbolicReport, Survey), InternalError> {
+    // Invariants are about the values that variables have, also those that nothing reads.
+    let mut options = options.clone();
+    if options.finds_invariants {
+        let collection_order = options.search.reductions.collection_order;
+        options.search.reductions = Reductions { collection_order, ..Reductions::NONE };
+    }
+    let options = &options;
     data_independence::refine(
         exe,
         data_independence::applies(exe, &options.search),
@@ -705,41 +713,4 @@ impl<'a> Engine<'a> {
 fn no_run() -> InternalError {
     let (expected, found) = ("a run to a violation".to_owned(), "none".to_owned());
     InternalError::OtherOutcome { index: 0, expected, found }
-}
-
-/// What people call a part of a local state.
-fn part_name(locals: &LocalStates<'_>, owner: Owner, part: u32) -> String {
-    use allways_base::Idx;
-    let machine = match owner {
-        Owner::Monitor(monitor) => Some(locals.exe.monitors[monitor as usize].machine),
-        Owner::Machine(instance) | Owner::Network(instance) => locals.machine_of(instance.index()),
-    };
-    let field = part.checked_sub(split::FIELDS).zip(machine).and_then(|(field, machine)| {
-        locals.exe.machines[machine as usize].fields.get(field as usize).map(|&(name, _)| name)
-    });
-    match (part, field) {
-        (split::INBOX, _) => "(inbox)".to_owned(),
-        (_, Some(name)) => locals.exe.symbols.text(name).to_owned(),
-        _ => "(state)".to_owned(),
-    }
-}
-
-/// What people call the owner of a slot: its declaration, and by which machines it was created.
-pub(crate) fn owner_name(locals: &LocalStates<'_>, owner: Owner) -> String {
-    let path = |instance| {
-        let path: Vec<String> = locals.exe.instances.path(instance).iter().map(u32::to_string).collect();
-        path.join(".")
-    };
-    let machine = |instance: allways_run::InstanceId| {
-        use allways_base::Idx;
-        locals.machine_of(instance.index()).map_or("?", |machine| locals.exe.machine_name(machine))
-    };
-    match owner {
-        Owner::Monitor(monitor) => locals.exe.monitor_name(monitor as usize).to_owned(),
-        Owner::Machine(instance) => match path(instance) {
-            path if path.is_empty() => machine(instance).to_owned(),
-            path => format!("{}#{path}", machine(instance)),
-        },
-        Owner::Network(instance) => format!("network to {}", machine(instance)),
-    }
 }

@@ -10,7 +10,8 @@ use allways_machine::value::View;
 use allways_machine::{Executable, Value};
 use allways_mdd::{Halt, Node};
 
-use super::engine::{Search, owner_name};
+use super::engine::Search;
+use super::names::owner_name;
 use super::steps::BROKEN;
 
 /// More values of a variable say little.

@@ -12,6 +12,7 @@
 mod engine;
 mod invariants;
 mod liveness;
+mod names;
 mod order;
 mod path;
 pub(crate) mod quiescence;
