@@ -22,6 +22,8 @@ pub struct ScheduleFile {
     pub loop_start: Option<usize>,
     /// The monitor that was hot for too long, which is all that is wrong with the run.
     pub potential: Option<String>,
+    /// The monitor that is hot again and again in the loop, and never cold.
+    pub hot: Option<String>,
     /// The bound that the run came to, which is all that is wrong with it.
     pub step_bound: Option<u64>,
     /// What carries messages, and what can go wrong.
@@ -64,6 +66,9 @@ pub fn write(file: &ScheduleFile) -> String {
     if let Some(monitor) = &file.potential {
         let _ = writeln!(out, "--potential:{monitor}");
     }
+    if let Some(monitor) = &file.hot {
+        let _ = writeln!(out, "--hot:{monitor}");
+    }
     if let Some(bound) = file.step_bound {
         let _ = writeln!(out, "--step-bound:{bound}");
     }
@@ -79,25 +84,30 @@ pub fn write(file: &ScheduleFile) -> String {
         }
     }
     for choice in &file.choices {
-        match choice {
-            FileChoice::Machine(path) => {
-                let _ = writeln!(out, "({path})");
-            }
-            FileChoice::Deliver { target, source, place: 0 } => {
-                let _ = writeln!(out, "({source} > {target})");
-            }
-            FileChoice::Deliver { target, source, place } => {
-                let _ = writeln!(out, "({source} > {target} #{place})");
-            }
-            FileChoice::Crash(path) => {
-                let _ = writeln!(out, "({path} crash)");
-            }
-            FileChoice::Data(answer) => {
-                let _ = writeln!(out, "{answer}");
-            }
-        }
+        let _ = writeln!(out, "{}", choice.line());
     }
     out
+}
+
+impl FileChoice {
+    /// The line of a choice.
+    pub fn line(&self) -> String {
+        match self {
+            FileChoice::Machine(path) => format!("({path})"),
+            FileChoice::Deliver { target, source, place: 0 } => format!("({source} > {target})"),
+            FileChoice::Deliver { target, source, place } => format!("({source} > {target} #{place})"),
+            FileChoice::Crash(path) => format!("({path} crash)"),
+            FileChoice::Data(answer) => answer.to_string(),
+        }
+    }
+
+    /// The choice of a line.
+    pub fn of_line(line: &str) -> Option<FileChoice> {
+        match line.strip_prefix('(').and_then(|line| line.strip_suffix(')')) {
+            Some(path) => mover(path),
+            None => line.parse().ok().map(FileChoice::Data),
+        }
+    }
 }
 
 /// Reads a file, or says in one sentence what is wrong with it.
@@ -123,6 +133,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
         choices: Vec::new(),
         loop_start: None,
         potential: None,
+        hot: None,
         step_bound: None,
         network: NetworkOptions::default(),
     };
@@ -144,6 +155,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
                 "lossy" => file.network.lossy.push(value.to_owned()),
                 "duplicating" => file.network.duplicating.push(value.to_owned()),
                 "crash" => file.network.crash.push(value.to_owned()),
+                "hot" => file.hot = Some(value.to_owned()),
                 "potential" => file.potential = Some(value.to_owned()),
                 "step-bound" => file.step_bound = value.parse().ok(),
                 "loop" => file.loop_start = value.parse().ok(),
@@ -200,6 +212,7 @@ mod tests {
                 FileChoice::Machine("0.2".into()),
             ],
             loop_start: Some(2),
+            hot: Some("Served".into()),
             potential: Some("Progress".into()),
             step_bound: Some(7),
             network: NetworkOptions {

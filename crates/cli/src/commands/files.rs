@@ -5,11 +5,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use allways_driver::Compilation;
+use allways_explorer::choices;
 use allways_machine::Executable;
 use allways_report::check::CheckReport;
-use allways_report::schedule_file::{self, FileChoice, ScheduleFile};
+use allways_report::schedule_file::{self, ScheduleFile};
 use allways_report::{check as check_report, itf, json, p_log, trace_file};
-use allways_run::{Certainty, Choice, Counterexample, ViolationKind};
+use allways_run::{Certainty, Counterexample, ViolationKind};
 
 use super::check::Checked;
 use crate::args::Format;
@@ -122,8 +123,8 @@ impl Folder {
         let trace = &counterexample.trace;
         self.put(&format!("{project}_0_{k}.txt"), &p_log::render_text(trace, test, strategy, sources))?;
         self.put_by(&format!("{project}_0_{k}.trace.json"), |out| p_log::write_json(trace, sources, out))?;
-        let monitor = counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor));
         let network = exe.network.options().describe();
+        let monitor = counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor));
         let heading = trace_file::Heading { project, test, network: network.as_deref(), monitor };
         self.put_by(&format!("{project}_0_{k}.allways.json"), |out| {
             trace_file::write(counterexample, &heading, sources, out)
@@ -180,24 +181,16 @@ fn schedule(
     ScheduleFile {
         test: test.to_owned(),
         program: program_fingerprint(compilation),
-        choices: counterexample
-            .schedule
-            .choices
-            .iter()
-            .map(|choice| match *choice {
-                Choice::Machine(machine) => FileChoice::Machine(exe.instance_path(machine)),
-                Choice::Deliver { target, source, place } => FileChoice::Deliver {
-                    target: exe.instance_path(target),
-                    source: exe.instance_path(source),
-                    place,
-                },
-                Choice::Crash(machine) => FileChoice::Crash(exe.instance_path(machine)),
-                Choice::Data(answer) => FileChoice::Data(answer),
-            })
-            .collect(),
+        choices: choices::to_file(exe, &counterexample.schedule),
         loop_start: counterexample.loop_start,
         potential: match counterexample.violation.kind {
             ViolationKind::Liveness(Certainty::Potential) => {
+                counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor).to_owned())
+            }
+            _ => None,
+        },
+        hot: match counterexample.violation.kind {
+            ViolationKind::Liveness(Certainty::Certain) if counterexample.loop_start.is_some() => {
                 counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor).to_owned())
             }
             _ => None,

@@ -17,6 +17,7 @@ use super::check::{
     add_up, annotate, annotate_unknown, finish, junit_case, load, show_default_test, show_explanation,
 };
 use super::reductions::{self, reductions};
+use super::show::{self, Shown};
 use super::suite::{self, Ran};
 use super::{answers, files, foreign, network};
 use crate::args::{DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
@@ -257,6 +258,11 @@ fn write_files(
     let Verdict::Violated(counterexample) = &answer.verdict else { return None };
     let exe = &proved.question.exe;
     let outdir = args.outdir.as_deref();
+    if let Some(folder) = args.html.as_deref() {
+        let project = &compilation.project.name;
+        let shown = Shown { folder, project, test: &proved.name, number: 0, is_told: format == Format::Text };
+        show::write_html(&shown, exe, counterexample, compilation.sources());
+    }
     files::named(files::write_counterexample(
         compilation,
         exe,
