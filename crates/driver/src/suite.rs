@@ -15,12 +15,16 @@
 //! by = "assertion"                   # the kind of violation, or the name of a monitor
 //! message = "lost update"            # part of the text
 //! strategy = "pct"
+//!
+//! [[test]]
+//! name = "tcFixed"
+//! schedule = "schedules/found.schedule"   # run first
 //! ```
 
 use std::path::{Path, PathBuf};
 
 use allways_base::nearest::nearest;
-use allways_run::NetworkModel;
+use allways_run::{NetworkModel, NetworkOptions};
 use serde::Deserialize;
 
 use crate::engine;
@@ -163,6 +167,8 @@ pub struct SuiteTest {
     /// Only with `expect = "violated"`.
     pub by: Option<String>,
     pub message: Option<String>,
+    /// A schedule that is run first, relative to this file: a bug that was found once stays fixed.
+    pub schedule: Option<PathBuf>,
     #[serde(flatten)]
     pub budget: Budget,
 }
@@ -188,7 +194,30 @@ pub fn load_from(files: &dyn Files, folder: &Path) -> Result<Option<Suite>, Stri
     for file in suite.foreign.iter_mut().filter(|file| *file != Path::new(crate::project::ANY)) {
         *file = folder.join(&file);
     }
+    for file in suite.tests.iter_mut().filter_map(|test| test.schedule.as_mut()) {
+        *file = folder.join(&file);
+    }
     Ok(Some(suite))
+}
+
+/// An entry that runs a schedule and then tests as usual; `what` says in a comment what the schedule showed.
+pub fn schedule_entry(test: &str, schedule: &Path, what: &str, network: &NetworkOptions) -> String {
+    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let list = |names: &[String]| names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let schedule = quoted(&schedule.to_string_lossy().replace('\\', "/"));
+    let mut out = format!("\n# {what}\n[[test]]\nname = {}\nschedule = {schedule}\n", quoted(test));
+    if network.model != NetworkModel::Inbox {
+        out.push_str(&format!("network = {}\n", quoted(network.model.as_str())));
+    }
+    for (key, names) in
+        [("lossy", &network.lossy), ("duplicating", &network.duplicating), ("crash", &network.crash)]
+    {
+        if !names.is_empty() {
+            out.push_str(&format!("{key} = [{}]\n", list(names)));
+        }
+    }
+    out
 }
 
 fn parse(text: &str) -> Result<Suite, String> {
@@ -226,6 +255,22 @@ mod tests {
         let budget = suite.tests[1].budget.or(&suite.defaults);
         assert_eq!((budget.schedules, budget.network.as_deref()), (Some(7), Some("fifo")));
         assert_eq!(budget.lossy, Some(vec!["eA".to_owned()]));
+    }
+
+    #[test]
+    fn a_schedule_becomes_an_entry() {
+        let network = NetworkOptions {
+            model: NetworkModel::Fifo,
+            lossy: vec!["eA".to_owned(), "eB".to_owned()],
+            ..NetworkOptions::default()
+        };
+        let entry = schedule_entry("t", Path::new("schedules/x \"1\".schedule"), "assertion: a\nb", &network);
+        let suite = parse(&entry).unwrap();
+        let test = &suite.tests[0];
+        assert_eq!((test.name.as_str(), test.expect), ("t", Expectation::Holds));
+        assert_eq!(test.schedule.as_deref(), Some(Path::new("schedules/x \"1\".schedule")));
+        assert_eq!(test.budget.network.as_deref(), Some("fifo"));
+        assert_eq!(test.budget.lossy, Some(vec!["eA".to_owned(), "eB".to_owned()]));
     }
 
     #[test]

@@ -11,10 +11,11 @@ use allways_base::Interner;
 use allways_machine::record::reveal;
 use allways_machine::value::{Form, InstanceNames, Notation, Shapes, write_value_as};
 use allways_machine::{
-    Executable, Kernel, Local, Message, Outcome, Pending, Silent, Snapshot, Status, Value,
+    Executable, Kernel, Local, Message, Note, Outcome, Pending, Recorder, Scene, Silent, Snapshot, Status,
+    Value, replay_on,
 };
 use allways_p::hir::Temperature;
-use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason};
+use allways_run::{Cancel, Choice, InstanceId, Limits, Schedule, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::liveness::graph::Resolution;
@@ -63,6 +64,8 @@ pub struct Edge {
     pub to: u32,
     /// What is done, and by which machine.
     pub label: String,
+    /// The choices that make it.
+    pub choices: Vec<Choice>,
 }
 
 /// Builds the graph, of at most about `max_nodes` configurations.
@@ -83,6 +86,45 @@ pub fn state_graph(
     builder.graph
 }
 
+/// Builds the part of the graph that lies within `depth` steps of where a schedule ends; the first node is there. `None` if the
+/// schedule does not fit the program.
+pub fn neighbourhood(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    schedule: &Schedule,
+    depth: usize,
+    max_nodes: usize,
+    cancel: &dyn Cancel,
+) -> Option<StateGraph> {
+    let mut builder = Builder {
+        exe,
+        names: Names { exe, numbers: FxHashMap::default(), interfaces: FxHashMap::default() },
+        graph: StateGraph { is_complete: true, ..StateGraph::default() },
+        known: FxHashMap::default(),
+        open: Vec::new(),
+    };
+    let mut created = Created(Vec::new());
+    let mut kernel = Kernel::new(exe.clone(), limits);
+    replay_on(&mut kernel, schedule, &mut created).ok()?;
+    // Machines are called as the run calls them.
+    for (instance, interface) in created.0 {
+        builder.names.add(instance, interface);
+    }
+    builder.build_within(kernel, depth, max_nodes, cancel);
+    Some(builder.graph)
+}
+
+/// Machines in order of creation.
+struct Created(Vec<(InstanceId, u32)>);
+
+impl Recorder for Created {
+    fn record(&mut self, scene: &Scene<'_>, note: Note) {
+        if let Note::Create { created, .. } = note {
+            self.0.push((created, scene.roster.interface(created)));
+        }
+    }
+}
+
 struct Builder<'a> {
     exe: &'a Executable,
     names: Names<'a>,
@@ -93,16 +135,23 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn build(&mut self, mut kernel: Kernel, max_nodes: usize, cancel: &dyn Cancel) {
-        self.node(&mut kernel);
+    fn build(&mut self, kernel: Kernel, max_nodes: usize, cancel: &dyn Cancel) {
+        self.build_within(kernel, usize::MAX, max_nodes, cancel);
         self.graph.nodes[0].kind = NodeKind::Start;
-        let mut at = 0;
+    }
+
+    fn build_within(&mut self, mut kernel: Kernel, depth: usize, max_nodes: usize, cancel: &dyn Cancel) {
+        self.node(&mut kernel);
+        let (mut at, mut layer, mut layer_end) = (0, 0, 1);
         while at < self.graph.nodes.len() {
+            if at == layer_end {
+                (layer, layer_end) = (layer + 1, self.graph.nodes.len());
+            }
             let Some(snapshot) = self.open[at].take() else {
                 at += 1;
                 continue;
             };
-            if self.graph.nodes.len() >= max_nodes || cancel.reason().is_some() {
+            if layer >= depth || self.graph.nodes.len() >= max_nodes || cancel.reason().is_some() {
                 self.graph.nodes[at].kind = NodeKind::Open;
                 self.graph.is_complete = false;
             } else {
@@ -144,7 +193,9 @@ impl Builder<'_> {
                 }
                 let to = self.node(kernel);
                 if known.insert((to, label.clone())) {
-                    self.graph.edges.push(Edge { from, to, label });
+                    let answers = resolution.answers.iter().map(|answer| Choice::Data(answer.answer));
+                    let choices = std::iter::once(choice).chain(answers).collect();
+                    self.graph.edges.push(Edge { from, to, label, choices });
                 }
                 n_ways += 1;
                 if self.graph.nodes.len() > max_nodes || n_ways > MAX_WAYS {

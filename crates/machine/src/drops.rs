@@ -4,8 +4,9 @@
 //! `receive` may take what the control state ignores, so where there is one nothing is known.
 
 use crate::Executable;
+use crate::chart;
 use crate::configuration::{Local, Status};
-use crate::ir::{Action, Op};
+use crate::ir::Action;
 
 /// By control state and event.
 #[derive(Clone, Debug)]
@@ -77,21 +78,11 @@ fn ways_from(exe: &Executable, state: usize) -> Option<Vec<u32>> {
             Action::None | Action::Defer | Action::Ignore => {}
         }
     }
-    let mut seen = vec![false; exe.funs.len()];
-    while let Some(fun) = open.pop() {
-        if std::mem::replace(&mut seen[fun as usize], true) {
-            continue;
-        }
-        let fun = &exe.funs[fun as usize];
-        for op in &exe.code[fun.entry as usize..fun.end as usize] {
-            match *op {
-                Op::Call { fun, .. } => open.push(fun),
-                Op::Goto { state, .. } => ways.push(state),
-                Op::Receive { .. } => return None,
-                _ => {}
-            }
-        }
+    let moves = chart::moves(exe, open);
+    if moves.may_receive {
+        return None;
     }
+    ways.extend(moves.targets);
     ways.sort_unstable();
     ways.dedup();
     Some(ways)

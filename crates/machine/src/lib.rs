@@ -12,6 +12,7 @@
 //! never draws a random number and never prints.
 
 pub mod broadcast;
+pub mod chart;
 pub mod configuration;
 pub mod content;
 pub mod data;

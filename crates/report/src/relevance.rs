@@ -20,6 +20,8 @@ struct Needs {
     states: HashSet<ActorId>,
     handlers: HashSet<ActorId>,
     messages: HashSet<MessageId>,
+    /// Machines that wait at the end, until the step is found in which they began to.
+    waits: HashSet<ActorId>,
 }
 
 impl Relevance {
@@ -36,6 +38,13 @@ impl Relevance {
         needs.states.extend(trace.failure.waiting.iter().map(|waiting| waiting.actor));
         needs.handlers.extend(trace.failure.waiting.iter().map(|waiting| waiting.actor));
         needs.messages.extend(trace.failure.message);
+        needs.waits.extend(trace.failure.waiting.iter().map(|waiting| waiting.actor));
+        // What a machine waits for could come from these; how they got where they are is why it does not.
+        let could_send = |actor: &ActorId| {
+            let waits = trace.failure.waiting.iter();
+            waits.flat_map(|waiting| &waiting.senders).any(|sender| *sender == trace.actor(*actor).type_name)
+        };
+        needs.states.extend(trace.actor_ids().filter(could_send));
         for at in (0..trace.steps.len()).rev() {
             let is_forced = at + 1 == trace.steps.len() || loop_start.is_some_and(|start| at >= start);
             relevant[at] = needs.step(trace, at, is_forced);
@@ -56,6 +65,7 @@ impl Needs {
         let mut active: Vec<ActorId> = Vec::new();
         let mut taken: Vec<(ActorId, MessageId)> = Vec::new();
         let mut began: Vec<ActorId> = Vec::new();
+        let mut went_on: Vec<ActorId> = Vec::new();
         for entry in &step.entries {
             match entry {
                 Entry::Send { message, .. } | Entry::Arrive { message } | Entry::Announce { message, .. } => {
@@ -71,8 +81,10 @@ impl Needs {
                     taken.extend(message.map(|message| (*machine, message)));
                 }
                 Entry::Receive { machine, message, .. } => {
+                    went_on.push(*machine);
                     taken.extend(message.map(|message| (*machine, message)));
                 }
+                Entry::Wait { machine, .. } if self.waits.remove(machine) => active.push(*machine),
                 Entry::Create { machine, creator, .. } => {
                     began.push(*machine);
                     if self.states.contains(machine) || self.handlers.contains(machine) {
@@ -93,7 +105,8 @@ impl Needs {
                 changed.push(change.actor);
             }
         }
-        let has_begun = began.iter().any(|actor| self.handlers.contains(actor));
+        // A handler that waited in `receive` is where it is because of what came.
+        let has_begun = began.iter().chain(&went_on).any(|actor| self.handlers.contains(actor));
         if !is_forced && active.is_empty() && changed.is_empty() && !has_begun {
             return false;
         }

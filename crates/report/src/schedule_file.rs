@@ -28,6 +28,8 @@ pub struct ScheduleFile {
     pub loop_start: Option<usize>,
     /// The monitor that was hot for too long, which is all that is wrong with the run.
     pub potential: Option<String>,
+    /// The monitor that is hot again and again in the loop, and never cold.
+    pub hot: Option<String>,
     /// The bound that the run came to, which is all that is wrong with it.
     pub step_bound: Option<u64>,
     /// What carries messages, and what can go wrong.
@@ -161,6 +163,9 @@ pub fn write(file: &ScheduleFile) -> String {
     if let Some(monitor) = &file.potential {
         let _ = writeln!(out, "--potential:{monitor}");
     }
+    if let Some(monitor) = &file.hot {
+        let _ = writeln!(out, "--hot:{monitor}");
+    }
     if let Some(bound) = file.step_bound {
         let _ = writeln!(out, "--step-bound:{bound}");
     }
@@ -222,6 +227,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
         choices: Vec::new(),
         loop_start: None,
         potential: None,
+        hot: None,
         step_bound: None,
         network: NetworkOptions::default(),
     };
@@ -244,6 +250,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
                 "lossy" => file.network.lossy.push(value.to_owned()),
                 "duplicating" => file.network.duplicating.push(value.to_owned()),
                 "crash" => file.network.crash.push(value.to_owned()),
+                "hot" => file.hot = Some(value.to_owned()),
                 "potential" => file.potential = Some(value.to_owned()),
                 "step-bound" => file.step_bound = value.parse().ok(),
                 "loop" => file.loop_start = value.parse().ok(),
@@ -341,6 +348,7 @@ mod tests {
                 FileChoice::Machine(two),
             ],
             loop_start: Some(2),
+            hot: Some("Served".into()),
             potential: Some("Progress".into()),
             step_bound: Some(7),
             network: NetworkOptions {

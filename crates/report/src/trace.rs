@@ -39,14 +39,7 @@ impl Look {
 pub fn render_steps(counterexample: &Counterexample, sources: &Sources, look: Look) -> String {
     let trace = &counterexample.trace;
     let loop_start = counterexample.loop_start.map(|choice| trace.step_of_choice(choice));
-    let relevance = Relevance::of(trace, loop_start);
-    let mut shown: Vec<usize> =
-        (0..trace.steps.len()).filter(|&at| look.is_full || relevance.is_relevant(at)).collect();
-    let mut n_far = 0;
-    if !look.is_full && shown.len() > MAX_STEPS {
-        n_far = shown.len() - MAX_STEPS;
-        shown.drain(..n_far);
-    }
+    let (shown, n_far) = shown_steps(counterexample, look);
     let n_hidden = trace.steps.len() - shown.len() - n_far;
     let rows = Rows::new(trace, sources, &shown, look);
     let set_up = if look.is_full || n_far > 0 { 0 } else { n_of_set_up(trace, &shown) };
@@ -90,6 +83,33 @@ pub fn render_steps(counterexample: &Counterexample, sources: &Sources, look: Lo
         }
     }
     painter.finish()
+}
+
+/// One step in plain text: its headlines and what hangs below them.
+pub fn step_lines(trace: &Trace, sources: &Sources, at: usize) -> Vec<String> {
+    let look = Look { is_full: true, ..Look::PLAIN };
+    let rows = Rows::new(trace, sources, &[at], look);
+    let mut lines = Vec::new();
+    for row in rows.of(at) {
+        lines.push(row.head.text());
+        lines.extend(row.details.iter().map(|line| format!("  {}", line.text())));
+    }
+    lines
+}
+
+/// The steps that are shown, and how many relevant ones are too far from the failure.
+fn shown_steps(counterexample: &Counterexample, look: Look) -> (Vec<usize>, usize) {
+    let trace = &counterexample.trace;
+    let loop_start = counterexample.loop_start.map(|choice| trace.step_of_choice(choice));
+    let relevance = Relevance::of(trace, loop_start);
+    let mut shown: Vec<usize> =
+        (0..trace.steps.len()).filter(|&at| look.is_full || relevance.is_relevant(at)).collect();
+    let mut n_far = 0;
+    if !look.is_full && shown.len() > MAX_STEPS {
+        n_far = shown.len() - MAX_STEPS;
+        shown.drain(..n_far);
+    }
+    (shown, n_far)
 }
 
 fn steps(n: usize) -> String {

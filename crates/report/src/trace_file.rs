@@ -1,6 +1,9 @@
 //! The trace of a run as JSON, for scripts and for the viewer: docs/formats/trace.md.
 //!
-//! It is written step by step, since a long run makes a large file; nothing but the current step is in memory twice.
+//! It is written and read step by step, since a long run makes a large file; nothing but the current step is in memory
+//! twice.
+
+mod read;
 
 use std::io;
 
@@ -10,6 +13,8 @@ use allways_run::{
     PathStep, Trace, TraceStep,
 };
 use serde_json::{Map, Value, json};
+
+pub use read::{ReadError, read};
 
 use crate::relevance::Relevance;
 use crate::value::{path_text, to_json};
@@ -28,12 +33,87 @@ pub struct Heading<'a> {
     pub monitor: Option<&'a str>,
 }
 
+/// Lists of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum List {
+    Files,
+    Actors,
+    Messages,
+    Steps,
+}
+
+impl List {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            List::Files => "files",
+            List::Actors => "actors",
+            List::Messages => "messages",
+            List::Steps => "steps",
+        }
+    }
+
+    fn named(name: &str) -> Option<List> {
+        [List::Files, List::Actors, List::Messages, List::Steps]
+            .into_iter()
+            .find(|list| list.as_str() == name)
+    }
+}
+
+/// Takes a trace piece by piece: a file, a page. Values are JSON without line breaks.
+pub trait Sink {
+    /// A value beside the lists.
+    fn field(&mut self, key: &str, value: &str) -> io::Result<()>;
+    /// What follows are elements of this list.
+    fn begin(&mut self, list: List) -> io::Result<()>;
+    fn item(&mut self, value: &str) -> io::Result<()>;
+    fn end(&mut self) -> io::Result<()>;
+}
+
+/// A trace file: one line for each actor, message and step.
+struct FileSink<'a> {
+    out: &'a mut dyn io::Write,
+    n_items: usize,
+}
+
+impl Sink for FileSink<'_> {
+    fn field(&mut self, key: &str, value: &str) -> io::Result<()> {
+        writeln!(self.out, "{}:{value},", json!(key))
+    }
+
+    fn begin(&mut self, list: List) -> io::Result<()> {
+        self.n_items = 0;
+        write!(self.out, "\"{}\":[", list.as_str())
+    }
+
+    fn item(&mut self, value: &str) -> io::Result<()> {
+        self.out.write_all(if self.n_items > 0 { b",\n" } else { b"\n" })?;
+        self.n_items += 1;
+        self.out.write_all(value.as_bytes())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.out.write_all(b"],\n")
+    }
+}
+
 /// Writes a trace, one line for each actor, message and step.
 pub fn write(
     counterexample: &Counterexample,
     heading: &Heading<'_>,
     sources: &Sources,
     out: &mut dyn io::Write,
+) -> io::Result<()> {
+    out.write_all(b"{\n")?;
+    emit(counterexample, heading, sources, &mut FileSink { out, n_items: 0 })?;
+    out.write_all(b"\"end\":true\n}\n")
+}
+
+/// Gives a trace to a sink, piece by piece.
+pub fn emit(
+    counterexample: &Counterexample,
+    heading: &Heading<'_>,
+    sources: &Sources,
+    sink: &mut dyn Sink,
 ) -> io::Result<()> {
     let trace = &counterexample.trace;
     let files = Files::of(trace, sources);
@@ -65,17 +145,12 @@ pub fn write(
         head.insert("loopStart".to_owned(), json!(step));
     }
     head.insert("nSteps".to_owned(), json!(trace.steps.len()));
-    let files_json: Vec<Value> = files
-        .0
-        .iter()
-        .map(|&id| json!({ "name": sources.file(id).name, "text": sources.file(id).text }))
-        .collect();
-
-    out.write_all(b"{\n")?;
     for (key, value) in &head {
-        writeln!(out, "{}:{},", json!(key), value)?;
+        sink.field(key, &value.to_string())?;
     }
-    list(out, "files", files_json.into_iter())?;
+    let files_json =
+        files.0.iter().map(|&id| json!({ "name": sources.file(id).name, "text": sources.file(id).text }));
+    list(sink, List::Files, files_json)?;
     let actors = trace.actors.iter().enumerate().map(|(id, actor)| {
         let variables: Vec<Value> =
             actor.variables.iter().map(|(name, value)| json!([&**name, to_json(value)])).collect();
@@ -96,7 +171,7 @@ pub fn write(
             "place": place(actor.span),
         }))
     });
-    list(out, "actors", actors)?;
+    list(sink, List::Actors, actors)?;
     let messages = trace.messages.iter().enumerate().map(|(id, message)| {
         without_nulls(json!({
             "id": id,
@@ -112,24 +187,22 @@ pub fn write(
             "place": place(message.span),
         }))
     });
-    list(out, "messages", messages)?;
+    list(sink, List::Messages, messages)?;
     let steps = trace.steps.iter().enumerate().map(|(at, step)| {
         let mut value = step_json(trace, step, sources, &files);
         value["number"] = json!(at + 1);
         value["relevant"] = json!(relevance.is_relevant(at));
         value
     });
-    list(out, "steps", steps)?;
-    out.write_all(b"\"end\":true\n}\n")
+    list(sink, List::Steps, steps)
 }
 
-fn list(out: &mut dyn io::Write, key: &str, values: impl Iterator<Item = Value>) -> io::Result<()> {
-    write!(out, "\"{key}\":[")?;
-    for (i, value) in values.enumerate() {
-        out.write_all(if i > 0 { b",\n" } else { b"\n" })?;
-        serde_json::to_writer(&mut *out, &value).map_err(io::Error::other)?;
+fn list(sink: &mut dyn Sink, list: List, values: impl Iterator<Item = Value>) -> io::Result<()> {
+    sink.begin(list)?;
+    for value in values {
+        sink.item(&value.to_string())?;
     }
-    out.write_all(b"],\n")
+    sink.end()
 }
 
 fn without_nulls(mut value: Value) -> Value {

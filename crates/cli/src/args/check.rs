@@ -83,6 +83,10 @@ pub struct CheckArgs {
     #[arg(short, long, value_name = "DIR", hide_short_help = true, help_heading = heading::OUTPUT)]
     pub outdir: Option<PathBuf>,
 
+    /// Write each counterexample as a page for a browser, into this folder
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub html: Option<PathBuf>,
+
     /// Write results as JUnit XML
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = heading::OUTPUT)]
     pub junit: Option<PathBuf>,

@@ -67,7 +67,7 @@ pub struct TestArgs {
 }
 
 /// What may happen to messages and machines. All of it is part of the schedule, so that runs replay.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub struct NetworkArgs {
     /// Which order messages keep on their way [default: inbox]
     #[arg(long, value_enum, value_name = "MODEL", hide_short_help = true, help_heading = heading::NETWORK)]

@@ -8,6 +8,7 @@ mod check;
 mod compat;
 mod input;
 mod prove;
+mod view;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ pub use check::{CheckArgs, DEFAULT_SCHEDULES, FairnessArg};
 pub use compat::{is_called_p, normalize};
 pub use input::{InputArgs, NetworkArgs, TestArgs};
 pub use prove::{DestinationArg, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
+pub use view::{ExploreArgs, PageArgs, PageShape};
 
 use crate::exit::ExitStatus;
 use crate::printer;
@@ -111,7 +113,11 @@ pub enum Command {
     Certify(CertifyArgs),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),
-    /// Draw a small program: its configurations, or which machines send to which
+    /// Make a page of a trace or schedule, to look at in a browser
+    Show(PageArgs),
+    /// Step through a test by hand, in a browser
+    Explore(ExploreArgs),
+    /// Draw a small program: its configurations, its control states, or which machines send to which
     Graph(GraphArgs),
     /// Write an asynchronous Boogie program as a sequential one
     Sequentialize(SequentializeArgs),
@@ -246,9 +252,17 @@ pub struct GraphArgs {
     #[arg(long)]
     pub topology: bool,
 
-    /// Draw at most this many configurations
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
-    pub max_nodes: usize,
+    /// Draw the control states of each machine and which event leads where, instead of configurations
+    #[arg(long, conflicts_with = "topology")]
+    pub states: bool,
+
+    /// With --states: only this machine or monitor [repeatable]
+    #[arg(long, value_name = "NAME", requires = "states")]
+    pub machine: Vec<String>,
+
+    /// Draw at most this many configurations [default: 500, or 60 for a picture]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub max_nodes: Option<usize>,
 
     #[command(flatten)]
     pub network: NetworkArgs,

@@ -12,10 +12,12 @@ use allways_driver::boogie::{
 use allways_report::annotation::Annotation;
 use allways_report::check::{explain_stop, render_counterexample, violation};
 use allways_report::text::{count, count_of};
+use allways_report::trace_file::Heading;
 use allways_report::verdict;
 use allways_report::{boogie as report, diagnostics, json, trace};
 use allways_run::{StopReason, Verdict};
 
+use super::show::{self, Shown};
 use crate::args::{
     AssertionsArg, BoogieArgs, CheckArgs, Format, InputArgs, PreemptionArg, SchedulerArg, SequentializeArgs,
 };
@@ -188,6 +190,12 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
     };
     if let Some(file) = &args.boogie.dump_smt {
         printer::file(file, &answer.smt);
+    }
+    if let (Some(folder), Verdict::Violated(counterexample)) = (args.html.as_deref(), &answer.verdict) {
+        let (project, test) = (&name(paths), &answer.entry);
+        let heading = Heading { project, test, network: None, monitor: None };
+        let shown = Shown { folder, project, test, number: 0, is_told: is_text };
+        show::write_html_of(&shown, &heading, counterexample, &loaded.sources);
     }
     let search = search_report(&options, &answer);
     match &answer.verdict {

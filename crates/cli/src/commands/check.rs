@@ -19,6 +19,7 @@ use super::compile;
 use super::files;
 use super::foreign;
 use super::network;
+use super::show::{self, Shown};
 use super::suite::{Asked, Ran};
 use crate::args::{CheckArgs, FairnessArg, Format};
 use crate::exit::ExitStatus;
@@ -127,6 +128,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             args.outdir.as_deref(),
             args.format.format,
         ));
+        write_html(&compilation, &checked, args, is_text);
         cases.push(junit_case(&compilation, &checked.name, &checked.report.verdict, checked.seconds));
         total = add_up(total, status_of(&checked.report));
         if interrupt::is_interrupted() {
@@ -156,6 +158,16 @@ pub fn annotate_unknown(test: &str, explanation: &str) {
     annotations::add(Annotation::general(Severity::Warning, "inconclusive", message));
 }
 
+/// The pages that `--html` asks for.
+fn write_html(compilation: &Compilation, checked: &Checked, args: &CheckArgs, is_told: bool) {
+    let Some(folder) = args.html.as_deref() else { return };
+    for (number, finding) in checked.report.findings.iter().enumerate() {
+        let shown =
+            Shown { folder, project: &compilation.project.name, test: &checked.name, number, is_told };
+        show::write_html(&shown, &checked.executable, &finding.counterexample, compilation.sources());
+    }
+}
+
 /// Every test, with the verdict that `allways.toml` expects of it.
 fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
     let asked = Asked {
@@ -173,6 +185,7 @@ fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
         let checked = run_test(compilation, test, &options, &network, timeout, is_text)?;
         let report = report_of(compilation, &checked, &options);
         let written = files::write(compilation, &checked, &report, args.outdir.as_deref(), Format::Json);
+        write_html(compilation, &checked, args, false);
         Ok(Ran {
             exe: checked.executable.clone(),
             verdict: checked.report.verdict.clone(),

@@ -5,12 +5,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use allways_driver::Compilation;
+use allways_explorer::choices;
 use allways_machine::Executable;
 use allways_report::check::CheckReport;
-use allways_report::schedule_file::{self, FileChoice, Machines, ScheduleFile};
+use allways_report::schedule_file::{self, ScheduleFile};
 use allways_report::{check as check_report, itf, json, p_log, trace_file};
-use allways_run::{Certainty, Choice, Counterexample, InstanceId, ViolationKind};
-use rustc_hash::FxHashMap;
+use allways_run::{Certainty, Counterexample, ViolationKind};
 
 use super::check::Checked;
 use crate::args::Format;
@@ -134,8 +134,8 @@ impl Folder {
         let trace = &counterexample.trace;
         self.put(&format!("{project}_0_{k}.txt"), &p_log::render_text(trace, test, strategy, sources))?;
         self.put_by(&format!("{project}_0_{k}.trace.json"), |out| p_log::write_json(trace, sources, out))?;
-        let monitor = counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor));
         let network = exe.network.options().describe();
+        let monitor = counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor));
         let heading = trace_file::Heading { project, test, network: network.as_deref(), monitor };
         self.put_by(&format!("{project}_0_{k}.allways.json"), |out| {
             trace_file::write(counterexample, &heading, sources, out)
@@ -189,36 +189,7 @@ fn schedule(
     test: &str,
     counterexample: &Counterexample,
 ) -> ScheduleFile {
-    let mut machines = Machines::default();
-    let mut numbers = FxHashMap::from_iter([(InstanceId::MAIN, Machines::MAIN)]);
-    let mut number = |machine: InstanceId| {
-        let mut missing = Vec::new();
-        let mut at = machine;
-        while !numbers.contains_key(&at)
-            && let Some((creator, place)) = exe.instances.origin(at)
-        {
-            missing.push((at, creator, place));
-            at = creator;
-        }
-        for (machine, creator, place) in missing.into_iter().rev() {
-            numbers.insert(machine, machines.child(numbers[&creator], place));
-        }
-        numbers[&machine]
-    };
-    let choices = counterexample
-        .schedule
-        .choices
-        .iter()
-        .map(|choice| match *choice {
-            Choice::Machine(machine) => FileChoice::Machine(number(machine)),
-            Choice::Deliver { target, source, place } => {
-                let (source, target) = (number(source), number(target));
-                FileChoice::Deliver { target, source, place }
-            }
-            Choice::Crash(machine) => FileChoice::Crash(number(machine)),
-            Choice::Data(answer) => FileChoice::Data(answer),
-        })
-        .collect();
+    let (machines, choices) = choices::to_file(exe, &counterexample.schedule);
     ScheduleFile {
         test: test.to_owned(),
         program: program_fingerprint(compilation),
@@ -227,6 +198,12 @@ fn schedule(
         loop_start: counterexample.loop_start,
         potential: match counterexample.violation.kind {
             ViolationKind::Liveness(Certainty::Potential) => {
+                counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor).to_owned())
+            }
+            _ => None,
+        },
+        hot: match counterexample.violation.kind {
+            ViolationKind::Liveness(Certainty::Certain) if counterexample.loop_start.is_some() => {
                 counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor).to_owned())
             }
             _ => None,

@@ -5,10 +5,14 @@ use std::path::Path;
 use allways_driver::{Compilation, select};
 use allways_explore::state_graph::{self, StateGraph};
 use allways_machine::Executable;
+use allways_machine::chart::{self, Cause};
+use allways_machine::ir::Action;
 use allways_machine::topology::{Target, Topology};
+use allways_p::hir::Temperature;
 use allways_report::graph::{self, Edge, Graph, Node, NodeKind};
 use allways_report::json;
 use allways_run::Limits;
+use allways_view::svg;
 
 use super::check::load;
 use super::network;
@@ -46,16 +50,35 @@ pub fn graph(args: &GraphArgs) -> ExitStatus {
     let mut is_cut = None;
     let graph = if args.topology {
         topology(&compilation, &executable)
+    } else if args.states {
+        match state_charts(&compilation, &executable, &args.machine) {
+            Ok(graph) => graph,
+            Err(problem) => {
+                printer::err(&format!("{problem}\n"));
+                return ExitStatus::Rejected;
+            }
+        }
     } else {
         interrupt::listen();
         let stop = Stop::after(None);
-        let states = state_graph::state_graph(&executable, Limits::default(), args.max_nodes, &stop);
+        let usual = if args.format == GraphFormat::Svg { 60 } else { 500 };
+        let max_nodes = args.max_nodes.unwrap_or(usual);
+        let states = state_graph::state_graph(&executable, Limits::default(), max_nodes, &stop);
         is_cut = (!states.is_complete).then_some(states.nodes.len());
         configurations(&compilation, &executable, &states)
     };
+    if args.format == GraphFormat::Svg && graph.nodes.len() > svg::MAX_NODES {
+        printer::err(&format!(
+            "a picture of {} nodes is not readable, and none is drawn beyond {}: `--format dot` writes the graph for \
+             Graphviz, and a smaller `--max-nodes` draws its beginning\n",
+            graph.nodes.len(),
+            svg::MAX_NODES
+        ));
+        return ExitStatus::Rejected;
+    }
     let text = match args.format {
         GraphFormat::Dot => graph::to_dot(&graph),
-        GraphFormat::Svg => graph::to_svg(&graph),
+        GraphFormat::Svg => svg::to_svg(&graph),
         GraphFormat::Json => json::to_text(&graph),
     };
     match &args.output {
@@ -111,6 +134,64 @@ fn picture(compilation: &Compilation, exe: &Executable, nodes: Vec<Node>, edges:
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// The control states of machines and monitors, those that are named or all of the test.
+fn state_charts(compilation: &Compilation, exe: &Executable, only: &[String]) -> Result<Graph, String> {
+    let topology = Topology::new(exe);
+    let in_test = |machine: u32| {
+        let is_created = topology.sites().iter().any(|site| site.machine == machine);
+        is_created || exe.monitors.iter().any(|monitor| monitor.machine == machine)
+    };
+    let machines: Vec<u32> = (0..exe.machines.len() as u32).filter(|&machine| in_test(machine)).collect();
+    if let Some(name) = only.iter().find(|name| !machines.iter().any(|&id| exe.machine_name(id) == **name)) {
+        let names: Vec<&str> = machines.iter().map(|&id| exe.machine_name(id)).collect();
+        return Err(format!("the test has no machine `{name}`; it has {}", names.join(", ")));
+    }
+    let is_asked = |machine: u32| {
+        machines.contains(&machine)
+            && (only.is_empty() || only.iter().any(|name| name == exe.machine_name(machine)))
+    };
+    let states: Vec<u32> =
+        (0..exe.states.len() as u32).filter(|&state| is_asked(exe.states[state as usize].machine)).collect();
+    let nodes = states.iter().map(|&state| {
+        let def = &exe.states[state as usize];
+        let machine = &exe.machines[def.machine as usize];
+        let name = format!("{}.{}", exe.machine_name(def.machine), exe.state_name(state));
+        let mut lines = vec![name];
+        for (word, action) in [("defers", Action::Defer), ("ignores", Action::Ignore)] {
+            let events: Vec<&str> = (0..def.actions.len() as u32)
+                .filter(|&event| def.actions[event as usize] == action)
+                .map(|event| exe.event_name(event))
+                .collect();
+            if !events.is_empty() {
+                lines.push(format!("{word} {}", events.join(", ")));
+            }
+        }
+        let kind = match def.temperature {
+            Temperature::Hot => NodeKind::HotState,
+            Temperature::Cold => NodeKind::ColdState,
+            Temperature::Warm if machine.start == Some(state) => NodeKind::StartState,
+            Temperature::Warm => NodeKind::State,
+        };
+        Node { lines, kind, place: Some(compilation.sources().place(def.span)) }
+    });
+    let mut edges: Vec<Edge> = Vec::new();
+    for (from, &state) in states.iter().enumerate() {
+        for transition in chart::transitions(exe, state) {
+            let Some(to) = states.iter().position(|&other| other == transition.target) else { continue };
+            let label = match transition.cause {
+                Cause::Entry => "entry".to_owned(),
+                Cause::Exit => "exit".to_owned(),
+                Cause::Event(event) => exe.event_name(event).to_owned(),
+            };
+            match edges.iter_mut().find(|edge| (edge.from, edge.to) == (from, to)) {
+                Some(edge) => edge.labels.push(label),
+                None => edges.push(Edge { from, to, labels: vec![label] }),
+            }
+        }
+    }
+    Ok(picture(compilation, exe, nodes.collect(), edges))
 }
 
 /// Creation sites and monitors, and who may send to whom.

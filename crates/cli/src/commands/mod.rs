@@ -7,6 +7,7 @@ mod check;
 mod compile;
 mod demo;
 mod explain;
+mod explore;
 mod files;
 mod foreign;
 mod graph;
@@ -17,6 +18,7 @@ mod quiesce;
 mod reductions;
 mod replay;
 mod shell;
+mod show;
 mod suite;
 
 use crate::args::{Args, Command, Format};
@@ -40,6 +42,8 @@ pub fn run(args: Args, is_called_p: bool) -> ExitStatus {
         Command::Quiesce(args) => quiesce::quiesce(&args),
         Command::Certify(args) => certify::certify(&args),
         Command::Replay(args) => replay::replay(&args),
+        Command::Explore(args) => explore::explore(&args),
+        Command::Show(args) => or_lost(show::show(&args)),
         Command::Graph(args) => or_lost(graph::graph(&args)),
         Command::Sequentialize(args) => or_lost(boogie::sequentialize(&args)),
         Command::Explain(args) => explain::explain(&args),

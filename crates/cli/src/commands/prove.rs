@@ -18,6 +18,7 @@ use super::check::{
     show_page,
 };
 use super::reductions::{self, reductions};
+use super::show::{self, Shown};
 use super::suite::{self, Ran};
 use super::{answers, files, foreign, network};
 use crate::args::{DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
@@ -258,6 +259,11 @@ fn write_files(
     let Verdict::Violated(counterexample) = &answer.verdict else { return None };
     let exe = &proved.question.exe;
     let outdir = args.outdir.as_deref();
+    if let Some(folder) = args.html.as_deref() {
+        let project = &compilation.project.name;
+        let shown = Shown { folder, project, test: &proved.name, number: 0, is_told: format == Format::Text };
+        show::write_html(&shown, exe, counterexample, compilation.sources());
+    }
     files::named(files::write_counterexample(
         compilation,
         exe,

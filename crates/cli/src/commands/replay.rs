@@ -3,17 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use allways_driver::select;
+use allways_driver::{Compilation, select};
 use allways_explore::{potential_liveness, step_bound_violation};
+use allways_explorer::choices;
 use allways_machine::{Executable, Kernel, Outcome, Tracer};
 use allways_p::hir::Temperature;
 use allways_report::check as check_report;
 use allways_report::check::ReplayReport;
 use allways_report::json;
-use allways_report::schedule_file::{self, FileChoice, ScheduleFile};
-use allways_run::{
-    Certainty, Choice, Counterexample, InstanceId, Limits, Schedule, StopReason, Violation, ViolationKind,
-};
+use allways_report::schedule_file::{self, ScheduleFile};
+use allways_run::{Certainty, Counterexample, Entry, Limits, StopReason, Trace, Violation, ViolationKind};
 
 use super::check::load;
 use super::files::program_fingerprint;
@@ -26,84 +25,104 @@ pub fn replay(args: &ReplayArgs) -> ExitStatus {
     replay_file(&args.input, &args.file, args.format.format, args.full_trace, &args.network)
 }
 
-pub fn replay_file(
+/// A schedule that was run again.
+pub struct Replayed {
+    pub file: ScheduleFile,
+    pub executable: Arc<Executable>,
+    /// Of a run without violation only the run counts.
+    pub counterexample: Counterexample,
+    pub verdict: Outlook,
+    hot: Vec<String>,
+}
+
+/// How a run that was repeated ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Outlook {
+    Violated,
+    Repeats,
+    Holds,
+}
+
+impl Replayed {
+    /// The monitor that is broken.
+    pub fn monitor(&self) -> Option<&str> {
+        self.counterexample.violation.monitor.map(|monitor| self.executable.monitor_name(monitor))
+    }
+}
+
+/// Runs a schedule file again; what is wrong is shown.
+pub fn run(
     input: &InputArgs,
     path: &Path,
     format: Format,
-    full_trace: bool,
     asked: &NetworkArgs,
-) -> ExitStatus {
+    command: &'static str,
+) -> Result<(Compilation, Replayed), ExitStatus> {
     let rejected = |problem: String| {
         printer::err(&format!("`{}`: {problem}\n", path.display()));
         ExitStatus::Rejected
     };
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) => return rejected(format!("cannot be read: {error}")),
-    };
-    let file = match schedule_file::parse(&text) {
-        Ok(file) => file,
-        Err(problem) => return rejected(problem),
-    };
+    let text = std::fs::read_to_string(path).map_err(|error| rejected(format!("cannot be read: {error}")))?;
+    let file = schedule_file::parse(&text).map_err(rejected)?;
     if asked.is_given() && asked.options() != file.network {
         let words = file.network.describe().unwrap_or_else(|| "network inbox, no faults".to_owned());
-        return rejected(format!("the schedule was written with {words}; leave the options out"));
+        return Err(rejected(format!("the schedule was written with {words}; leave the options out")));
     }
-    let compilation = match load(input, format, "replay") {
-        Ok(compilation) => compilation,
-        Err(status) => return status,
-    };
-    let Some(program) = &compilation.program else { return ExitStatus::Rejected };
+    let compilation = load(input, format, command)?;
+    let replayed = run_on(&compilation, file).map_err(rejected)?;
+    Ok((compilation, replayed))
+}
+
+/// Runs a schedule again on a program.
+///
+/// # Errors
+/// When it is a schedule of another program, or of one that has changed too much.
+pub fn run_on(compilation: &Compilation, file: ScheduleFile) -> Result<Replayed, String> {
+    let Some(program) = &compilation.program else { return Err("the program has errors".to_owned()) };
     let test = match select::select(program, Some(&file.test)) {
         Ok(tests) if program.tests[tests[0]].name == file.test => tests[0],
-        _ => {
-            return rejected(format!("the program has no test case `{}`: is it another program?", file.test));
-        }
+        _ => return Err(format!("the program has no test case `{}`: is it another program?", file.test)),
     };
-    let is_changed = file.program != program_fingerprint(&compilation);
+    let is_changed = file.program != program_fingerprint(compilation);
     if is_changed {
         printer::err("the program text has changed since the schedule was written; trying all the same\n");
     }
-    let misfit = |problem: String| {
-        rejected(match is_changed {
-            true => format!(
-                "the program text has changed since the schedule was written, and the schedule does not fit it any \
-                 more: {problem}"
-            ),
-            false => format!("the schedule does not fit this program: {problem}"),
-        })
+    let misfit = |problem: String| match is_changed {
+        true => format!(
+            "the program text has changed since the schedule was written, and the schedule does not fit it any \
+             more: {problem}"
+        ),
+        false => format!("the schedule does not fit this program: {problem}"),
     };
-    let executable = match Executable::new(program, test).with_network(&file.network) {
-        Ok(executable) => Arc::new(executable),
-        Err(error) => return rejected(error.to_string()),
-    };
-    let schedule = schedule_of(&executable, &file);
+    let executable = Executable::new(program, test).with_network(&file.network);
+    let executable = Arc::new(executable.map_err(|error| error.to_string())?);
+    let schedule = choices::of_file(&executable, &file);
     let mut tracer = Tracer::default();
     let mut kernel = Kernel::new(executable.clone(), Limits::default());
     if file.step_bound.is_some() {
         kernel.bound_choices(schedule.len() as u64);
     }
-    match allways_machine::replay_on(&mut kernel, &schedule, &mut tracer) {
-        Ok(()) => {}
-        Err(error) => return misfit(error.to_string()),
-    };
-    let sources = compilation.sources();
+    allways_machine::replay_on(&mut kernel, &schedule, &mut tracer)
+        .map_err(|error| misfit(error.to_string()))?;
+    let mut trace = tracer.finish(&kernel);
     let (verdict, violation) = match (kernel.outcome(), file.loop_start) {
-        (Outcome::Violated(violation), _) => ("violated", Some((**violation).clone())),
-        (_, Some(_)) => ("repeats", None),
+        (Outcome::Violated(violation), _) => (Outlook::Violated, Some((**violation).clone())),
+        (_, Some(start)) => {
+            match file.hot.as_deref().and_then(|name| hot_loop(&executable, &trace, start, name)) {
+                Some(violation) => (Outlook::Violated, Some(violation)),
+                None => (Outlook::Repeats, None),
+            }
+        }
         (_, None) => match potential(&kernel, file.potential.as_deref()).or_else(|| at_bound(&kernel, &file))
         {
-            Some(violation) => ("violated", Some(violation)),
-            None => ("holds", None),
+            Some(violation) => (Outlook::Violated, Some(violation)),
+            None => (Outlook::Holds, None),
         },
     };
-    let mut trace = tracer.finish(&kernel);
     if let (Some(violation), None) = (&violation, &trace.violation) {
         trace.fail(violation);
     }
-    let monitor = violation.as_ref().and_then(|violation| violation.monitor);
     let hot = hot_monitors(&kernel);
-    let is_broken = violation.is_some();
     // A run without violation is shown all the same. One that repeats shows its loop: that is how a liveness violation
     // looks.
     let violation = violation.unwrap_or_else(|| Violation {
@@ -114,40 +133,59 @@ pub fn replay_file(
         monitor: None,
     });
     let counterexample = Counterexample { violation, schedule, loop_start: file.loop_start, trace };
+    Ok(Replayed { file, executable, counterexample, verdict, hot })
+}
+
+pub fn replay_file(
+    input: &InputArgs,
+    path: &Path,
+    format: Format,
+    full_trace: bool,
+    asked: &NetworkArgs,
+) -> ExitStatus {
+    let (compilation, replayed) = match run(input, path, format, asked, "replay") {
+        Ok(replayed) => replayed,
+        Err(status) => return status,
+    };
+    let Replayed { file, counterexample, verdict, hot, .. } = &replayed;
+    let (verdict, sources) = (*verdict, compilation.sources());
     match format {
         Format::Json => {
-            let monitor = monitor.map(|monitor| executable.monitor_name(monitor).to_owned());
-            let run =
-                check_report::violation(&counterexample, monitor, None, 0, "replay".to_owned(), sources);
+            let monitor = replayed.monitor().map(str::to_owned);
+            let run = check_report::violation(counterexample, monitor, None, 0, "replay".to_owned(), sources);
             let report = ReplayReport {
                 version: json::VERSION,
                 command: "replay",
                 project: compilation.project.name.clone(),
                 test: file.test.clone(),
-                verdict,
+                verdict: match verdict {
+                    Outlook::Violated => "violated",
+                    Outlook::Repeats => "repeats",
+                    Outlook::Holds => "holds",
+                },
                 network: network::report_of(&file.network),
-                hot_monitors: hot,
+                hot_monitors: hot.clone(),
                 n_steps: run.n_steps,
                 loop_start: run.loop_start,
-                violation: is_broken.then_some(run.summary()),
+                violation: (verdict == Outlook::Violated).then_some(run.summary()),
                 steps: run.steps,
             };
             printer::out(&json::to_text(&report));
         }
         _ => {
-            if is_broken {
-                super::check::annotate(&compilation, &file.test, &counterexample);
+            if verdict == Outlook::Violated {
+                super::check::annotate(&compilation, &file.test, counterexample);
             }
             let look = printer::look(full_trace);
-            let table = || allways_report::trace::render_steps(&counterexample, sources, look);
+            let table = || allways_report::trace::render_steps(counterexample, sources, look);
             let words = network::words(&file.network);
             printer::out(&match verdict {
-                "violated" => {
-                    let text = check_report::render_counterexample(&counterexample, None, sources, look);
+                Outlook::Violated => {
+                    let text = check_report::render_counterexample(counterexample, None, sources, look);
                     format!("{}: violated{words}\n\n{text}", file.test)
                 }
-                "repeats" => format!("{}: the run repeats for ever{words}\n\n{}", file.test, table()),
-                _ => {
+                Outlook::Repeats => format!("{}: the run repeats for ever{words}\n\n{}", file.test, table()),
+                Outlook::Holds => {
                     let hot = match &hot[..] {
                         [] => String::new(),
                         [name] => format!("; monitor '{name}' is hot at its end"),
@@ -160,8 +198,8 @@ pub fn replay_file(
         }
     }
     match verdict {
-        "holds" => ExitStatus::Success,
-        _ => ExitStatus::Violated,
+        Outlook::Holds => ExitStatus::Success,
+        Outlook::Violated | Outlook::Repeats => ExitStatus::Violated,
     }
 }
 
@@ -171,6 +209,38 @@ fn potential(kernel: &Kernel, monitor: Option<&str>) -> Option<Violation> {
     let name = monitor.filter(|name| hot_monitors(kernel).iter().any(|hot| hot == name))?;
     let monitor = (0..exe.monitors.len()).find(|&monitor| exe.monitor_name(monitor) == name)?;
     Some(potential_liveness(kernel, monitor))
+}
+
+/// The violation of a run that repeats, if the monitor for which it was written is hot in the loop again, and never cold.
+fn hot_loop(exe: &Executable, trace: &Trace, loop_start: usize, name: &str) -> Option<Violation> {
+    let monitor = (0..exe.monitors.len()).find(|&monitor| exe.monitor_name(monitor) == name)?;
+    let start = trace.step_of_choice(loop_start);
+    let (mut temperature, mut is_hot) = (None, false);
+    for (at, step) in trace.steps.iter().enumerate() {
+        let entered = step.entries.iter().filter_map(|entry| match entry {
+            Entry::Enter { actor, temperature, .. } if actor.as_u32() as usize == monitor => {
+                Some(*temperature)
+            }
+            _ => None,
+        });
+        let before = std::iter::once(temperature);
+        for now in before.chain(entered) {
+            temperature = now;
+            if at >= start && temperature == Some("cold") {
+                return None;
+            }
+            is_hot |= at >= start && temperature == Some("hot");
+        }
+    }
+    is_hot.then(|| Violation {
+        kind: ViolationKind::Liveness(Certainty::Certain),
+        message: format!(
+            "Monitor '{name}' detected liveness bug: it is hot again and again in the loop, and never cold."
+        ),
+        span: Some(exe.machines[exe.monitors[monitor].machine as usize].span),
+        machine: None,
+        monitor: Some(monitor),
+    })
 }
 
 /// The violation of a run that was written because it came to a bound on steps, if it goes on there again.
@@ -190,21 +260,4 @@ fn hot_monitors(kernel: &Kernel) -> Vec<String> {
     };
     let hot = (0..exe.monitors.len()).filter(|&monitor| is_hot(monitor));
     hot.map(|monitor| exe.monitor_name(monitor).to_owned()).collect()
-}
-
-fn schedule_of(exe: &Executable, file: &ScheduleFile) -> Schedule {
-    let mut instances = vec![InstanceId::MAIN];
-    for (creator, place) in file.machines.origins() {
-        instances.push(exe.instances.child(instances[creator as usize], place));
-    }
-    let instance = |machine: u32| instances[machine as usize];
-    let choices = file.choices.iter().map(|choice| match *choice {
-        FileChoice::Machine(machine) => Choice::Machine(instance(machine)),
-        FileChoice::Deliver { target, source, place } => {
-            Choice::Deliver { target: instance(target), source: instance(source), place }
-        }
-        FileChoice::Crash(machine) => Choice::Crash(instance(machine)),
-        FileChoice::Data(answer) => Choice::Data(answer),
-    });
-    Schedule { choices: choices.collect() }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use allways_base::Severity;
 use allways_driver::engine;
@@ -14,12 +14,13 @@ use allways_report::suite::{SuiteReport, TestReport};
 use allways_report::text::count;
 use allways_report::trace::Look;
 use allways_report::verdict::{self, GuaranteeReport};
-use allways_report::{check as check_report, json, junit};
+use allways_report::{check as check_report, json, junit, schedule_file};
 use allways_run::{NetworkModel, NetworkOptions, Verdict};
 
 use super::check::{annotate, annotate_unknown, help_of};
 use super::prove::memory_limit;
 use super::quiesce;
+use super::replay::{self, Outlook};
 use crate::args::{Format, NetworkArgs};
 use crate::exit::ExitStatus;
 use crate::interrupt;
@@ -125,9 +126,14 @@ pub fn run(
             }
             continue;
         }
-        let ran = network(asked.network, &budget)
-            .map_err(Failure::Suite)
-            .and_then(|network| run_test(index, &budget, network));
+        let again = test.schedule.as_deref().map_or(Ok(None), |path| rerun(compilation, path, &test));
+        let ran = match again {
+            Ok(Some(ran)) => Ok(ran),
+            Ok(None) => network(asked.network, &budget)
+                .map_err(Failure::Suite)
+                .and_then(|network| run_test(index, &budget, network)),
+            Err(problem) => Err(Failure::Suite(problem)),
+        };
         let ran = match ran {
             Ok(ran) => ran,
             Err(failure) => return failure.show(),
@@ -152,6 +158,45 @@ pub fn run(
         printer::file(path, &junit::render(&compilation.project.name, &cases));
     }
     status_of(&rows)
+}
+
+/// Runs the schedule of a test again, and says what it found if it breaks something. A schedule that does not fit the
+/// program any more is named, and the test goes on without it.
+fn rerun(compilation: &Compilation, path: &Path, test: &SuiteTest) -> Result<Option<Ran>, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("the schedule `{}` cannot be read: {error}", path.display()))?;
+    let file = schedule_file::parse(&text)
+        .map_err(|problem| format!("the schedule `{}`: {problem}", path.display()))?;
+    if !file.test.starts_with(&test.name) {
+        let (named, found) = (&test.name, &file.test);
+        return Err(format!("the schedule `{}` is one of `{found}`, not of `{named}`", path.display()));
+    }
+    let start = Instant::now();
+    let replayed = match replay::run_on(compilation, file) {
+        Ok(replayed) => replayed,
+        Err(problem) => {
+            printer::err(&format!("{}: `{}`: {problem}\n", test.name, path.display()));
+            return Ok(None);
+        }
+    };
+    if replayed.verdict == Outlook::Holds {
+        return Ok(None);
+    }
+    let what = match replayed.verdict {
+        Outlook::Repeats => "the run repeats for ever".to_owned(),
+        _ => replayed.counterexample.violation.text(compilation.sources()),
+    };
+    Ok(Some(Ran {
+        exe: replayed.executable.clone(),
+        verdict: Verdict::Violated(Box::new(replayed.counterexample)),
+        guarantee: None,
+        explanation: format!("broken again by `{}`: {what}", path.display()),
+        engine: None,
+        n: 1,
+        unit: "schedule",
+        seconds: start.elapsed().as_secs_f64(),
+        files: None,
+    }))
 }
 
 /// The engine of a name, as suites write it.
@@ -195,6 +240,7 @@ fn expected_to_hold(name: &str) -> SuiteTest {
         expect: Expectation::Holds,
         by: None,
         message: None,
+        schedule: None,
         budget: Budget::default(),
     }
 }

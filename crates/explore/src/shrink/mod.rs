@@ -9,7 +9,9 @@
 //! 3. leave out all steps of one machine or channel, or a crash, from some point on;
 //! 4. leave out stretches of steps, from long ones to single steps (delta debugging, Zeller and Hildebrandt 2002);
 //! 5. bring together the steps of a machine that others interrupt;
-//! 6. answer data choices with zero.
+//! 6. answer data choices with zero;
+//! 7. start afresh: short random runs with mostly small answers. Where the answers at the beginning decide how long the run has to be,
+//!    no change of single steps finds a shorter one.
 //!
 //! The first two need one run each, so that they help with runs for which the budget allows only a few candidates.
 //! The order of candidates is fixed and the budget counts steps of the kernel, so the result depends on nothing else.
@@ -24,6 +26,7 @@ use allways_run::{Choice, Schedule, Violation, ViolationKind};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::liveness::key::write_key;
+use crate::testing::rng::{Rng, derive};
 
 /// The same kind of violation at the same construct or of the same monitor.
 pub(crate) fn same_place(a: &Violation, b: &Violation) -> bool {
@@ -55,6 +58,10 @@ pub(crate) fn steps_of(choices: &[Choice]) -> Vec<Step> {
     }
     steps
 }
+
+/// Random runs in search of a shorter one, and the steps that they may make.
+const FRESH_RUNS: u64 = 4_000;
+const FRESH_STEPS: u64 = 100_000;
 
 struct Given<'a> {
     answers: &'a [u32],
@@ -124,6 +131,9 @@ pub(crate) fn shrink(
     let best = steps_of(&schedule.choices);
     let mut shrinker = Shrinker { kernel, best, left: max_steps, test: &mut test, is_cancelled };
     shrinker.run();
+    while shrinker.afresh() {
+        shrinker.run();
+    }
     schedule_of(&shrinker.best)
 }
 
@@ -175,6 +185,51 @@ impl Shrinker<'_, '_> {
                 return;
             }
         }
+    }
+
+    /// Looks for a shorter run that has nothing to do with the best one.
+    fn afresh(&mut self) -> bool {
+        let stop_at = self.left.saturating_sub(FRESH_STEPS);
+        for walk in 0..FRESH_RUNS {
+            if self.left <= stop_at || (self.is_cancelled)() {
+                return false;
+            }
+            let mut rng = Rng::new(derive(0, walk));
+            let candidate = self.random_run(&mut rng);
+            self.left = self.left.saturating_sub(self.kernel.n_steps().max(1));
+            if matches!(self.kernel.outcome(), Outcome::Violated(_)) && self.attempt(&candidate) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A run of fewer steps than the best one.
+    fn random_run(&mut self, rng: &mut Rng) -> Vec<Step> {
+        self.kernel.reset();
+        let mut last: Option<Choice> = None;
+        for _ in 1..self.best.len() {
+            let n = self.kernel.n_enabled();
+            if !self.kernel.is_running() || n == 0 {
+                break;
+            }
+            // A machine that goes on makes no switch.
+            let again = last.filter(|_| rng.below(2) == 0);
+            let again = again.and_then(|last| self.kernel.choices().find(|choice| *choice == last));
+            let Some(choice) = again.or_else(|| self.kernel.nth_enabled(rng.below(n as u64) as usize)) else {
+                break;
+            };
+            let mut oracle = |point: DataPoint| match rng.below(4) {
+                0 | 1 => (rng.next().trailing_zeros()).min(point.n_answers - 1),
+                2 => point.n_answers - 1 - (rng.next().trailing_zeros()).min(point.n_answers - 1),
+                _ => rng.below(u64::from(point.n_answers)) as u32,
+            };
+            if self.kernel.take(choice, &mut oracle, &mut Silent).is_err() {
+                break;
+            }
+            last = Some(choice);
+        }
+        steps_of(&self.kernel.schedule().choices)
     }
 
     /// Takes the candidate if it is smaller and breaks the same.

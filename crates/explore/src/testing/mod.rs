@@ -9,7 +9,7 @@ mod crash;
 mod finish;
 pub mod options;
 pub mod report;
-mod rng;
+pub mod rng;
 mod run;
 pub mod strategy;
 

@@ -28,6 +28,8 @@ impl Rng {
         Rng { state: seed }
     }
 
+    // An iterator would have an end.
+    #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GOLDEN);

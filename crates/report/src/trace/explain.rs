@@ -7,9 +7,9 @@ use allways_run::{
     Trace, TraceState, ViolationKind,
 };
 
-use super::Look;
 use super::layout::phrases;
 use super::rows::{Rows, list, shorten};
+use super::{Look, shown_steps};
 use crate::diagnostics;
 use crate::value::{path_text, plain, source_text};
 
@@ -46,7 +46,7 @@ pub fn explain(
         diagnostic = diagnostic.help(help);
     }
     let mut out = diagnostics::render_text(&[diagnostic], sources, look.is_styled);
-    let shown: Vec<usize> = (0..trace.steps.len()).collect();
+    let (shown, _) = shown_steps(counterexample, look);
     let rows = Rows::new(trace, sources, &shown, look);
     let explainer = Explainer { trace, sources, rows };
     let lines = explainer.lines(violation.kind);
@@ -256,7 +256,8 @@ impl Explainer<'_> {
             step.changes.iter().any(|change| change.actor == actor && is_it(&change.what))
         });
         if let Some(since) = since {
-            lines.push(format!("{name} is in state {} since step {}", state.of(actor).state, since + 1));
+            let step = self.rows.step_of_change(actor, since);
+            lines.push(format!("{name} is in state {} since step {step}", state.of(actor).state));
         }
     }
 }

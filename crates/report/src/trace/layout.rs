@@ -47,6 +47,11 @@ impl Line {
         Line(vec![(paint, text.to_owned())])
     }
 
+    /// Without colors.
+    pub fn text(&self) -> String {
+        self.0.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
     pub fn append(&mut self, other: &Line) {
         self.0.extend(other.0.iter().cloned());
     }

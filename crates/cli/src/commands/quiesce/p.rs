@@ -326,7 +326,7 @@ fn write(
 /// How a picture is written, by the name of its file.
 pub fn picture_format(path: &Path) -> Result<fn(&graph::Graph) -> String, String> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => Ok(graph::to_svg),
+        Some("svg") => Ok(allways_view::svg::to_svg),
         Some("dot" | "gv") => Ok(graph::to_dot),
         Some("json") => Ok(json::to_text),
         _ => Err(format!("`{}`: a diagram is written as .svg, .dot or .json", path.display())),
