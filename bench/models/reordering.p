@@ -15,7 +15,7 @@ machine Main {
       while (i < 3) { acceptors += (i, new Acceptor((network = network, name = i))); i = i + 1; }
       i = 0;
       while (i < 3) {
-        new Proposer((network = network, acceptors = acceptors, name = i, rounds = 40));
+        new Proposer((network = network, acceptors = acceptors, name = i, rounds = 160));
         i = i + 1;
       }
     }

@@ -42,7 +42,11 @@ pub fn run(args: &[&str]) -> ExitCode {
     }
     let mut is_whole = true;
     for score in &scores {
-        println!("{:<44} {:>4} of {:>4}", score.name, score.n_right, score.n_all);
+        let slowest = match &score.slowest {
+            Some((seconds, name)) => format!("   slowest {seconds:.1} s: {name}"),
+            None => String::new(),
+        };
+        println!("{:<44} {:>4} of {:>4}{slowest}", score.name, score.n_right, score.n_all);
         for difference in &score.differences {
             println!("    {difference}");
         }
@@ -69,11 +73,26 @@ struct Score {
     differences: Vec<String>,
     /// Programs that are not held to what their folder says, with the reason.
     exceptions: Vec<String>,
+    /// The one that took longest, in seconds.
+    slowest: Option<(f64, String)>,
 }
 
 impl Score {
     fn new(name: impl Into<String>) -> Self {
-        Score { name: name.into(), n_right: 0, n_all: 0, differences: Vec::new(), exceptions: Vec::new() }
+        Score {
+            name: name.into(),
+            n_right: 0,
+            n_all: 0,
+            differences: Vec::new(),
+            exceptions: Vec::new(),
+            slowest: None,
+        }
+    }
+
+    fn time(&mut self, seconds: f64, name: &str) {
+        if self.slowest.as_ref().is_none_or(|(most, _)| seconds > *most) {
+            self.slowest = Some((seconds, name.to_owned()));
+        }
     }
 
     fn count(&mut self, is_right: bool, difference: impl FnOnce() -> String) {
@@ -193,7 +212,7 @@ fn projects_below(path: &Path) -> Vec<PathBuf> {
 }
 
 /// A model is a project, or a folder with `.p` files that is part of no project.
-fn models_below(root: &Path) -> Vec<PathBuf> {
+pub fn models_below(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in folders(root) {
         let entries: Vec<PathBuf> = fs::read_dir(&folder)

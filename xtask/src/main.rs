@@ -1,8 +1,14 @@
 //! Chores of the project. `cargo xtask` lists them.
 
 mod almost_synchronous;
+#[cfg(unix)]
+mod child;
 mod conformance;
+#[cfg(unix)]
+mod decided;
 mod differential;
+#[cfg(unix)]
+mod limits;
 mod tidy;
 
 use std::process::ExitCode;
@@ -14,6 +20,10 @@ fn main() -> ExitCode {
         Some((&"conformance", rest)) => conformance::run(rest),
         Some((&"almost-synchronous", rest)) => almost_synchronous::run(rest),
         Some((&"differential", rest)) => differential::run(rest),
+        #[cfg(unix)]
+        Some((&"decided", rest)) => decided::run(rest),
+        #[cfg(unix)]
+        Some((&"limits", rest)) => limits::run(rest),
         Some((&"tidy", rest)) => tidy::run(rest),
         _ => {
             println!(
@@ -27,6 +37,12 @@ fn main() -> ExitCode {
             );
             println!(
                 "cargo xtask differential --boogie [--quiesce] [--programs N] [--seed S]   schedulers, or lassos, against translated programs"
+            );
+            println!(
+                "cargo xtask decided [--p-repo DIR] [--seconds S] [--allways FILE]... [WORD]...   what `prove` decides, as a table"
+            );
+            println!(
+                "cargo xtask limits [--programs N] [--seed S] [--allways FILE]   heavy programs under small limits of time and memory"
             );
             println!(
                 "cargo xtask tidy   rules that no compiler checks: crate edges, module docs, dangling references"

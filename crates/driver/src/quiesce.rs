@@ -7,6 +7,8 @@ use allways_explore::{Cancel, InternalError};
 use allways_machine::Executable;
 use allways_run::{Counterexample, NetworkModel, NetworkOptions, Observer, Quiet, Violation, ViolationKind};
 
+use crate::engine::Noted;
+
 /// Configurations that a question about a loop may cost.
 const ASIDE: usize = 200_000;
 
@@ -55,24 +57,39 @@ pub fn quiesce(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<Answer, InternalError> {
-    let report = quiesce::quiesce(exe, options, observer, cancel)?;
+    let report = ask(exe, options, observer, cancel)?;
     let mut answer = Answer { report, fairly: None, in_order: None };
     let Quiescence::Diverges(found) = &answer.report.quiescence else { return Ok(answer) };
     let aside =
         QuiesceOptions { max_configurations: Some(ASIDE), engine: Engine::Explicit, ..options.clone() };
     if !found.is_fair() {
         let aside = QuiesceOptions { is_fair: true, ..aside.clone() };
-        answer.fairly = Some(Aside::of(&quiesce::quiesce(exe, &aside, &Quiet, cancel)?));
+        answer.fairly = Some(Aside::of(&ask(exe, &aside, &Quiet, cancel)?));
     }
     let network = exe.network.options();
     if network.model != NetworkModel::Inbox {
         let ordered = NetworkOptions { model: NetworkModel::Inbox, ..network.clone() };
         answer.in_order = match over(&ordered) {
-            Some(ordered) => Some(Aside::of(&quiesce::quiesce(&ordered, &aside, &Quiet, cancel)?)),
+            Some(ordered) => Some(Aside::of(&ask(&ordered, &aside, &Quiet, cancel)?)),
             None => Some(Aside::Unknown),
         };
     }
     Ok(answer)
+}
+
+/// The report of a search. A loop that it could not replay because it was stopped meanwhile is no fault of Allways: the answer is
+/// unknown.
+fn ask(
+    exe: &Arc<Executable>,
+    options: &QuiesceOptions,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<QuiesceReport, InternalError> {
+    let noted = Noted::new(cancel);
+    match (quiesce::quiesce(exe, options, observer, &noted), noted.first()) {
+        (Err(_), Some(reason)) => Ok(QuiesceReport::unknown(reason)),
+        (found, _) => found,
+    }
 }
 
 /// The infinite run as a counterexample, to be shown and written like others.

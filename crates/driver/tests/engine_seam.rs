@@ -218,3 +218,43 @@ fn names_of_engines_are_different() {
         assert_eq!((engine.name(), engine.proves()), (entry.name, entry.proves));
     }
 }
+
+/// Loses the way to a violation when it is stopped, or at once.
+struct Stumbles {
+    at_once: bool,
+}
+
+impl Engine for Stumbles {
+    fn name(&self) -> &'static str {
+        "stumbles"
+    }
+
+    fn run(
+        &self,
+        _: &Question,
+        _: Budget,
+        _: &dyn Observer,
+        cancel: &dyn Cancel,
+    ) -> Result<Answer, InternalError> {
+        while !self.at_once && cancel.reason().is_none() {
+            std::thread::yield_now();
+        }
+        let (expected, found) = ("a step".to_owned(), "nothing".to_owned());
+        Err(InternalError::OtherOutcome { index: 0, expected, found })
+    }
+}
+
+/// What an engine could not finish because another had won is no fault; what fails by itself is.
+#[test]
+fn an_engine_that_is_stopped_midway_spoils_no_answer() {
+    let calm = question("stumble-calm", CALM);
+    let engines = with_all(Box::new(Stumbles { at_once: false }));
+    let answer = race(&engines, &calm, BUDGET, &Quiet, &Never).unwrap();
+    assert!(answer.is_final(&calm), "{:?}", answer.verdict);
+    let alone: [Box<dyn Engine>; 1] = [Box::new(Stumbles { at_once: false })];
+    let over = || Some(StopReason::Interrupted);
+    let answer = race(&alone, &calm, BUDGET, &Quiet, &over).unwrap();
+    assert_eq!(answer.verdict, Verdict::Unknown(StopReason::Interrupted));
+    let faulty: [Box<dyn Engine>; 1] = [Box::new(Stumbles { at_once: true })];
+    assert!(race(&faulty, &calm, BUDGET, &Quiet, &Never).is_err());
+}

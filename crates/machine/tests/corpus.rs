@@ -12,6 +12,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use allways_base::Sources;
 use allways_machine::value::Form;
@@ -281,15 +282,38 @@ impl Picker for Random {
     }
 }
 
-#[test]
-fn schedules_of_other_programs_are_refused() {
-    let text = "event eA; machine Main { start state S { entry { send this, eA; } on eA do { } } }";
+fn executable(text: &str) -> Arc<Executable> {
     let mut sources = Sources::default();
     let file = sources.add("x.p".into(), text.into());
     let compiled =
         allways_p::compile(&sources, &[Input { file, role: FileRole::Source }], Dialect::default());
-    let program = compiled.program.expect("accepted");
-    let exe = Arc::new(Executable::new(&program, 0));
+    Arc::new(Executable::new(&compiled.program.expect("accepted"), 0))
+}
+
+/// Limits of time and memory hold inside a handler only if it is asked about them as often as it does much.
+#[test]
+fn a_handler_that_copies_much_is_often_asked_whether_to_stop() {
+    let text = "machine Main { start state S { entry { var text: string; var i: int;
+        while (i < 3000) { text = format(\"{0} and {1}\", text, i); i = i + 1; } } } }";
+    let exe = executable(text);
+    let n_asked = AtomicU64::new(0);
+    let count = || {
+        n_asked.fetch_add(1, Ordering::Relaxed);
+        None
+    };
+    let mut kernel = Kernel::with_stop(exe, Limits::default(), &count);
+    let main = [Choice::Machine(allways_run::InstanceId::MAIN)].into_iter().collect();
+    replay_on(&mut kernel, &main, &mut Silent).expect("it steps");
+    assert_eq!(*kernel.outcome(), Outcome::Quiescent);
+    // The texts have more than 35 MB together.
+    let n_asked = n_asked.into_inner();
+    assert!(n_asked >= 30, "asked {n_asked} times");
+}
+
+#[test]
+fn schedules_of_other_programs_are_refused() {
+    let text = "event eA; machine Main { start state S { entry { send this, eA; } on eA do { } } }";
+    let exe = executable(text);
     let mut kernel = Kernel::new(exe.clone(), limits());
     let main = Choice::Machine(allways_run::InstanceId::MAIN);
     let other = Choice::Machine(exe.instance_at("0.3").expect("a path"));

@@ -11,13 +11,39 @@ use serde_json::{Map, Value, json};
 /// Runs of more steps get no ITF file unless it is asked for: the file has a whole state for each step.
 pub const MAX_STEPS: usize = 1_000;
 
+/// Bytes of the largest file.
+pub const MAX_BYTES: usize = 16 << 20;
+
+/// Passes on what is written, up to a number of bytes.
+struct Limited<'a> {
+    out: &'a mut dyn io::Write,
+    n_left: usize,
+}
+
+impl io::Write for Limited<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.n_left = self.n_left.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.out.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// Writes a run, one line for each state.
+///
+/// # Errors
+/// When it cannot be written; of the kind `FileTooLarge` when there would be more than [`MAX_BYTES`], since states may be large.
 pub fn write(
     counterexample: &Counterexample,
     test: &str,
     place: Option<String>,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
+    use io::Write as _;
+    let out = &mut Limited { out, n_left: MAX_BYTES };
     let trace = &counterexample.trace;
     let vars: Vec<&str> = trace.actors.iter().map(|actor| &*actor.name).chain(["step"]).collect();
     let meta = json!({
@@ -43,7 +69,7 @@ pub fn write(
             line.insert(actor.name.to_string(), actor_json(trace, actor.kind, now));
         }
         line.insert("step".to_owned(), json!(at));
-        serde_json::to_writer(&mut *out, &Value::Object(line)).map_err(io::Error::other)?;
+        serde_json::to_writer(&mut *out, &Value::Object(line))?;
     }
     out.write_all(b"\n]\n}\n")
 }

@@ -16,7 +16,7 @@ use allways_run::{Quiet, StopReason, Verdict};
 use super::{Score, compile, first_error, folders, projects_below, shown};
 
 /// No directory may take longer.
-const MAX_TIME: Duration = Duration::from_secs(30);
+const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Programs that are not held to what their folder says.
 const EXCEPTIONS: [(&str, &str); 4] = [
@@ -52,13 +52,17 @@ pub fn regression_scores(repo: &Path, seed: u64) -> Vec<Score> {
                 let name = shown(&test, &suite);
                 let options = options_of(&name, seed);
                 let exception = EXCEPTIONS.iter().find(|(exception, _)| *exception == name);
+                let begun = Instant::now();
                 let (found, text) = verdict(&test, &options);
+                let elapsed = begun.elapsed();
+                score.time(elapsed.as_secs_f64(), &name);
                 if let Some((_, reason)) = exception {
                     score.exceptions.push(format!("{name}: {reason}; found: {text}"));
                     continue;
                 }
                 let expected = if kind == "Correct" { Found::Holds } else { Found::Violated };
-                score.count(found == expected, || format!("{name}: {text}"));
+                let is_right = found == expected && elapsed <= MAX_TIME;
+                score.count(is_right, || format!("{name}: {text}, {:.1} s", elapsed.as_secs_f64()));
             }
             scores.push(score);
         }

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use allways_driver::Compilation;
 use allways_machine::Executable;
 use allways_report::check::CheckReport;
-use allways_report::schedule_file::{self, FileChoice, ScheduleFile};
+use allways_report::schedule_file::{self, FileChoice, Machines, ScheduleFile};
 use allways_report::{check as check_report, itf, json, p_log, trace_file};
-use allways_run::{Certainty, Choice, Counterexample, ViolationKind};
+use allways_run::{Certainty, Choice, Counterexample, InstanceId, ViolationKind};
+use rustc_hash::FxHashMap;
 
 use super::check::Checked;
 use crate::args::Format;
@@ -101,7 +102,18 @@ impl Folder {
             write(&mut out)?;
             out.flush()
         });
-        written.map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                let _ = fs::remove_file(&path);
+                if self.is_told {
+                    printer::out(&format!("..... Not writing {}: it would be too large\n", path.display()));
+                }
+                return Ok(());
+            }
+            written => {
+                written.map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
+            }
+        }
         if self.is_told {
             printer::detail(&format!("..... Writing {}\n", path.display()));
         }
@@ -177,24 +189,41 @@ fn schedule(
     test: &str,
     counterexample: &Counterexample,
 ) -> ScheduleFile {
+    let mut machines = Machines::default();
+    let mut numbers = FxHashMap::from_iter([(InstanceId::MAIN, Machines::MAIN)]);
+    let mut number = |machine: InstanceId| {
+        let mut missing = Vec::new();
+        let mut at = machine;
+        while !numbers.contains_key(&at)
+            && let Some((creator, place)) = exe.instances.origin(at)
+        {
+            missing.push((at, creator, place));
+            at = creator;
+        }
+        for (machine, creator, place) in missing.into_iter().rev() {
+            numbers.insert(machine, machines.child(numbers[&creator], place));
+        }
+        numbers[&machine]
+    };
+    let choices = counterexample
+        .schedule
+        .choices
+        .iter()
+        .map(|choice| match *choice {
+            Choice::Machine(machine) => FileChoice::Machine(number(machine)),
+            Choice::Deliver { target, source, place } => {
+                let (source, target) = (number(source), number(target));
+                FileChoice::Deliver { target, source, place }
+            }
+            Choice::Crash(machine) => FileChoice::Crash(number(machine)),
+            Choice::Data(answer) => FileChoice::Data(answer),
+        })
+        .collect();
     ScheduleFile {
         test: test.to_owned(),
         program: program_fingerprint(compilation),
-        choices: counterexample
-            .schedule
-            .choices
-            .iter()
-            .map(|choice| match *choice {
-                Choice::Machine(machine) => FileChoice::Machine(exe.instance_path(machine)),
-                Choice::Deliver { target, source, place } => FileChoice::Deliver {
-                    target: exe.instance_path(target),
-                    source: exe.instance_path(source),
-                    place,
-                },
-                Choice::Crash(machine) => FileChoice::Crash(exe.instance_path(machine)),
-                Choice::Data(answer) => FileChoice::Data(answer),
-            })
-            .collect(),
+        machines,
+        choices,
         loop_start: counterexample.loop_start,
         potential: match counterexample.violation.kind {
             ViolationKind::Liveness(Certainty::Potential) => {

@@ -12,7 +12,7 @@ use allways_report::check::ReplayReport;
 use allways_report::json;
 use allways_report::schedule_file::{self, FileChoice, ScheduleFile};
 use allways_run::{
-    Certainty, Choice, Counterexample, Limits, Schedule, StopReason, Violation, ViolationKind,
+    Certainty, Choice, Counterexample, InstanceId, Limits, Schedule, StopReason, Violation, ViolationKind,
 };
 
 use super::check::load;
@@ -77,9 +77,7 @@ pub fn replay_file(
         Ok(executable) => Arc::new(executable),
         Err(error) => return rejected(error.to_string()),
     };
-    let Some(schedule) = schedule_of(&executable, &file) else {
-        return misfit("a machine in it has a name that no machine can have".to_owned());
-    };
+    let schedule = schedule_of(&executable, &file);
     let mut tracer = Tracer::default();
     let mut kernel = Kernel::new(executable.clone(), Limits::default());
     if file.step_bound.is_some() {
@@ -194,17 +192,19 @@ fn hot_monitors(kernel: &Kernel) -> Vec<String> {
     hot.map(|monitor| exe.monitor_name(monitor).to_owned()).collect()
 }
 
-fn schedule_of(exe: &Executable, file: &ScheduleFile) -> Option<Schedule> {
-    file.choices
-        .iter()
-        .map(|choice| match choice {
-            FileChoice::Machine(path) => exe.instance_at(path).map(Choice::Machine),
-            FileChoice::Deliver { target, source, place } => {
-                let (target, source) = (exe.instance_at(target)?, exe.instance_at(source)?);
-                Some(Choice::Deliver { target, source, place: *place })
-            }
-            FileChoice::Crash(path) => exe.instance_at(path).map(Choice::Crash),
-            FileChoice::Data(answer) => Some(Choice::Data(*answer)),
-        })
-        .collect()
+fn schedule_of(exe: &Executable, file: &ScheduleFile) -> Schedule {
+    let mut instances = vec![InstanceId::MAIN];
+    for (creator, place) in file.machines.origins() {
+        instances.push(exe.instances.child(instances[creator as usize], place));
+    }
+    let instance = |machine: u32| instances[machine as usize];
+    let choices = file.choices.iter().map(|choice| match *choice {
+        FileChoice::Machine(machine) => Choice::Machine(instance(machine)),
+        FileChoice::Deliver { target, source, place } => {
+            Choice::Deliver { target: instance(target), source: instance(source), place }
+        }
+        FileChoice::Crash(machine) => Choice::Crash(instance(machine)),
+        FileChoice::Data(answer) => Choice::Data(answer),
+    });
+    Schedule { choices: choices.collect() }
 }

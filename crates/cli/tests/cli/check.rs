@@ -526,3 +526,25 @@ fn foreign_functions_take_bodies_in_p() {
     fs::write(dir.join("allways.toml"), "foreign = [\"bodies/limit.foreign\"]\n").unwrap();
     assert_eq!(stdout(&dir, &["check", "-s", "5"]).1, 0);
 }
+
+/// The Informal Trace Format has whole states, so that its file grows with steps times data: beyond a size it is left out.
+#[test]
+fn a_trace_of_large_states_is_not_written() {
+    let dir = folder("check_large_states");
+    let program = "event eGo: int;
+machine Main {
+    var rows: map[int, seq[int]];
+    start state S {
+        entry { var row: seq[int]; var i: int; while (i < 300) { row += (i, i); i = i + 1; } i = 0;
+            while (i < 100) { rows[i] = row; i = i + 1; } send this, eGo, 0; }
+        on eGo do (n: int) { rows[n] -= (n); assert n < 60; send this, eGo, n + 1; }
+    }
+}
+";
+    fs::write(dir.join("rows.p"), program).unwrap();
+    let (text, status) = stdout(&dir, &["check", "rows.p", "-s", "1", "-o", "out"]);
+    assert_eq!(status, 1, "{text}");
+    assert_says(&text, &["Not writing", "itf.json: it would be too large", "rows_0_0.schedule"]);
+    let files = dir.join("out/DefaultImpl/BugFinding");
+    assert!(!files.join("rows_0_0.itf.json").exists() && files.join("rows_0_0.allways.json").exists());
+}

@@ -115,3 +115,35 @@ fn the_translated_program_is_boogie_again() {
     }
     assert_says(&rejected(&dir, &["sequentialize", "storm.bpl", "--fair"]), &["--non-termination"]);
 }
+
+/// A handler that never ends, or not within its budget, is no run that ends: nothing is proved then. The first step counts as every other.
+#[test]
+fn handlers_that_do_not_finish_prove_nothing() {
+    let dir = folder("quiesce_handlers");
+    let program = "event eGo;
+machine First { start state S { entry { while (true) { } } } }
+machine Later { start state S { entry { send this, eGo; } on eGo do { var i: int; while (true) { i = 1 - i; } } } }
+machine Tosses { start state S { entry { var i: int; while (true) { if ($) { i = i + 1; } } } } }
+machine Sink { start state S { on eGo do { assert false; } } }
+machine Beside { start state S { entry { var sink: Sink; sink = new Sink(); new Later(); send sink, eGo; } } }
+machine Fails { start state S { entry { assert false; } } }
+test tcFirst [main = First]: { First };
+test tcLater [main = Later]: { Later };
+test tcTosses [main = Tosses]: { Tosses };
+test tcBeside [main = Beside]: { Beside, Sink, Later };
+test tcFails [main = Fails]: { Fails };
+";
+    fs::write(dir.join("handlers.p"), program).unwrap();
+    for (name, status, says) in [
+        ("First", 3, "a handler that does not finish (endless-handler)"),
+        ("Later", 3, "a handler that does not finish (endless-handler)"),
+        ("Tosses", 3, "choices in one step"),
+        ("Beside", 3, "a handler that does not finish (endless-handler)"),
+        ("Fails", 0, "some runs end with a violation (assertion)"),
+    ] {
+        let output = allways(&dir, &["quiesce", "handlers.p", "-tc", &format!("tc{name}")]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(status), "{name}: {text}");
+        assert_says(&text, &[says]);
+    }
+}

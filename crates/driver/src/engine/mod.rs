@@ -7,6 +7,7 @@
 
 mod almost_sync;
 mod explicit;
+mod noted;
 mod pace;
 pub mod race;
 mod symbolic;
@@ -22,6 +23,8 @@ use allways_explore::{Cancel, CheckOptions, Coverage, Fairness, InternalError, S
 use allways_machine::Executable;
 use allways_p::hir::Temperature;
 use allways_run::{Guarantee, Limits, Observer, StopReason, Verdict};
+
+pub(crate) use noted::Noted;
 
 pub use almost_sync::{AlmostSync, NAME as ALMOST_SYNC};
 pub use explicit::{Explicit, NAME as EXPLICIT};
@@ -287,6 +290,25 @@ pub fn answer(
     let engine = (entry.make)(settings);
     match engine.refuses(question) {
         Some(what) => Ok(Answer::new(entry.name, Verdict::Unknown(StopReason::Unsupported { what }))),
-        None => engine.run(question, budget, observer, cancel),
+        None => run(&*engine, question, budget, observer, cancel),
+    }
+}
+
+/// Runs an engine. A violation that it could not replay because it was stopped meanwhile is no fault of Allways: the answer is
+/// unknown.
+fn run(
+    engine: &dyn Engine,
+    question: &Question,
+    budget: Budget,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+) -> Result<Answer, InternalError> {
+    let noted = Noted::new(cancel);
+    match (engine.run(question, budget, observer, &noted), noted.first()) {
+        (Err(_), Some(reason)) => {
+            let stopped = Some(reason.clone());
+            Ok(Answer { stopped, ..Answer::new(engine.name(), Verdict::Unknown(reason)) })
+        }
+        (found, _) => found,
     }
 }

@@ -20,7 +20,7 @@ use allways_explore::{Cancel, InternalError};
 use allways_run::{Guarantee, Observer, Progress, Quiet, StopReason, Verdict};
 
 use super::pace::{Finish, Paced, WHOLE};
-use super::{Answer, Budget, Effort, Engine, Question};
+use super::{Answer, Budget, Effort, Engine, Question, run};
 
 /// Before the others start.
 const HEAD_START: Duration = Duration::from_millis(100);
@@ -56,7 +56,7 @@ pub fn race(
     }
     let mut best = None;
     for engine in accepting.iter().filter(|engine| !engine.proves()) {
-        let answer = engine.run(question, Budget { effort: Effort::Brief, ..budget }, &Quiet, cancel)?;
+        let answer = run(*engine, question, Budget { effort: Effort::Brief, ..budget }, &Quiet, cancel)?;
         if answer.is_final(question) {
             return Ok(answer);
         }
@@ -284,7 +284,7 @@ impl<'a> Race<'a> {
             start,
         };
         let watch = Watch { race: self, at };
-        runner.engine.run(self.question, runner.budget, &watch, &cancel)
+        run(runner.engine, self.question, runner.budget, &watch, &cancel)
     }
 
     /// Keeps an answer if it is the best so far, and ends the race if nothing better can come.

@@ -30,6 +30,8 @@ use crate::shrink;
 
 /// States between two looks at clock and memory.
 const INTERVAL: u64 = 256;
+/// After a step with so many outcomes it is asked at once whether to stop.
+const WIDE: usize = 1 << 10;
 /// Moves between two looks, where a state has many.
 const MANY: u64 = 1 << 16;
 /// States of the first round when an exact and an approximate search take turns.
@@ -406,6 +408,9 @@ impl<'a> Search<'a> {
     /// What a machine can do; a creation is made known to the topology.
     fn head(&mut self, slot: u32, place: u32) -> Result<Rc<Head>, InternalError> {
         let head = self.places.head(slot, place);
+        if head.outcomes.len() >= WIDE {
+            self.look_at = 0;
+        }
         if let Some((created, _)) = head.outcomes.iter().find_map(|outcome| outcome.created) {
             let local = self.places.locals.local(self.places.local(place));
             self.senders.creates(slot, created, local).map_err(fault)?;

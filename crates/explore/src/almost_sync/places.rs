@@ -12,7 +12,9 @@ use allways_machine::{Executable, Pending, Status};
 use allways_run::StopReason;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::search::local::states::{Act, Answer, Ending, LocalOutcome, LocalStateId, LocalStates, Owner};
+use crate::search::local::states::{
+    Act, Answer, Ending, LOOK_AFTER, LocalOutcome, LocalStateId, LocalStates, Owner,
+};
 
 /// In a slot: there is no such machine.
 pub(crate) const ABSENT: u32 = 0;
@@ -280,7 +282,13 @@ impl<'c> Places<'c> {
     fn moves(&mut self, head: &mut Head, mut targets: Vec<u32>, outcomes: &[LocalOutcome], tail: u32) {
         head.kind = HeadKind::Moves;
         let mut own = Vec::new();
-        for outcome in outcomes {
+        for (number, outcome) in outcomes.iter().enumerate() {
+            if number % LOOK_AFTER == LOOK_AFTER - 1
+                && let Some(reason) = self.locals.stop_reason()
+            {
+                head.kind = HeadKind::Unknown(reason);
+                return;
+            }
             targets.extend(outcome.observed.iter().map(|&(monitor, _)| monitor));
             let observed: Box<[(u32, u32)]> = (*outcome.observed).into();
             let created = outcome.created.map(|(slot, local)| (slot, self.of_local(local)));

@@ -59,6 +59,10 @@ pub(crate) struct Graph<'a> {
     pub targets: Vec<u32>,
     /// Steps of stimuli; empty if there are none.
     by_stimulus: Vec<bool>,
+    /// The answers of a first step that breaks a property.
+    pub begins_broken: Option<Vec<u32>>,
+    /// Why the first step is not known in full.
+    pub begins_unknown: Option<StopReason>,
     /// Nodes with a step that breaks a property.
     pub broken: Vec<(u32, Move)>,
     /// By exact key and set of messages without bound.
@@ -102,6 +106,8 @@ impl<'a> Graph<'a> {
             starts: vec![0],
             targets: Vec::new(),
             by_stimulus: Vec::new(),
+            begins_broken: beginning.violations.into_iter().next(),
+            begins_unknown: beginning.unknown,
             broken: Vec::new(),
             known: FxHashMap::default(),
             keys: ExactKeys::new().ok_or(no_memory(&cx))?,
@@ -164,6 +170,10 @@ impl<'a> Graph<'a> {
                 return Pause::Stopped(reason);
             }
             let first_new = self.len() as u32;
+            // One step may need much memory: a buffer with thousands of messages is copied for each that arrives.
+            if let Some(reason) = self.cx.stop_reason() {
+                return Pause::Stopped(reason);
+            }
             if let Err(reason) = self.expand_next() {
                 return Pause::Stopped(reason);
             }

@@ -20,8 +20,10 @@ mod symbolic;
 use std::sync::{Arc, Mutex};
 
 use allways_machine::network::machine_named;
-use allways_machine::{Executable, Outcome, Simplify, Tracer, UnknownName, replay};
-use allways_run::{Cancel, Limits, NetworkModel, Observer, Schedule, StopReason, Trace, ViolationKind};
+use allways_machine::{Executable, Outcome, Silent, Simplify, Tracer, UnknownName, replay};
+use allways_run::{
+    Cancel, Choice, InstanceId, Limits, NetworkModel, Observer, Schedule, StopReason, Trace, ViolationKind,
+};
 
 use crate::error::InternalError;
 use crate::search::Reductions;
@@ -154,7 +156,7 @@ pub fn quiesce(
     cancel: &dyn Cancel,
 ) -> Result<QuiesceReport, InternalError> {
     if let Some(reason) = crate::search::observed_text(exe) {
-        return Ok(unknown(reason));
+        return Ok(QuiesceReport::unknown(reason));
     }
     let (prove_options, simplify) = search_options(exe, options);
     if options.engine == Engine::Symbolic {
@@ -186,7 +188,7 @@ pub fn quiesce(
         let cx = Context { reach: reach.as_ref().filter(|_| is_reduced), ..cx };
         let mut graph = match Graph::new(cx, options.is_stimulus.clone(), direct.clone()) {
             Ok(graph) => graph,
-            Err(reason) => return Ok(unknown(reason)),
+            Err(reason) => return Ok(QuiesceReport::unknown(reason)),
         };
         if direct.is_some() && !is_plain {
             graph.omega = Some(Omega::new());
@@ -214,12 +216,13 @@ pub fn quiesce(
         depth: graph.depth(),
         violation: None,
     };
-    let broken: Vec<ViolationKind> = search.violations(&graph);
-    report.violation = broken.first().copied();
+    report.violation = search.violation(&graph);
     if let Quiescence::Quiesces { .. } = report.quiescence {
         // A step that was left out because of a limit says nothing; neither does what is not supported.
-        let unsupported = graph.successors.expander.memo.unknown.clone();
-        if let Some(reason) = sticky.first_reason().or(unsupported).or(unfinished(&broken)) {
+        let unsupported =
+            graph.begins_unknown.clone().or_else(|| graph.successors.expander.memo.unknown.clone());
+        let unfinished = unfinished(lock(&locals).unfinished.as_slice());
+        if let Some(reason) = sticky.first_reason().or(unsupported).or(unfinished) {
             report.quiescence = Quiescence::Unknown(reason);
         }
     }
@@ -257,9 +260,12 @@ fn unfinished(broken: &[ViolationKind]) -> Option<StopReason> {
     Some(StopReason::Unsupported { what: format!("a handler that does not finish ({})", kind.as_str()) })
 }
 
-fn unknown(reason: StopReason) -> QuiesceReport {
-    let quiescence = Quiescence::Unknown(reason);
-    QuiesceReport { quiescence, n_configurations: 0, n_transitions: None, depth: 0, violation: None }
+impl QuiesceReport {
+    /// Nothing was explored.
+    pub fn unknown(reason: StopReason) -> Self {
+        let quiescence = Quiescence::Unknown(reason);
+        QuiesceReport { quiescence, n_configurations: 0, n_transitions: None, depth: 0, violation: None }
+    }
 }
 
 /// How an exploration ended.
@@ -466,17 +472,20 @@ impl Search<'_> {
         Ok(Some(Divergence { schedule, loop_start, trace, turn }))
     }
 
-    /// The kinds of violations that runs end with, the first found in front.
-    fn violations(&self, graph: &Graph<'_>) -> Vec<ViolationKind> {
-        let mut kinds = Vec::new();
-        for &(node, by) in &graph.broken {
-            if let Some(kind) = kind_of(&mut lock(graph.cx.locals), graph.nodes.get(node as usize), by)
-                && !kinds.contains(&kind)
-            {
-                kinds.push(kind);
-            }
+    /// The kind of the first violation found that runs end with.
+    fn violation(&self, graph: &Graph<'_>) -> Option<ViolationKind> {
+        if let Some(answers) = &graph.begins_broken {
+            let mut choices = vec![Choice::Machine(InstanceId::MAIN)];
+            choices.extend(answers.iter().map(|&answer| Choice::Data(answer)));
+            let schedule = Schedule { choices };
+            let kernel = replay(self.exe, self.options.limits, &schedule, &mut Silent).ok()?;
+            return match kernel.outcome() {
+                Outcome::Violated(violation) => Some(violation.kind),
+                _ => None,
+            };
         }
-        kinds
+        let mut broken = graph.broken.iter();
+        broken.find_map(|&(node, by)| kind_of(&mut lock(graph.cx.locals), graph.nodes.get(node as usize), by))
     }
 }
 

@@ -6,7 +6,7 @@ use allways_machine::{Executable, Outcome, Simplify};
 use allways_run::{Cancel, Observer, StopReason};
 
 use super::certify::Runner;
-use super::{QuiesceOptions, QuiesceReport, Quiescence, Search, unfinished, unknown};
+use super::{QuiesceOptions, QuiesceReport, Quiescence, Search, unfinished};
 use crate::error::InternalError;
 use crate::search::counterexample::differs;
 use crate::search::options::ProveOptions;
@@ -22,7 +22,7 @@ pub(super) fn quiesce(
 ) -> Result<QuiesceReport, InternalError> {
     if options.is_fair {
         let what = "fair runs in symbolic exploration; explicit search decides them".to_owned();
-        return Ok(unknown(StopReason::Unsupported { what }));
+        return Ok(QuiesceReport::unknown(StopReason::Unsupported { what }));
     }
     let answer = infinite_run(exe, prove_options, simplify, &options.is_stimulus, observer, cancel)?;
     let quiescence = match answer.end {

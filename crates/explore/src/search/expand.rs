@@ -15,6 +15,9 @@ pub(crate) struct Move {
     pub own: u32,
 }
 
+/// Outcomes that are as dear as a handler which has to be run: a limit is asked about after a few of these.
+const HANDLER: usize = LOOK_AFTER / 64;
+
 /// In `Move::delivered`: the machine crashes.
 pub(crate) const CRASH: u32 = u32::MAX;
 
@@ -280,9 +283,14 @@ impl<'a> Expander<'a> {
             ActKind::Network => {
                 standing.n_machines -= 1;
                 let mut is_needed = false;
+                let mut n_left = LOOK_AFTER;
                 for own in 0..act.n {
                     let n_stuttering = &mut standing.n_stuttering;
+                    let n_misses = self.memo.n_misses;
                     is_needed |= self.arrive(vector, slot, act, own, n_stuttering, sink);
+                    if self.memo.n_misses != n_misses && self.must_stop(HANDLER, &mut n_left) {
+                        return;
+                    }
                 }
                 standing.n_enabled += u32::from(is_needed);
                 return;

@@ -231,11 +231,16 @@ fn witness(
 ) -> Result<(Explored, Option<Counterexample>, Remarks), InternalError> {
     let allowance = Allowance { depth, most: None, transitions: allowed_transitions(&explored) };
     // Where steps were put off, the shortest way may be behind many more configurations: so many, and no more.
-    let found = match (cx.reach, counterexample::shortest(cx, allowance)?) {
+    // A limit that is met on the way leaves steps out, and the way is lost.
+    let shortest = |cx: Context<'_>, allowance: Allowance| match counterexample::shortest(cx, allowance) {
+        Err(error) => cx.stop_reason().map(Found::Stopped).ok_or(error),
+        found => found,
+    };
+    let found = match (cx.reach, shortest(cx, allowance)?) {
         (Some(_), Found::Path { steps, tally, depth, is_shortest }) => {
             let most = if is_shortest { 4 * tally.n_configurations + 100_000 } else { 0 };
             let allowance = Allowance { depth, most: Some(most), ..allowance };
-            match counterexample::shortest(Context { reach: None, ..cx }, allowance)? {
+            match shortest(Context { reach: None, ..cx }, allowance)? {
                 found @ Found::Path { .. } => found,
                 Found::Stopped(_) | Found::TooMany | Found::Nothing => {
                     Found::Path { steps, tally, depth, is_shortest: false }

@@ -122,7 +122,8 @@ fn run(
     engine.starts = beginning.vectors;
     if engine.starts.is_empty() {
         let end = End::Quiesces { longest: Some(1) };
-        return Ok(Answer { end, n_configurations: 1, depth: 1, broken: Vec::new() });
+        let broken = lock(&locals).unfinished.into_iter().collect();
+        return Ok(Answer { end, n_configurations: 1, depth: 1, broken });
     }
     let mut steps = MemoSteps::new(cx);
     steps.stops_at_violation = false;
@@ -147,6 +148,8 @@ fn run(
             }
         }
     }
+    // Also by a delivery, and in the first step.
+    answer.broken.extend(lock(&locals).unfinished);
     if reach.steps.has_violation && answer.broken.is_empty() {
         answer.broken.push(ViolationKind::Assertion);
     }

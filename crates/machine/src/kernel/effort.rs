@@ -63,6 +63,8 @@ pub(super) struct Effort {
     copy: Option<Box<Copy>>,
     /// Turns left to compare.
     n_watched: u64,
+    /// What was copied in all when it was last asked whether to stop, while turns are compared.
+    copied: u64,
     /// Once it repeats: the outermost and first place of the lap so far, as depth and op. So the place that is shown does
     /// not depend on when the repetition was noticed.
     lap: Option<(usize, u32)>,
@@ -94,6 +96,7 @@ impl Effort {
             next_copy: spent.instructions + FIRST_SLICE,
             copy: None,
             n_watched: 0,
+            copied: 0,
             lap: None,
         }
     }
@@ -141,9 +144,12 @@ impl Effort {
                 return Go::On;
             }
             self.n_watched -= 1;
-            if self.n_watched > 0 && !self.n_watched.is_multiple_of(LONGEST_SLICE) {
+            // Turns that copy large values cost more than themselves.
+            let copied = kernel.store.copied_in_all() - self.copied;
+            if self.n_watched > 0 && !self.n_watched.is_multiple_of(LONGEST_SLICE) && copied < LONGEST_SLICE {
                 return Go::On;
             }
+            self.copied += copied;
         }
         if let Some(reason) = kernel.stop.reason() {
             return Go::Stop(reason);
@@ -159,6 +165,7 @@ impl Effort {
             let mut copy = Box::new(Copy::of(kernel.local_of(actor)));
             kernel.store.freeze_all(&mut copy.registers);
             self.copy = Some(copy);
+            self.copied = kernel.store.copied_in_all();
             self.n_watched = (instructions / WATCHED_SHARE).max(FIRST_WATCH);
             0
         } else {

@@ -71,6 +71,8 @@ pub struct Store {
     copied: u32,
     /// Which chosen numbers are equivalent, if any are taken to be.
     pub(crate) data: Option<Arc<DataPlan>>,
+    /// Those before.
+    copied_before: u64,
 }
 
 impl Default for Store {
@@ -90,6 +92,7 @@ impl Default for Store {
             collect_at: 0,
             copied: 0,
             data: None,
+            copied_before: 0,
         }
     }
 }
@@ -200,7 +203,15 @@ impl Store {
     /// Words of large values that were copied since the last call: what instructions cost beside themselves.
     #[inline]
     pub(crate) fn take_copied(&mut self) -> u32 {
-        std::mem::take(&mut self.copied)
+        let copied = std::mem::take(&mut self.copied);
+        self.copied_before += u64::from(copied);
+        copied
+    }
+
+    /// The sum of what [`take_copied`](Self::take_copied) has given.
+    #[inline]
+    pub(crate) fn copied_in_all(&self) -> u64 {
+        self.copied_before
     }
 
     /// Whether a value became too deep since the last call.

@@ -31,10 +31,11 @@ struct Path {
 
 /// One configuration of the present way, with the steps not yet taken.
 struct Level {
-    vector: Vec<LocalStateId>,
     successors: std::vec::IntoIter<(Move, Vec<LocalStateId>)>,
     /// The step that led here.
     by: Move,
+    /// Words of the vectors, at first.
+    n_words: usize,
 }
 
 /// Depth first, to the bound on depth if there is one.
@@ -71,6 +72,9 @@ enum Look {
     Known,
 }
 
+/// Words of successors after which limits are checked, however few configurations there were.
+const UNCHECKED_WORDS: usize = 1 << 18;
+
 struct Search<'a> {
     cx: Context<'a>,
     successors: Successors<'a>,
@@ -81,6 +85,9 @@ struct Search<'a> {
     deepest: u64,
     peak_bytes: u64,
     n_rounds: u64,
+    /// Words of the successors on the stack, and of those that came to it since limits were last checked.
+    held_words: usize,
+    unchecked_words: usize,
     clock: Clock,
 }
 
@@ -95,6 +102,8 @@ impl<'a> Search<'a> {
             deepest: 0,
             peak_bytes: 0,
             n_rounds: 0,
+            held_words: 0,
+            unchecked_words: 0,
             clock: Clock::default(),
         }
     }
@@ -227,12 +236,16 @@ impl<'a> Search<'a> {
                         self.tally.n_renamed += u64::from(is_renamed);
                         successors.push((by, successor.to_vec()));
                     }
-                    levels.push(Level { vector, successors: successors.into_iter(), by });
+                    let n_words = successors.iter().map(|(_, successor)| successor.len() + 8).sum();
+                    self.held_words += n_words;
+                    self.unchecked_words += n_words;
+                    levels.push(Level { successors: successors.into_iter(), by, n_words });
                 }
             }
             let Some(level) = levels.last_mut() else { return Ok(None) };
             match level.successors.next() {
                 None => {
+                    self.held_words -= level.n_words;
                     levels.pop();
                 }
                 Some((by, vector)) => {
@@ -248,12 +261,13 @@ impl<'a> Search<'a> {
 
     fn check_limits(&mut self, levels: &[Level]) -> Result<(), StopReason> {
         self.n_rounds += 1;
-        if !self.n_rounds.is_multiple_of(256) {
+        // With very many machines or messages one configuration has very many, large successors.
+        if !self.n_rounds.is_multiple_of(256) && self.unchecked_words < UNCHECKED_WORDS {
             return Ok(());
         }
-        let way: usize = levels.last().map_or(0, |level| level.vector.len() * 16 * levels.len());
+        self.unchecked_words = 0;
         let bytes = self.store_bytes()
-            + way as u64
+            + self.held_words as u64 * 4
             + crate::search::lock(self.cx.locals).n_bytes() as u64
             + self.successors.expander.memo.n_bytes() as u64;
         self.peak_bytes = self.peak_bytes.max(bytes);

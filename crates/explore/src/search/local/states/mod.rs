@@ -152,6 +152,8 @@ pub(crate) struct LocalStates<'c> {
     pub(crate) bounds: SearchBounds,
     /// Of what is in bounded variables.
     sizes: Sizes,
+    /// The kind of the first fault by which a handler does not finish: it never ends, or not within a limit.
+    pub(crate) unfinished: Option<ViolationKind>,
     /// Of answers to choices of numbers.
     pub(crate) max_choices: Option<u32>,
     /// Which of these answers represent all others.
@@ -236,6 +238,7 @@ impl<'c> LocalStates<'c> {
             sizes: Sizes::default(),
             max_choices: None,
             data: None,
+            unfinished: None,
             bounded: FxHashSet::default(),
             widest: None,
             cut_at_beginning: None,
@@ -765,8 +768,22 @@ impl<'c> LocalStates<'c> {
     fn ending(&mut self, owner: Owner) -> Ending {
         match self.kernel.outcome() {
             Outcome::Running | Outcome::Quiescent => self.stands(owner),
-            Outcome::Violated(found) => Ending::Fault(found.kind, found.span),
+            Outcome::Violated(found) => {
+                let (kind, span) = (found.kind, found.span);
+                self.note_fault(kind);
+                Ending::Fault(kind, span)
+            }
             Outcome::Unknown(reason) => Ending::Unknown(reason.clone()),
+        }
+    }
+
+    /// Keeps in mind that a handler does not finish.
+    fn note_fault(&mut self, kind: ViolationKind) {
+        if matches!(
+            kind,
+            ViolationKind::EndlessHandler | ViolationKind::RecursionLimit | ViolationKind::ValueSize
+        ) {
+            self.unfinished.get_or_insert(kind);
         }
     }
 }

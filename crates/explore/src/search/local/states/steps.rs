@@ -151,7 +151,11 @@ impl LocalStates<'_> {
             Status::Idle if !self.exe.states[local.control as usize].has_null => {
                 return Act::Rest { blocked: false };
             }
-            Status::Pending(Pending::Fault(_)) => return Act::Fault,
+            Status::Pending(Pending::Fault(ref fault)) => {
+                let kind = fault.kind;
+                self.note_fault(kind);
+                return Act::Fault;
+            }
             Status::Pending(Pending::Foreign { fun }) => {
                 let name = self.exe.function_name(fun).to_owned();
                 return Act::Unknown(StopReason::ForeignFunction { name });
@@ -486,7 +490,9 @@ impl LocalStates<'_> {
         self.kernel.start_monitors_alone(&mut self.recorder);
         match self.kernel.outcome() {
             Outcome::Running | Outcome::Quiescent => {}
-            Outcome::Violated(_) => {
+            Outcome::Violated(found) => {
+                let kind = found.kind;
+                self.note_fault(kind);
                 beginning.violations.push(Vec::new());
                 return beginning;
             }
