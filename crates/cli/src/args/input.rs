@@ -61,7 +61,7 @@ fn project_of_library(path: &Path) -> PathBuf {
 /// Which test cases.
 #[derive(clap::Args)]
 pub struct TestArgs {
-    /// The test case of this name, or else all whose names begin with it [-tc] [repeatable]
+    /// The test case of this name, or else all whose names begin with it [-tc] (repeatable)
     #[arg(long, value_name = "NAME", help_heading = heading::TESTS)]
     pub testcase: Vec<String>,
 }
@@ -72,13 +72,13 @@ pub struct NetworkArgs {
     /// Which order messages keep on their way [default: inbox]
     #[arg(long, value_enum, value_name = "MODEL", hide_short_help = true, help_heading = heading::NETWORK)]
     pub network: Option<NetworkArg>,
-    /// Messages of this event can be lost [repeatable]
+    /// Messages of this event can be lost (repeatable)
     #[arg(long, value_name = "EVENT", hide_short_help = true, help_heading = heading::NETWORK)]
     pub lossy: Vec<String>,
-    /// Messages of this event can arrive twice [repeatable]
+    /// Messages of this event can arrive twice (repeatable)
     #[arg(long, value_name = "EVENT", hide_short_help = true, help_heading = heading::NETWORK)]
     pub duplicating: Vec<String>,
-    /// Machines of this kind can crash at any time [repeatable]
+    /// Machines of this kind can crash at any time (repeatable)
     #[arg(long, value_name = "MACHINE", hide_short_help = true, help_heading = heading::NETWORK)]
     pub crash: Vec<String>,
 }

@@ -181,7 +181,7 @@ pub struct QuiesceArgs {
     #[arg(long, help_heading = heading::SEARCH)]
     pub fair: bool,
 
-    /// Machines of this kind are the environment: loops that need their steps do not count [repeatable]
+    /// Machines of this kind are the environment: loops that need their steps do not count (repeatable)
     #[arg(long, value_name = "MACHINE", help_heading = heading::SEARCH)]
     pub stimulus: Vec<String>,
 
@@ -256,7 +256,7 @@ pub struct GraphArgs {
     #[arg(long, conflicts_with = "topology")]
     pub states: bool,
 
-    /// With --states: only this machine or monitor [repeatable]
+    /// With --states: only this machine or monitor (repeatable)
     #[arg(long, value_name = "NAME", requires = "states")]
     pub machine: Vec<String>,
 

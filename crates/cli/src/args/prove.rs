@@ -51,7 +51,7 @@ pub struct ProveArgs {
     #[arg(long, value_name = "LIST", help = reductions_help(), value_delimiter = ',', value_parser = reduction, hide_short_help = true, help_heading = heading::SEARCH)]
     pub reductions: Vec<String>,
 
-    /// A reduction to turn off, with those that build on it [repeatable]
+    /// A reduction to turn off, with those that build on it (repeatable)
     #[arg(long, value_name = "NAME", value_parser = reduction, hide_short_help = true, help_heading = heading::SEARCH)]
     pub no_reduction: Vec<String>,
 
@@ -68,7 +68,7 @@ pub struct ProveArgs {
     pub max_occurrences: Option<u32>,
 
     /// Leave out what follows once a number in this variable is above N, or a collection in it has more elements; with
-    /// `sizeof(VARIABLE)=N`, only the latter [repeatable]
+    /// `sizeof(VARIABLE)=N`, only the latter (repeatable)
     #[arg(long, value_name = "[MACHINE.]VARIABLE=N", value_parser = variable_bound, hide_short_help = true, help_heading = heading::BOUNDS)]
     pub max_value: Vec<(String, u64)>,
 
