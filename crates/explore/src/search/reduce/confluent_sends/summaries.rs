@@ -12,7 +12,7 @@ use crate::search::local::states::{LocalStateId, LocalStates, Owner};
 pub(crate) struct LocalSummaries {
     entries: Vec<LocalSummary>,
     drops: Drops,
-    /// By event, see [`Brief::events`].
+    /// By event, see [`LocalSummary::events`].
     bits: Vec<u8>,
     /// By control state, those of what is dropped there for good.
     by_control: Vec<u8>,
