@@ -1,8 +1,5 @@
 //! The command line: arguments in, text and exit status out. Everything that thinks is in other crates.
 
-// Doc comments of arguments are help texts: `[repeatable]` is no link.
-#![allow(rustdoc::broken_intra_doc_links)]
-
 mod annotations;
 mod args;
 mod commands;
