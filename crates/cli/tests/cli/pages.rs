@@ -9,10 +9,11 @@ use allways_testkit::boogie::solver::need_solver;
 
 use crate::common::{allways, assert_says, folder, rejected};
 
-/// Runs the command of a case of `corpus/cli` in a copy of its folder, with pages.
+/// A copy of the folder of a case of `corpus/cli`. Tests run at the same time, and several use the same case, so each has its own.
+#[track_caller]
 fn copy_of(case: &str) -> PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/cli").join(case);
-    let to = folder(&format!("pages/{case}"));
+    let to = folder(&format!("pages/{}/{case}", std::panic::Location::caller().line()));
     for entry in std::fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
@@ -20,7 +21,8 @@ fn copy_of(case: &str) -> PathBuf {
     to
 }
 
-/// The page of the counterexample that a case finds.
+/// The page of the counterexample that a case finds, by the command of the case.
+#[track_caller]
 fn page_of(case: &str) -> PathBuf {
     let folder = copy_of(case);
     let command = std::fs::read_to_string(folder.join("cmd")).unwrap();
