@@ -1,4 +1,4 @@
-//! The explorer: a session in a real browser from the first step to a violation, and who is refused.
+//! The explorer: a session in a real browser from the first step to a violation, and which requests are refused.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
