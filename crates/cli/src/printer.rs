@@ -122,6 +122,11 @@ pub fn look(is_full: bool) -> Look {
     Look { width, is_full, is_styled: true }
 }
 
+/// Columns for pages of help: those of the terminal as far as lines stay readable, or 80 where there is none.
+pub fn help_width() -> usize {
+    look(false).width.clamp(60, 100)
+}
+
 /// Whether a person watches standard error and wants to see progress there.
 pub fn shows_progress() -> bool {
     err_is_terminal() && !settings().is_quiet

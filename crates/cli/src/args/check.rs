@@ -101,6 +101,10 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub network: NetworkArgs,
 
+    /// Show the options for Boogie files
+    #[arg(long, action = clap::ArgAction::HelpLong, hide_short_help = true)]
+    pub help_boogie: Option<bool>,
+
     #[command(flatten)]
     pub boogie: BoogieArgs,
 

@@ -6,13 +6,15 @@
 mod boogie;
 mod check;
 mod compat;
+mod help;
 mod input;
 mod prove;
 mod view;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use boogie::{AssertionsArg, BoogieArgs, PreemptionArg, SchedulerArg, SequentializeArgs};
 pub use check::{CheckArgs, DEFAULT_SCHEDULES, FairnessArg};
@@ -43,7 +45,7 @@ const EXIT_STATUS: &str = "Exit status: 0 holds or accepted, 1 violated, 2 input
                            3 inconclusive, 101 internal error, 130 interrupted";
 
 const START: &str = "Start here:
-  allways demo         finds a bug in a shipped model and proves the repaired one
+  allways demo         finds a bug, shows it and proves the repaired model
   allways new NAME     makes a small project with a bug to find
   allways check        tests the program in the current folder
   allways prove        proves it
@@ -221,6 +223,10 @@ pub struct QuiesceArgs {
 
     #[command(flatten)]
     pub format: FormatArgs,
+
+    /// Show the options for Boogie files
+    #[arg(long, action = clap::ArgAction::HelpLong, hide_short_help = true)]
+    pub help_boogie: Option<bool>,
 
     /// At most this many rounds in which tasks run [default: 1, 2, 3 in turn]
     #[arg(long, value_name = "K", hide_short_help = true, help_heading = heading::BOOGIE, value_parser = clap::value_parser!(u32).range(1..))]
@@ -403,11 +409,15 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// Shows help or what is wrong with the arguments.
-pub fn show_usage(error: &clap::Error) -> ExitStatus {
+pub fn show_usage(error: &clap::Error, words: &[OsString]) -> ExitStatus {
     use clap::error::ErrorKind;
     let text = error.render().ansi().to_string();
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+        ErrorKind::DisplayHelp => {
+            printer::out(&help_page(words, printer::help_width()));
+            ExitStatus::Success
+        }
+        ErrorKind::DisplayVersion => {
             printer::out(&text);
             ExitStatus::Success
         }
@@ -418,10 +428,25 @@ pub fn show_usage(error: &clap::Error) -> ExitStatus {
     }
 }
 
+/// The page that these arguments ask for.
+fn help_page(words: &[OsString], width: usize) -> String {
+    let mut table = Args::command();
+    table.build();
+    let words: Vec<&str> = words.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    let command =
+        words.iter().find_map(|word| table.find_subcommand(word).filter(|found| found.get_name() != "help"));
+    let extent = if words.contains(&"--help-boogie") {
+        help::Extent::Boogie
+    } else if words.contains(&"--help") || words.first() == Some(&"help") {
+        help::Extent::Long
+    } else {
+        help::Extent::Short
+    };
+    help::page(command.unwrap_or(&table), extent, width)
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -435,8 +460,37 @@ mod tests {
         let mut table = Args::command();
         table.build();
         for command in table.get_subcommands_mut() {
-            let lines = command.render_help().to_string().lines().count();
+            let lines = help::page(command, help::Extent::Short, 80).lines().count();
             assert!(lines <= 45, "`allways {} -h` has {lines} lines", command.get_name());
+        }
+    }
+
+    /// Every option is on exactly one of the two long pages, and no line is wider than it may be.
+    #[test]
+    fn long_help_shows_every_option_within_the_width() {
+        let mut table = Args::command();
+        table.build();
+        for command in table.get_subcommands() {
+            let plain = |extent| anstream::adapter::strip_str(&help::page(command, extent, 80)).to_string();
+            let (long, boogie) = (plain(help::Extent::Long), plain(help::Extent::Boogie));
+            for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+                let Some(name) = arg.get_long() else { continue };
+                let has = |page: &str| page.split([' ', ',', '\n']).any(|word| word == format!("--{name}"));
+                let is_apart = boogie.contains("Boogie files:") && !long.contains("Boogie files:");
+                let is_boogie = arg.get_help_heading() == Some(heading::BOOGIE);
+                assert_eq!(
+                    (has(&long), has(&boogie)),
+                    (!(is_apart && is_boogie), is_boogie),
+                    "{name} of {}",
+                    command.get_name()
+                );
+            }
+            let widest = long.lines().chain(boogie.lines()).map(|line| line.chars().count()).max();
+            assert!(
+                widest <= Some(80),
+                "a line of `allways {} --help` has {widest:?} columns",
+                command.get_name()
+            );
         }
     }
 }

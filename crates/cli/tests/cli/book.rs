@@ -320,11 +320,12 @@ fn the_reference_is_what_help_says() {
     );
     let _ = write!(text, "## allways\n\n```text\n{}\n```\n", overview.trim_end());
     for command in commands {
-        let _ = write!(
-            text,
-            "\n## allways {command}\n\n```text\n{}\n```\n",
-            help(&[command, "--help"]).trim_end()
-        );
+        let page = help(&[command, "--help"]);
+        let _ = write!(text, "\n## allways {command}\n\n```text\n{}\n```\n", page.trim_end());
+        if page.contains("--help-boogie") {
+            let page = help(&[command, "--help-boogie"]);
+            let _ = write!(text, "\n### For Boogie files\n\n```text\n{}\n```\n", page.trim_end());
+        }
     }
     let list = help(&["explain"]);
     let _ = write!(
