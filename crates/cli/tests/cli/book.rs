@@ -284,6 +284,43 @@ fn every_link_resolves() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A link that leaves the folder of the book works in the repository and not in the pages that mdBook makes.
+#[test]
+fn links_of_the_book_stay_within_it_and_included_files_exist() {
+    let root = book().canonicalize().unwrap();
+    let mut pages = Vec::new();
+    markdown_below(&book(), &mut pages);
+    let mut wrong = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let folder = page.parent().unwrap();
+        for link in links(&text).iter().filter(|link| !link.starts_with("http")) {
+            let target = folder.join(link.split('#').next().unwrap());
+            if !target.canonicalize().is_ok_and(|target| target.starts_with(&root)) {
+                wrong.push(format!("{}: {link}", name_of(&page)));
+            }
+        }
+        for (_, rest) in text.match_indices("{{#include ").map(|(at, found)| text[at..].split_at(found.len()))
+        {
+            let file = rest.split("}}").next().unwrap();
+            let Ok(included) = fs::read_to_string(folder.join(file)) else {
+                wrong.push(format!("{}: {file}", name_of(&page)));
+                continue;
+            };
+            // Links of the included text are read as those of this page.
+            for link in links(&included).iter().filter(|link| !link.starts_with("http")) {
+                let target = folder.join(link.split('#').next().unwrap());
+                if !link.starts_with('#')
+                    && !target.canonicalize().is_ok_and(|target| target.starts_with(&root))
+                {
+                    wrong.push(format!("{}, included {file}: {link}", name_of(&page)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn the_summary_lists_every_page_once() {
     let clean = |path: &Path| -> PathBuf {
