@@ -71,9 +71,13 @@ fn short_help_is_short_and_long_help_is_grouped() {
     let short = stdout(&folder, &["check", "-h"], 0);
     let long = stdout(&folder, &["check", "--help"], 0);
     assert!(!short.contains("\nBoogie files:") && !short.contains("--sch-pct"), "{short}");
-    for heading in ["Test cases:", "Limits:", "Search:", "Network and faults:", "Output:", "Boogie files:"] {
+    for heading in ["Test cases:", "Limits:", "Search:", "Network and faults:", "Output:", "--help-boogie"] {
         assert!(long.contains(heading), "{heading} is missing in:\n{long}");
     }
+    assert!(!long.contains("--preemption"), "{long}");
+    let boogie = stdout(&folder, &["check", "--help-boogie"], 0);
+    assert_says(&boogie, &["Boogie files:", "--preemption", "--delays"]);
+    assert!(!boogie.contains("--sch-pct"), "{boogie}");
 }
 
 #[test]

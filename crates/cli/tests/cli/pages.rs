@@ -261,7 +261,13 @@ fn long_runs_stay_small_on_the_screen() {
     assert_eq!((selected(&mut page), page.text(".row .number").as_str()), (1, "1"));
     // A click into the overview leads there.
     page.click("#minimap");
-    let top = page.evaluate("Number(document.querySelector('.row .number').textContent)").as_u64().unwrap();
+    let top = page
+        .evaluate(
+            "new Promise((done) => { const look = () => { const top = Number(document.querySelector('.row .number').textContent); \
+             top > 1 ? done(top) : requestAnimationFrame(look); }; look(); })",
+        )
+        .as_u64()
+        .unwrap();
     assert!((4_000..6_000).contains(&top), "{top}");
     page.press("G");
     page.press("/");
