@@ -480,7 +480,7 @@ mod tests {
                 let is_boogie = arg.get_help_heading() == Some(heading::BOOGIE);
                 assert_eq!(
                     (has(&long), has(&boogie)),
-                    (!(is_apart && is_boogie), is_boogie),
+                    (!is_apart || !is_boogie, is_boogie),
                     "{name} of {}",
                     command.get_name()
                 );
