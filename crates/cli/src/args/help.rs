@@ -126,7 +126,8 @@ fn sections(command: &Command) -> Vec<(String, Vec<&Arg>)> {
 }
 
 fn is_shown(arg: &Arg, extent: Extent) -> bool {
-    !arg.is_hide_set() && !(extent == Extent::Short && arg.is_hide_short_help_set())
+    let is_left_out = extent == Extent::Short && arg.is_hide_short_help_set();
+    !arg.is_hide_set() && !is_left_out
 }
 
 fn spec(arg: &Arg) -> String {
