@@ -167,3 +167,12 @@ impl<'a, I: Idx, T> IntoIterator for &'a IndexVec<I, T> {
         self.raw.iter()
     }
 }
+
+impl<I: Idx, T> IntoIterator for IndexVec<I, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.raw.into_iter()
+    }
+}

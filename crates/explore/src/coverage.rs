@@ -4,8 +4,8 @@
 //! newly set, so that in the long run covering costs a look at a byte that is already set. The lists are merged in
 //! the order of schedules.
 
-use allways_base::Span;
-use allways_machine::ir::Action;
+use allways_base::{Idx, IndexVec, Span};
+use allways_machine::ir::{Action, ControlId, EventId, FunId};
 use allways_machine::{Executable, Note};
 
 /// Where the numbers of each kind of thing begin.
@@ -21,28 +21,28 @@ impl Layout {
     }
 
     #[inline]
-    pub fn entered(&self, state: u32) -> usize {
-        state as usize
+    pub fn entered(&self, state: ControlId) -> usize {
+        state.index()
     }
 
     #[inline]
-    pub fn left(&self, state: u32) -> usize {
-        self.n_states + state as usize
+    pub fn left(&self, state: ControlId) -> usize {
+        self.n_states + state.index()
     }
 
     #[inline]
-    pub fn sent(&self, event: u32) -> usize {
-        2 * self.n_states + event as usize
+    pub fn sent(&self, event: EventId) -> usize {
+        2 * self.n_states + event.index()
     }
 
     #[inline]
-    pub fn handled(&self, state: u32, event: u32) -> usize {
-        2 * self.n_states + self.n_events + state as usize * self.n_events + event as usize
+    pub fn handled(&self, state: ControlId, event: EventId) -> usize {
+        2 * self.n_states + self.n_events + state.index() * self.n_events + event.index()
     }
 
     /// Taken by a `receive`, not by the control state.
     #[inline]
-    pub fn received(&self, state: u32, event: u32) -> usize {
+    pub fn received(&self, state: ControlId, event: EventId) -> usize {
         self.handled(state, event) + self.n_states * self.n_events
     }
 
@@ -151,13 +151,13 @@ pub struct Summary {
 pub enum Trigger {
     Entry,
     Exit,
-    Event(u32),
+    Event(EventId),
 }
 
 /// A handler that no schedule ran. Numbers are those of the executable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnusedHandler {
-    pub state: u32,
+    pub state: ControlId,
     pub trigger: Trigger,
     /// The lines of it; of a transition without function, those of its control state.
     pub span: Span,
@@ -182,43 +182,43 @@ impl Coverage {
         self.n_covered
     }
 
-    pub fn is_entered(&self, state: u32) -> bool {
+    pub fn is_entered(&self, state: ControlId) -> bool {
         self.seen[self.layout.entered(state)]
     }
 
-    pub fn is_left(&self, state: u32) -> bool {
+    pub fn is_left(&self, state: ControlId) -> bool {
         self.seen[self.layout.left(state)]
     }
 
     /// Sent to a machine, or announced.
-    pub fn is_sent(&self, event: u32) -> bool {
+    pub fn is_sent(&self, event: EventId) -> bool {
         self.seen[self.layout.sent(event)]
     }
 
     /// Handled by the control state, also after a raise.
-    pub fn is_handled(&self, state: u32, event: u32) -> bool {
+    pub fn is_handled(&self, state: ControlId, event: EventId) -> bool {
         self.seen[self.layout.handled(state, event)]
     }
 
     /// Taken by a `receive` in the control state.
-    pub fn is_received(&self, state: u32, event: u32) -> bool {
+    pub fn is_received(&self, state: ControlId, event: EventId) -> bool {
         self.seen[self.layout.received(state, event)]
     }
 
     pub fn summary(&self, exe: &Executable) -> Summary {
         let mut summary = Summary::default();
-        let mut is_handled = vec![false; exe.n_events()];
+        let mut is_handled: IndexVec<EventId, bool> = vec![false; exe.n_events()].into();
         for state in states_of_test(exe) {
             summary.states.count(self.is_entered(state));
-            for (event, action) in exe.states[state as usize].actions.iter().enumerate() {
+            for (event, action) in exe.states[state].actions.iter_ids() {
                 if let Action::Do(_) | Action::Goto(..) = action {
                     is_handled[event] = true;
-                    summary.transitions.count(self.is_handled(state, event as u32));
+                    summary.transitions.count(self.is_handled(state, event));
                 }
             }
         }
-        for (event, _) in is_handled.iter().enumerate().filter(|(_, handled)| **handled) {
-            summary.events.count(self.is_sent(event as u32));
+        for (event, _) in is_handled.iter_ids().filter(|(_, handled)| **handled) {
+            summary.events.count(self.is_sent(event));
         }
         summary
     }
@@ -227,9 +227,9 @@ impl Coverage {
     pub fn unused_handlers(&self, exe: &Executable) -> Vec<UnusedHandler> {
         let mut unused = Vec::new();
         for state in states_of_test(exe) {
-            let def = &exe.states[state as usize];
-            let mut push = |trigger, fun: Option<u32>| {
-                let span = fun.map_or(def.span, |fun| exe.funs[fun as usize].span);
+            let def = &exe.states[state];
+            let mut push = |trigger, fun: Option<FunId>| {
+                let span = fun.map_or(def.span, |fun| exe.funs[fun].span);
                 unused.push(UnusedHandler { state, trigger, span });
             };
             if def.entry.is_some() && !self.is_entered(state) {
@@ -238,8 +238,7 @@ impl Coverage {
             if def.exit.is_some() && !self.is_left(state) {
                 push(Trigger::Exit, def.exit);
             }
-            for (event, action) in exe.states[state as usize].actions.iter().enumerate() {
-                let event = event as u32;
+            for (event, action) in exe.states[state].actions.iter_ids() {
                 match *action {
                     Action::Do(fun) if !self.is_handled(state, event) => {
                         push(Trigger::Event(event), Some(fun));
@@ -256,17 +255,13 @@ impl Coverage {
 }
 
 /// Control states of the machines that the test binds and of the monitors that it attaches.
-fn states_of_test(exe: &Executable) -> impl Iterator<Item = u32> {
+fn states_of_test(exe: &Executable) -> impl Iterator<Item = ControlId> {
     let mut is_used = vec![false; exe.machines.len()];
     for machine in exe.interfaces.iter().filter_map(|interface| interface.machine) {
-        is_used[machine as usize] = true;
+        is_used[machine.index()] = true;
     }
     for monitor in &exe.monitors {
-        is_used[monitor.machine as usize] = true;
+        is_used[monitor.machine.index()] = true;
     }
-    exe.states
-        .iter()
-        .enumerate()
-        .filter(move |(_, state)| is_used[state.machine as usize])
-        .map(|(state, _)| state as u32)
+    exe.states.iter_ids().filter(move |(_, state)| is_used[state.machine.index()]).map(|(state, _)| state)
 }

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use allways_base::Interner;
+use allways_machine::ir::{EventId, InterfaceId};
 use allways_machine::record::reveal;
 use allways_machine::value::{Form, InstanceNames, Notation, Shapes, write_value_as};
 use allways_machine::{
@@ -115,7 +116,7 @@ pub fn neighbourhood(
 }
 
 /// Machines in order of creation.
-struct Created(Vec<(InstanceId, u32)>);
+struct Created(Vec<(InstanceId, InterfaceId)>);
 
 impl Recorder for Created {
     fn record(&mut self, scene: &Scene<'_>, note: Note) {
@@ -240,7 +241,7 @@ impl Builder<'_> {
                 format!(
                     "{who} creates {}{}",
                     self.exe.interface_name(interface),
-                    self.payload(kernel, &self.exe.interfaces[interface as usize].payload, payload)
+                    self.payload(kernel, &self.exe.interfaces[interface].payload, payload)
                 )
             }
             Some(Pending::Fault(_)) => format!("{who} fails"),
@@ -325,7 +326,7 @@ impl Builder<'_> {
             Status::Blocked { .. } => format!("{who}: {} (in receive)", self.exe.state_name(local.control)),
             Status::Idle | Status::Pending(_) => format!("{who}: {}", self.exe.state_name(local.control)),
         };
-        let def = &self.exe.machines[local.machine as usize];
+        let def = &self.exe.machines[local.machine];
         let fields: Vec<String> = def
             .fields
             .iter()
@@ -350,7 +351,7 @@ impl Builder<'_> {
     }
 
     fn message(&self, kernel: &Kernel, message: Message) -> String {
-        let notation = &self.exe.payloads[message.event as usize];
+        let notation = &self.exe.payloads[message.event];
         format!("{}{}", self.exe.event_name(message.event), self.payload(kernel, notation, message.payload))
     }
 
@@ -381,11 +382,11 @@ fn trouble(reason: &StopReason) -> String {
 struct Names<'a> {
     exe: &'a Executable,
     numbers: FxHashMap<InstanceId, u32>,
-    interfaces: FxHashMap<InstanceId, u32>,
+    interfaces: FxHashMap<InstanceId, InterfaceId>,
 }
 
 impl Names<'_> {
-    fn add(&mut self, instance: InstanceId, interface: u32) {
+    fn add(&mut self, instance: InstanceId, interface: InterfaceId) {
         let next = self.numbers.len() as u32 + 1;
         self.numbers.entry(instance).or_insert(next);
         self.interfaces.entry(instance).or_insert(interface);
@@ -409,7 +410,7 @@ impl InstanceNames for Names<'_> {
         out.push_str(&format!("{name}({})", self.number(instance)));
     }
 
-    fn event_name(&self, event: u32) -> &str {
+    fn event_name(&self, event: EventId) -> &str {
         self.exe.event_name(event)
     }
 

@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use allways_p::hir::BinaryOp;
 
 use crate::Executable;
-use crate::ir::{FunDef, Op, Operand, OperandView};
+use crate::ir::{FunDef, FunId, InterfaceId, MachineId, Op, Operand, OperandView};
 use crate::liveness::{Access, accesses};
 use crate::topology::{Target, Topology};
 use crate::value::Value;
@@ -24,7 +24,7 @@ use crate::value::Value;
 /// A loop that sends to every element of a field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Broadcast {
-    fun: u32,
+    fun: FunId,
     pub field: u32,
     /// The op that sees the order of the field.
     pub reads: u32,
@@ -44,17 +44,17 @@ impl Broadcast {
 /// Loops of a known shape.
 pub(crate) fn find(exe: &Executable) -> Vec<Broadcast> {
     let mut found = Vec::new();
-    for (number, fun) in exe.funs.iter().enumerate() {
+    for (number, fun) in exe.funs.iter_ids() {
         for head in fun.entry + 1..fun.end {
-            found.extend(counted(exe, number as u32, fun, head));
-            found.extend(foreach(exe, number as u32, fun, head));
+            found.extend(counted(exe, number, fun, head));
+            found.extend(foreach(exe, number, fun, head));
         }
     }
     found
 }
 
 /// `i = 0; while (i < sizeof(c)) { send c[i], ...; i = i + 1; }`, by the first op after the assignment.
-fn counted(exe: &Executable, number: u32, fun: &FunDef, head: u32) -> Option<Broadcast> {
+fn counted(exe: &Executable, number: FunId, fun: &FunDef, head: u32) -> Option<Broadcast> {
     let op = |pc: u32| (pc < fun.end).then(|| exe.code[pc as usize]);
     let Op::Sizeof { dst: size, src } = op(head)? else { return None };
     let OperandView::Field(field) = src.view() else { return None };
@@ -94,7 +94,7 @@ fn counted(exe: &Executable, number: u32, fun: &FunDef, head: u32) -> Option<Bro
 }
 
 /// `foreach (x in c) send x, ...`, by its first op after the copy.
-fn foreach(exe: &Executable, number: u32, fun: &FunDef, zero: u32) -> Option<Broadcast> {
+fn foreach(exe: &Executable, number: FunId, fun: &FunDef, zero: u32) -> Option<Broadcast> {
     let op = |pc: u32| (pc < fun.end).then(|| exe.code[pc as usize]);
     let Op::Move { dst: copy, src } = op(zero - 1)? else { return None };
     let OperandView::Field(field) = src.view() else { return None };
@@ -143,7 +143,7 @@ fn writes(exe: &Executable, pc: u32, operand: Operand) -> bool {
 /// that it leaves behind is looked at after the loop.
 fn sends_alike(
     exe: &Executable,
-    fun: u32,
+    fun: FunId,
     (body, reads): (&[u32], u32),
     element: Operand,
     counter: Operand,
@@ -228,16 +228,16 @@ fn jumps<'a>(exe: &'a Executable, fun: &'a FunDef) -> impl Iterator<Item = (u32,
 #[derive(Clone, Default, Debug)]
 pub struct BroadcastPrecondition {
     /// Interfaces of which no machine is ever made.
-    pub absent: BTreeSet<u32>,
+    pub absent: BTreeSet<InterfaceId>,
     /// Those of which one machine is made at most.
-    pub single: BTreeSet<u32>,
+    pub single: BTreeSet<InterfaceId>,
 }
 
 /// Whether the order in which a machine sends in the loop is never observed, if `precondition` is as it says then.
 pub(crate) fn is_unseen(
     exe: &Executable,
     topology: &Topology,
-    machine: u32,
+    machine: MachineId,
     broadcast: &Broadcast,
     precondition: &mut BroadcastPrecondition,
 ) -> bool {

@@ -14,21 +14,21 @@ use std::collections::VecDeque;
 use allways_base::{Idx, Span};
 use allways_run::{InstanceId, ViolationKind};
 
-use crate::ir::{Operand, OperandView};
+use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView};
 use crate::network::InFlight;
 use crate::value::Value;
 
 /// One sent event with its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
-    pub event: u32,
+    pub event: EventId,
     pub payload: Value,
 }
 
 /// One activation of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Frame {
-    pub fun: u32,
+    pub fun: FunId,
     /// The op to execute next when this frame is on top; of an outer frame, the op after the call.
     pub pc: u32,
     /// The register that is the first of this frame.
@@ -43,11 +43,11 @@ pub enum After {
     /// The handler is done.
     Handler,
     /// This was the exit function: the `with` function is next, then the state.
-    Exit { target: u32, with: Option<u32>, payload: Value },
+    Exit { target: ControlId, with: Option<FunId>, payload: Value },
     /// This was the `with` function: the state is next.
-    With { target: u32, payload: Value },
+    With { target: ControlId, payload: Value },
     /// This was the exit function before an unhandled event takes its toll.
-    Unhandled { event: u32 },
+    Unhandled { event: EventId },
 }
 
 /// A run-time fault, not yet a violation: the machine that met it has to step first.
@@ -73,14 +73,14 @@ pub enum Pending {
     },
     /// A machine has to be made; the reference goes to `dst`.
     Create {
-        interface: u32,
+        interface: InterfaceId,
         payload: Value,
         dst: Operand,
     },
     Fault(Fault),
     /// A call of a foreign function without body.
     Foreign {
-        fun: u32,
+        fun: FunId,
     },
 }
 
@@ -147,11 +147,11 @@ impl Touched {
 /// Everything about one machine instance or monitor.
 #[derive(Debug)]
 pub struct Local {
-    pub machine: u32,
+    pub machine: MachineId,
     /// The interface it was created as; of no meaning in a monitor.
-    pub interface: u32,
+    pub interface: InterfaceId,
     /// The control state.
-    pub control: u32,
+    pub control: ControlId,
     pub status: Status,
     pub after: After,
     /// How many machines it has made.
@@ -203,9 +203,9 @@ impl Clone for Local {
 impl Default for Local {
     fn default() -> Self {
         Local {
-            machine: 0,
-            interface: 0,
-            control: 0,
+            machine: MachineId::from_u32(0),
+            interface: InterfaceId::from_u32(0),
+            control: ControlId::from_u32(0),
             status: Status::Halted,
             after: After::Handler,
             n_children: 0,
@@ -221,9 +221,9 @@ impl Local {
     /// Forgets all but the buffers.
     pub(crate) fn reset(
         &mut self,
-        machine: u32,
-        interface: u32,
-        control: u32,
+        machine: MachineId,
+        interface: InterfaceId,
+        control: ControlId,
         fields: &[(allways_base::Symbol, Value)],
     ) {
         self.machine = machine;
@@ -286,7 +286,7 @@ pub struct Roster {
     /// By instance: its number, or zero when it does not exist in this run.
     numbers: Vec<u32>,
     /// By instance: the interface it was created as.
-    interfaces: Vec<u32>,
+    interfaces: Vec<InterfaceId>,
 }
 
 impl Roster {
@@ -296,10 +296,10 @@ impl Roster {
         }
     }
 
-    pub(crate) fn add(&mut self, instance: InstanceId, interface: u32) {
+    pub(crate) fn add(&mut self, instance: InstanceId, interface: InterfaceId) {
         if self.numbers.len() <= instance.index() {
             self.numbers.resize(instance.index() + 1, 0);
-            self.interfaces.resize(instance.index() + 1, 0);
+            self.interfaces.resize(instance.index() + 1, interface);
         }
         self.order.push(instance);
         self.numbers[instance.index()] = self.order.len() as u32;
@@ -326,7 +326,7 @@ impl Roster {
     }
 
     #[inline]
-    pub fn interface(&self, instance: InstanceId) -> u32 {
+    pub fn interface(&self, instance: InstanceId) -> InterfaceId {
         self.interfaces[instance.index()]
     }
 
@@ -527,8 +527,8 @@ mod tests {
     fn roster_numbers_from_one() {
         let mut roster = Roster::default();
         let [a, b] = [4, 2].map(InstanceId::from_u32);
-        roster.add(a, 0);
-        roster.add(b, 1);
+        roster.add(a, InterfaceId::from_u32(0));
+        roster.add(b, InterfaceId::from_u32(1));
         assert_eq!((roster.number(a), roster.number(b)), (Some(1), Some(2)));
         roster.clear();
         assert_eq!((roster.number(a), roster.len()), (None, 0));

@@ -25,7 +25,7 @@ enum Part {
 #[inline]
 fn parts(local: &Local, hides_dead: Option<&Executable>, tell: &mut impl FnMut(Part)) {
     let mut pair = |a: u32, b: u32| tell(Part::Number(u64::from(a) << 32 | u64::from(b)));
-    pair(local.machine, local.interface);
+    pair(local.machine.as_u32(), local.interface.as_u32());
     match local.status {
         Status::Idle => pair(0, 0),
         Status::Halted => return pair(1, 0),
@@ -33,12 +33,12 @@ fn parts(local: &Local, hides_dead: Option<&Executable>, tell: &mut impl FnMut(P
         Status::Pending(Pending::Start) => pair(3, 0),
         Status::Pending(Pending::Observe) => pair(4, 0),
         Status::Pending(Pending::Deliver { target, message }) => {
-            pair(5, message.event);
+            pair(5, message.event.as_u32());
             tell(Part::Instance(target));
             tell(Part::Value(message.payload));
         }
         Status::Pending(Pending::Create { interface, payload, dst }) => {
-            pair(6, interface);
+            pair(6, interface.as_u32());
             pair(0, dst.bits());
             tell(Part::Value(payload));
         }
@@ -52,27 +52,27 @@ fn parts(local: &Local, hides_dead: Option<&Executable>, tell: &mut impl FnMut(P
             tell(Part::Number(u64::from(file)));
             tell(Part::Number(u64::from(start) << 32 | u64::from(end)));
         }
-        Status::Pending(Pending::Foreign { fun }) => pair(8, fun),
+        Status::Pending(Pending::Foreign { fun }) => pair(8, fun.as_u32()),
     }
     let mut pair = |a: u32, b: u32| tell(Part::Number(u64::from(a) << 32 | u64::from(b)));
-    pair(local.control, local.n_children);
+    pair(local.control.as_u32(), local.n_children);
     match local.after {
         After::Handler => pair(0, 0),
         After::Exit { target, with, payload } => {
-            pair(1, target);
-            pair(0, with.map_or(0, |fun| fun + 1));
+            pair(1, target.as_u32());
+            pair(0, with.map_or(0, |fun| fun.as_u32() + 1));
             tell(Part::Value(payload));
         }
         After::With { target, payload } => {
-            pair(2, target);
+            pair(2, target.as_u32());
             tell(Part::Value(payload));
         }
-        After::Unhandled { event } => pair(3, event),
+        After::Unhandled { event } => pair(3, event.as_u32()),
     }
     let mut pair = |a: u32, b: u32| tell(Part::Number(u64::from(a) << 32 | u64::from(b)));
     pair(local.frames.len() as u32, local.registers.len() as u32);
     for frame in &local.frames {
-        pair(frame.fun, frame.pc);
+        pair(frame.fun.as_u32(), frame.pc);
         pair(frame.base, frame.dst.bits());
     }
     match hides_dead {
@@ -86,7 +86,7 @@ fn parts(local: &Local, hides_dead: Option<&Executable>, tell: &mut impl FnMut(P
         }
     }
     for &Message { event, payload } in &local.inbox {
-        tell(Part::Number(u64::from(event)));
+        tell(Part::Number(u64::from(event.as_u32())));
         tell(Part::Value(payload));
     }
 }

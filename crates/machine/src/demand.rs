@@ -9,12 +9,12 @@
 //! that is checked, but the content does not matter. Texts of failed assertions are for people, who see a run that was
 //! replayed, so what goes into them is not looked at. All of it errs on the side of "may".
 
-use allways_base::Symbol;
+use allways_base::{Idx, IndexVec, Symbol};
 use allways_p::hir::BinaryOp;
 use rustc_hash::FxHashMap;
 
 use crate::Executable;
-use crate::ir::{Action, Op, Operand, OperandView, Step};
+use crate::ir::{Action, ControlId, EventId, FunId, MachineId, Op, Operand, OperandView, Step};
 use crate::liveness::{Access, accesses};
 use crate::usage::runs_in;
 use crate::value::Kind;
@@ -53,16 +53,16 @@ pub struct Demands {
     nodes: Vec<Demand>,
     n_events: usize,
     /// By machine: its fields.
-    fields: Vec<Vec<DemandId>>,
+    fields: IndexVec<MachineId, Vec<DemandId>>,
     /// By op: where the registers of its function begin in `registers`, before the op.
     starts: Vec<u32>,
     registers: Vec<DemandId>,
     /// By machine and event.
     payloads: Vec<DemandId>,
     /// By control state: the parameter of its entry.
-    entries: Vec<DemandId>,
+    entries: IndexVec<ControlId, DemandId>,
     /// By target and `with` function of transitions: what these look at of the payload.
-    transitions: FxHashMap<(u32, u32), DemandId>,
+    transitions: FxHashMap<(ControlId, FunId), DemandId>,
 }
 
 impl Demands {
@@ -85,7 +85,7 @@ impl Demands {
         demands.starts.push(demands.registers.len() as u32);
         let n_payloads = exe.machines.len() * exe.n_events();
         demands.payloads = ids[solved.payloads..solved.payloads + n_payloads].to_vec();
-        let param = |fun: Option<u32>| match fun {
+        let param = |fun: Option<FunId>| match fun {
             Some(fun) => solved.param(exe, fun),
             None => Tree::default(),
         };
@@ -93,7 +93,7 @@ impl Demands {
         for action in exe.states.iter().flat_map(|state| &state.actions) {
             if let Action::Goto(target, Some(with)) = *action {
                 let mut both = param(Some(with));
-                both.join(&param(exe.states[target as usize].entry), MAX_DEPTH);
+                both.join(&param(exe.states[target].entry), MAX_DEPTH);
                 let demand = demands.intern(&both);
                 demands.transitions.insert((target, with), demand);
             }
@@ -106,8 +106,8 @@ impl Demands {
         &self.nodes[id as usize]
     }
 
-    pub fn field(&self, machine: u32, field: usize) -> DemandId {
-        self.fields[machine as usize].get(field).copied().unwrap_or(EVERYTHING)
+    pub fn field(&self, machine: MachineId, field: usize) -> DemandId {
+        self.fields[machine].get(field).copied().unwrap_or(EVERYTHING)
     }
 
     /// Of a register, before an op of its function.
@@ -117,14 +117,14 @@ impl Demands {
     }
 
     /// Of the payload of an event that waits in the inbox of a machine.
-    pub fn payload(&self, machine: u32, event: u32) -> DemandId {
-        self.payloads[machine as usize * self.n_events + event as usize]
+    pub fn payload(&self, machine: MachineId, event: EventId) -> DemandId {
+        self.payloads[machine.index() * self.n_events + event.index()]
     }
 
     /// Of a payload that is kept for the entry of a control state, and for a function before that.
-    pub fn transition(&self, target: u32, with: Option<u32>) -> DemandId {
+    pub fn transition(&self, target: ControlId, with: Option<FunId>) -> DemandId {
         match with {
-            None => self.entries[target as usize],
+            None => self.entries[target],
             Some(with) => self.transitions.get(&(target, with)).copied().unwrap_or(EVERYTHING),
         }
     }
@@ -231,8 +231,8 @@ struct Solved {
 
 impl Solved {
     /// What a function looks at of its parameter, if it has one.
-    fn param(&self, exe: &Executable, fun: u32) -> Tree {
-        let def = &exe.funs[fun as usize];
+    fn param(&self, exe: &Executable, fun: FunId) -> Tree {
+        let def = &exe.funs[fun];
         match self.registers[def.entry as usize].first() {
             Some(tree) if !def.params.is_empty() => tree.clone().kept(),
             _ => Tree::default(),
@@ -243,7 +243,7 @@ impl Solved {
 struct Solver<'a> {
     exe: &'a Executable,
     /// By function: the machines in which it runs.
-    machines: Vec<Vec<u32>>,
+    machines: IndexVec<FunId, Vec<MachineId>>,
     solved: Solved,
     /// Where results of functions begin in the demands.
     results: usize,
@@ -254,7 +254,7 @@ struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    fn new(exe: &'a Executable, runs_in: &[Vec<u32>]) -> Self {
+    fn new(exe: &'a Executable, runs_in: &IndexVec<FunId, Vec<ControlId>>) -> Self {
         let mut n = 0;
         let mut next = |more: usize| {
             let start = n;
@@ -271,8 +271,8 @@ impl<'a> Solver<'a> {
         let payloads = next(exe.machines.len() * exe.n_events());
         let results = next(exe.funs.len());
         let machines = runs_in.iter().map(|states| {
-            let mut machines: Vec<u32> =
-                states.iter().map(|&state| exe.states[state as usize].machine).collect();
+            let mut machines: Vec<MachineId> =
+                states.iter().map(|&state| exe.states[state].machine).collect();
             machines.sort_unstable();
             machines.dedup();
             machines
@@ -290,7 +290,7 @@ impl<'a> Solver<'a> {
 
     fn solve(mut self) -> Solved {
         while std::mem::take(&mut self.changed) {
-            for fun in 0..self.exe.funs.len() {
+            for fun in self.exe.funs.ids() {
                 let def = &self.exe.funs[fun];
                 for pc in (def.entry..def.end).rev() {
                     self.flow(fun, pc);
@@ -302,7 +302,7 @@ impl<'a> Solver<'a> {
     }
 
     /// From what is looked at after an op to what is before it.
-    fn flow(&mut self, fun: usize, pc: u32) {
+    fn flow(&mut self, fun: FunId, pc: u32) {
         let exe = self.exe;
         let (def, op) = (&exe.funs[fun], &exe.code[pc as usize]);
         let mut after = std::mem::take(&mut self.after);
@@ -348,14 +348,14 @@ impl<'a> Solver<'a> {
     fn handlers(&mut self) {
         let exe = self.exe;
         for state in &exe.states {
-            for (event, action) in state.actions.iter().enumerate() {
+            for (event, action) in state.actions.iter_ids() {
                 let mut takes = Vec::new();
                 match *action {
                     Action::None | Action::Defer | Action::Ignore => {}
                     Action::Do(fun) => takes.push(fun),
                     Action::Goto(target, with) => {
                         takes.extend(with);
-                        takes.extend(exe.states[target as usize].entry);
+                        takes.extend(exe.states[target].entry);
                     }
                 }
                 for fun in takes {
@@ -366,8 +366,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn payload(&mut self, machine: u32, event: usize, demand: &Tree) {
-        let at = self.solved.payloads + machine as usize * self.exe.n_events() + event;
+    fn payload(&mut self, machine: MachineId, event: EventId, demand: &Tree) {
+        let at = self.solved.payloads + machine.index() * self.exe.n_events() + event.index();
         self.join_at(at, demand);
     }
 
@@ -376,7 +376,7 @@ impl<'a> Solver<'a> {
     }
 
     /// What is looked at of an operand, after an op wrote it.
-    fn of(&self, fun: usize, operand: Operand) -> Tree {
+    fn of(&self, fun: FunId, operand: Operand) -> Tree {
         match operand.view() {
             OperandView::Const(_) => Tree::default(),
             OperandView::Register(n) => self.after[n as usize].clone(),
@@ -392,12 +392,12 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn field(&self, machine: u32, field: u32) -> Option<usize> {
-        let is_there = (field as usize) < self.exe.machines[machine as usize].fields.len();
-        is_there.then(|| self.solved.fields[machine as usize] + field as usize)
+    fn field(&self, machine: MachineId, field: u32) -> Option<usize> {
+        let is_there = (field as usize) < self.exe.machines[machine].fields.len();
+        is_there.then(|| self.solved.fields[machine.index()] + field as usize)
     }
 
-    fn join(&mut self, fun: usize, operand: Operand, demand: &Tree) {
+    fn join(&mut self, fun: FunId, operand: Operand, demand: &Tree) {
         match operand.view() {
             OperandView::Const(_) => {}
             OperandView::Register(n) => {
@@ -414,10 +414,10 @@ impl<'a> Solver<'a> {
     }
 
     /// Whether an operand holds a map, as far as its declaration tells.
-    fn is_kind(&self, fun: usize, operand: Operand, kinds: &[Kind]) -> bool {
+    fn is_kind(&self, fun: FunId, operand: Operand, kinds: &[Kind]) -> bool {
         let OperandView::Field(n) = operand.view() else { return false };
         self.machines[fun].iter().all(|&machine| {
-            let field = self.exe.machines[machine as usize].fields.get(n as usize);
+            let field = self.exe.machines[machine].fields.get(n as usize);
             field.is_none_or(|(_, value)| value.kind().is_some_and(|kind| kinds.contains(&kind)))
         })
     }
@@ -426,7 +426,7 @@ impl<'a> Solver<'a> {
         Part::Name(self.exe.accesses[access as usize].0)
     }
 
-    fn op(&mut self, fun: usize, op: &Op) {
+    fn op(&mut self, fun: FunId, op: &Op) {
         let exe = self.exe;
         match *op {
             Op::Move { dst, src } => {
@@ -497,15 +497,15 @@ impl<'a> Solver<'a> {
             Op::Fail { .. } => {}
             Op::Call { dst, fun: callee, first } => {
                 let result = self.of(fun, dst);
-                self.join_at(self.results + callee as usize, &result);
-                let callee = &exe.funs[callee as usize];
+                self.join_at(self.results + callee.index(), &result);
+                let callee = &exe.funs[callee];
                 for at in 0..callee.params.len() {
                     let demand = self.solved.registers[callee.entry as usize][at].clone().kept();
                     self.join(fun, Operand::register(first + at as u32), &demand);
                 }
             }
             Op::Return { src } => {
-                let demand = self.solved.demands[self.results + fun].clone();
+                let demand = self.solved.demands[self.results + fun.index()].clone();
                 self.join(fun, src, &demand);
             }
             Op::Store { root, path, src } | Op::Insert { root, path, src } => {
@@ -537,7 +537,7 @@ impl<'a> Solver<'a> {
                 self.join(fun, root, &way);
             }
             Op::Receive { table } => {
-                for (event, case) in exe.receives[table as usize].cases.iter().enumerate() {
+                for (event, case) in exe.receives[table as usize].cases.iter_ids() {
                     let Some(case) = case else { continue };
                     let Some((param, _)) = case.param else { continue };
                     let demand = self.solved.registers[case.to as usize][param as usize].clone().kept();
@@ -583,7 +583,7 @@ impl<'a> Solver<'a> {
 
     /// What a change of part of a variable looks at on the way there: classes, and where an index into a sequence is on the
     /// way, its order; not that of the last step if `is_blind`.
-    fn way(&mut self, fun: usize, root: Operand, steps: &[Step], is_blind: bool, end: Tree) -> Tree {
+    fn way(&mut self, fun: FunId, root: Operand, steps: &[Step], is_blind: bool, end: Tree) -> Tree {
         let mut tree = end;
         for (at, step) in steps.iter().enumerate().rev() {
             let is_last = at + 1 == steps.len();

@@ -148,7 +148,7 @@ impl Encoder<'_> {
     }
 
     fn message(&mut self, message: Message) {
-        self.number(message.event as u64);
+        self.number(u64::from(message.event.as_u32()));
         self.value(message.payload);
     }
 
@@ -196,8 +196,8 @@ impl Encoder<'_> {
     }
 
     fn local(&mut self, local: &Local) {
-        self.number(local.machine as u64);
-        self.number(local.interface as u64);
+        self.number(u64::from(local.machine.as_u32()));
+        self.number(u64::from(local.interface.as_u32()));
         match local.status {
             Status::Idle => self.number(0),
             Status::Halted => return self.number(1),
@@ -214,7 +214,7 @@ impl Encoder<'_> {
             }
             Status::Pending(Pending::Create { interface, payload, dst }) => {
                 self.number(6);
-                self.number(interface as u64);
+                self.number(u64::from(interface.as_u32()));
                 self.number(dst.bits() as u64);
                 self.value(payload);
             }
@@ -233,32 +233,32 @@ impl Encoder<'_> {
             }
             Status::Pending(Pending::Foreign { fun }) => {
                 self.number(8);
-                self.number(fun as u64);
+                self.number(u64::from(fun.as_u32()));
             }
         }
-        self.number(local.control as u64);
+        self.number(u64::from(local.control.as_u32()));
         self.number(local.n_children as u64);
         match local.after {
             After::Handler => self.number(0),
             After::Exit { target, with, payload } => {
                 self.number(1);
-                self.number(target as u64);
-                self.number(with.map_or(0, |fun| fun as u64 + 1));
+                self.number(u64::from(target.as_u32()));
+                self.number(with.map_or(0, |fun| u64::from(fun.as_u32()) + 1));
                 self.value(payload);
             }
             After::With { target, payload } => {
                 self.number(2);
-                self.number(target as u64);
+                self.number(u64::from(target.as_u32()));
                 self.value(payload);
             }
             After::Unhandled { event } => {
                 self.number(3);
-                self.number(event as u64);
+                self.number(u64::from(event.as_u32()));
             }
         }
         self.number(local.frames.len() as u64);
         for frame in &local.frames {
-            for part in [frame.fun, frame.pc, frame.base, frame.dst.bits()] {
+            for part in [frame.fun.as_u32(), frame.pc, frame.base, frame.dst.bits()] {
                 self.number(part as u64);
             }
         }
@@ -334,7 +334,7 @@ impl Encoder<'_> {
             }
             View::Event(event) => {
                 self.out.push(4);
-                self.number(event as u64);
+                self.number(u64::from(event.as_u32()));
             }
             View::Ref(instance, permission) => {
                 self.out.push(5);

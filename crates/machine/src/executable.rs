@@ -9,8 +9,8 @@ use allways_run::{InstanceId, NetworkOptions};
 use crate::demand::Demands;
 use crate::instances::InstanceTable;
 use crate::ir::{
-    EventBits, FunDef, Inspection, InterfaceDef, MachineDef, MonitorDef, Op, ReceiveTable, StateDef, Step,
-    Template,
+    ControlId, EventBits, EventId, FunDef, FunId, Inspection, InterfaceDef, InterfaceId, MachineDef,
+    MachineId, MonitorDef, Op, ReceiveTable, StateDef, Step, Template,
 };
 use crate::liveness::Liveness;
 use crate::network::{Network, UnknownName};
@@ -20,18 +20,18 @@ use crate::value::{Notation, PermissionId, Shapes, Store, Value};
 /// Code and tables of one test. It never changes, except that new instance names are added, and is shared by
 /// all kernels that run the test.
 ///
-/// Numbers in code and tables are those of the typed program (events, functions, machines, interfaces);
-/// control states are numbered through, machine by machine.
+/// Ids in code and tables are those of the typed program (events, functions, machines, interfaces);
+/// control states have ids of the whole program.
 pub struct Executable {
     pub test_name: String,
     pub symbols: Interner,
-    pub events: Vec<Symbol>,
+    pub events: IndexVec<EventId, Symbol>,
     /// How payloads of events are shown.
-    pub payloads: Vec<Notation>,
-    pub interfaces: Vec<InterfaceDef>,
-    pub machines: Vec<MachineDef>,
-    pub states: Vec<StateDef>,
-    pub funs: Vec<FunDef>,
+    pub payloads: IndexVec<EventId, Notation>,
+    pub interfaces: IndexVec<InterfaceId, InterfaceDef>,
+    pub machines: IndexVec<MachineId, MachineDef>,
+    pub states: IndexVec<ControlId, StateDef>,
+    pub funs: IndexVec<FunId, FunDef>,
     pub code: Vec<Op>,
     /// The source of each op.
     pub spans: Vec<Span>,
@@ -48,7 +48,7 @@ pub struct Executable {
     /// Attached monitors in order of attachment.
     pub monitors: Vec<MonitorDef>,
     /// The interface of the main machine.
-    pub main: u32,
+    pub main: InterfaceId,
     /// The first place at which a run may depend on the text of a machine. Such a text holds the number of the creation, so
     /// that configurations that differ in nothing else behave differently, and only single runs can be followed.
     pub observed_text: Option<Span>,
@@ -65,7 +65,7 @@ pub struct Executable {
     /// Holds the constants; kernels begin with a copy.
     pub(crate) store: Store,
     /// What `new` of an interface makes, by creator and created.
-    pub(crate) links: Vec<u32>,
+    pub(crate) links: Vec<InterfaceId>,
     /// Monitors that observe an event, by the sender's interface and event.
     pub(crate) observers: Vec<Box<[u32]>>,
 }
@@ -106,30 +106,30 @@ impl Executable {
     }
 
     #[inline]
-    pub(crate) fn link(&self, creator: u32, created: u32) -> u32 {
-        self.links[creator as usize * self.interfaces.len() + created as usize]
+    pub(crate) fn link(&self, creator: InterfaceId, created: InterfaceId) -> InterfaceId {
+        self.links[creator.index() * self.interfaces.len() + created.index()]
     }
 
     /// The monitors that observe it when a machine running as `interface` sends or announces `event`.
     #[inline]
-    pub fn observers(&self, interface: u32, event: u32) -> &[u32] {
-        &self.observers[interface as usize * self.events.len() + event as usize]
+    pub fn observers(&self, interface: InterfaceId, event: EventId) -> &[u32] {
+        &self.observers[interface.index() * self.events.len() + event.index()]
     }
 
-    pub fn event_name(&self, event: u32) -> &str {
-        self.symbols.text(self.events[event as usize])
+    pub fn event_name(&self, event: EventId) -> &str {
+        self.symbols.text(self.events[event])
     }
 
-    pub fn state_name(&self, state: u32) -> &str {
-        self.symbols.text(self.states[state as usize].name)
+    pub fn state_name(&self, state: ControlId) -> &str {
+        self.symbols.text(self.states[state].name)
     }
 
-    pub fn interface_name(&self, interface: u32) -> &str {
-        self.symbols.text(self.interfaces[interface as usize].name)
+    pub fn interface_name(&self, interface: InterfaceId) -> &str {
+        self.symbols.text(self.interfaces[interface].name)
     }
 
-    pub fn machine_name(&self, machine: u32) -> &str {
-        self.symbols.text(self.machines[machine as usize].name)
+    pub fn machine_name(&self, machine: MachineId) -> &str {
+        self.symbols.text(self.machines[machine].name)
     }
 
     /// The name of an attached monitor.
@@ -137,22 +137,21 @@ impl Executable {
         self.machine_name(self.monitors[monitor].machine)
     }
 
-    pub fn function_name(&self, fun: u32) -> &str {
-        self.funs[fun as usize].name.map_or("anonymous function", |name| self.symbols.text(name))
+    pub fn function_name(&self, fun: FunId) -> &str {
+        self.funs[fun].name.map_or("anonymous function", |name| self.symbols.text(name))
     }
 
     /// The functions that a machine may run: its handlers, and what these call.
-    pub fn functions_of(&self, machine: u32) -> impl Iterator<Item = &FunDef> {
-        let is_of = move |states: &Vec<u32>| {
-            states.iter().any(|&state| self.states[state as usize].machine == machine)
-        };
+    pub fn functions_of(&self, machine: MachineId) -> impl Iterator<Item = &FunDef> {
+        let is_of =
+            move |states: &Vec<ControlId>| states.iter().any(|&state| self.states[state].machine == machine);
         let runs_in = crate::usage::runs_in(self);
         self.funs.iter().zip(runs_in).filter(move |(_, states)| is_of(states)).map(|(fun, _)| fun)
     }
 
     /// The function that an op belongs to.
-    pub fn function_at(&self, pc: u32) -> u32 {
-        (self.funs.partition_point(|fun| fun.entry <= pc) - 1) as u32
+    pub fn function_at(&self, pc: u32) -> FunId {
+        FunId::new(self.funs.as_slice().partition_point(|fun| fun.entry <= pc) - 1)
     }
 
     /// The path of an instance from the main machine, joined with dots; `0` is the main machine.
@@ -183,9 +182,4 @@ impl std::fmt::Debug for Executable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Executable({}, {} ops)", self.test_name, self.code.len())
     }
-}
-
-/// Ids of the typed program are numbers in code.
-pub(crate) fn number(id: impl Idx) -> u32 {
-    id.index() as u32
 }

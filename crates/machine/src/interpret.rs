@@ -14,12 +14,9 @@ use allways_run::{Limits, ViolationKind};
 
 use crate::Executable;
 use crate::configuration::{After, Fault, Frame, Local, Message, Roster};
-use crate::ir::{Action, Class, Op, Operand};
+use crate::ir::{Action, Class, ControlId, FunId, InterfaceId, Op, Operand};
 use crate::record::{Actor, Note, PathNames, Recorder, Scene};
 use crate::value::{InstanceNames, Kind, Store, Value, View};
-
-pub(crate) const NULL_EVENT: u32 = 0;
-pub(crate) const HALT_EVENT: u32 = 1;
 
 /// What an instance waited for.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,7 +47,7 @@ pub enum Effect {
     },
     /// Before a creation.
     Create {
-        interface: u32,
+        interface: InterfaceId,
         payload: Value,
         dst: Operand,
     },
@@ -70,7 +67,7 @@ pub enum Effect {
     Fault(Fault),
     /// At the call of a foreign function without body.
     Foreign {
-        fun: u32,
+        fun: FunId,
     },
     /// The fuel is used up; [`Input::Continue`] goes on.
     Yield,
@@ -102,7 +99,7 @@ pub fn resume<R: Recorder>(context: Context<'_, R>, local: &mut Local, input: In
 enum Stop {
     Return,
     Raise(Message),
-    Goto { target: u32, payload: Value },
+    Goto { target: ControlId, payload: Value },
     Effect(Effect),
 }
 
@@ -164,7 +161,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
 
     fn unwind(&mut self) {
         self.local.frames.clear();
-        let n_fields = self.cx.exe.machines[self.local.machine as usize].fields.len();
+        let n_fields = self.cx.exe.machines[self.local.machine].fields.len();
         if self.cx.store.has_drafts() {
             self.cx.store.release_all(&self.local.registers[n_fields..]);
         }
@@ -174,8 +171,8 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     /// Handles an event in the current control state.
     fn dispatch(&mut self, message: Message) -> Result<Next, Fault> {
         let exe = self.cx.exe;
-        let state = &exe.states[self.local.control as usize];
-        match state.actions[message.event as usize] {
+        let state = &exe.states[self.local.control];
+        match state.actions[message.event] {
             // Only a raised event can be one that is deferred, and it is lost.
             Action::Ignore | Action::Defer => Ok(Next::Effect(Effect::Done)),
             Action::Do(fun) => {
@@ -210,7 +207,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// Begins a transition: the exit function of the current state comes first.
-    fn leave(&mut self, target: u32, with: Option<u32>, payload: Value) -> Result<Next, Fault> {
+    fn leave(&mut self, target: ControlId, with: Option<FunId>, payload: Value) -> Result<Next, Fault> {
         self.local.after = After::Exit { target, with, payload };
         self.exit_state()
     }
@@ -221,7 +218,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             let actor = self.cx.actor;
             self.note(Note::Exit { actor, state });
         }
-        match self.cx.exe.states[state as usize].exit {
+        match self.cx.exe.states[state].exit {
             Some(fun) => self.begin(fun, Value::NULL),
             None => self.after_frames(),
         }
@@ -238,28 +235,28 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             After::Exit { target, with: None, payload } | After::With { target, payload } => {
                 self.enter(target, payload)
             }
-            After::Unhandled { event: HALT_EVENT } => Ok(Next::Effect(Effect::Halt)),
+            After::Unhandled { event: EventId::HALT } => Ok(Next::Effect(Effect::Halt)),
             After::Unhandled { event } => Err(self.unhandled(event)),
         }
     }
 
-    fn enter(&mut self, state: u32, payload: Value) -> Result<Next, Fault> {
+    fn enter(&mut self, state: ControlId, payload: Value) -> Result<Next, Fault> {
         self.local.control = state;
         self.local.after = After::Handler;
         if R::ON {
             let actor = self.cx.actor;
             self.note(Note::Enter { actor, state });
         }
-        match self.cx.exe.states[state as usize].entry {
+        match self.cx.exe.states[state].entry {
             Some(fun) => self.begin(fun, payload),
             None => Ok(Next::Effect(Effect::Done)),
         }
     }
 
     /// Pushes the outermost frame of a handler.
-    fn begin(&mut self, fun: u32, payload: Value) -> Result<Next, Fault> {
+    fn begin(&mut self, fun: FunId, payload: Value) -> Result<Next, Fault> {
         let exe = self.cx.exe;
-        let def = &exe.funs[fun as usize];
+        let def = &exe.funs[fun];
         let has_fuel = self.spend(def.end - def.entry);
         let base = self.local.registers.len();
         self.local.frames.push(Frame { fun, pc: def.entry, base: base as u32, dst: Operand::register(0) });
@@ -299,7 +296,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         let exe = self.cx.exe;
         let Some(frame) = self.local.frames.last_mut() else { return Ok(Next::Effect(Effect::Done)) };
         let Op::Receive { table } = exe.code[frame.pc as usize] else { return Ok(Next::Execute) };
-        let Some(case) = exe.receives[table as usize].cases[message.event as usize] else {
+        let Some(case) = exe.receives[table as usize].cases[message.event] else {
             // Every `receive` waits for halt; without a case it stops the machine right here.
             return self.raised(message);
         };
@@ -324,10 +321,10 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         left.is_some()
     }
 
-    fn unhandled(&mut self, event: u32) -> Fault {
+    fn unhandled(&mut self, event: EventId) -> Fault {
         let exe = self.cx.exe;
         let name = exe.event_name(event);
-        let state = &exe.states[self.local.control as usize];
+        let state = &exe.states[self.local.control];
         let (kind, text) = match self.cx.actor {
             Actor::Monitor(monitor) => (
                 ViolationKind::MonitorUnhandled,
@@ -406,8 +403,3 @@ pub(crate) fn describe(value: Value) -> &'static str {
         View::Hole(_) => "absent",
     }
 }
-
-const _: () = {
-    assert!(EventId::NULL.as_u32() == NULL_EVENT);
-    assert!(EventId::HALT.as_u32() == HALT_EVENT);
-};

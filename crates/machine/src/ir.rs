@@ -11,10 +11,17 @@
 //! To add an op: here, [`crate::show`] (text), [`crate::verify`], [`crate::liveness`] (what it reads and
 //! writes), `lower` (who makes it), `interpret::exec` (what it does).
 
-use allways_base::{Span, Symbol};
+use allways_base::{Idx, IndexVec, Span, Symbol, newtype_ids};
 use allways_p::hir::{BinaryOp, Temperature};
 
+pub use allways_p::hir::{EventId, FunId, InterfaceId, MachineId};
+
 use crate::value::{Notation, PermissionId, ShapeId, Value};
+
+newtype_ids! {
+    /// A control state of the whole program: states are numbered through, machine by machine.
+    ControlId = "st";
+}
 
 /// What an op reads or writes: a register, a field, or (reading only) a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -195,7 +202,7 @@ pub enum Op {
     },
     Call {
         dst: Operand,
-        fun: u32,
+        fun: FunId,
         first: u32,
     },
     Return {
@@ -247,7 +254,7 @@ pub enum Op {
     },
     New {
         dst: Operand,
-        interface: u32,
+        interface: InterfaceId,
         payload: Operand,
     },
     Raise {
@@ -255,7 +262,7 @@ pub enum Op {
         payload: Operand,
     },
     Goto {
-        state: u32,
+        state: ControlId,
         payload: Operand,
     },
     Receive {
@@ -263,7 +270,7 @@ pub enum Op {
     },
     /// The body of a foreign function that was not supplied.
     Foreign {
-        fun: u32,
+        fun: FunId,
     },
 }
 
@@ -320,25 +327,25 @@ impl Class {
 pub struct EventBits(Box<[u64]>);
 
 impl EventBits {
-    pub fn new(n_events: usize, events: impl IntoIterator<Item = u32>) -> Self {
+    pub fn new(n_events: usize, events: impl IntoIterator<Item = EventId>) -> Self {
         let mut words = vec![0; n_events.div_ceil(64)].into_boxed_slice();
         for event in events {
-            words[event as usize / 64] |= 1 << (event % 64);
+            words[event.index() / 64] |= 1 << (event.index() % 64);
         }
         EventBits(words)
     }
 
     #[inline]
-    pub fn contains(&self, event: u32) -> bool {
-        self.0[event as usize / 64] >> (event % 64) & 1 == 1
+    pub fn contains(&self, event: EventId) -> bool {
+        self.0[event.index() / 64] >> (event.index() % 64) & 1 == 1
     }
 
     pub fn is_superset(&self, other: &EventBits) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a & b == *b)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.0.len() as u32 * 64).filter(|&event| self.contains(event))
+    pub fn iter(&self) -> impl Iterator<Item = EventId> + '_ {
+        (0..self.0.len() * 64).map(EventId::new).filter(|&event| self.contains(event))
     }
 }
 
@@ -348,21 +355,21 @@ pub enum Action {
     None,
     Defer,
     Ignore,
-    Do(u32),
+    Do(FunId),
     /// Exit, then the function if there is one, then the entry of the target.
-    Goto(u32, Option<u32>),
+    Goto(ControlId, Option<FunId>),
 }
 
 #[derive(Clone, Debug)]
 pub struct StateDef {
     pub name: Symbol,
     pub span: Span,
-    pub machine: u32,
+    pub machine: MachineId,
     pub temperature: Temperature,
-    pub entry: Option<u32>,
-    pub exit: Option<u32>,
+    pub entry: Option<FunId>,
+    pub exit: Option<FunId>,
     /// By event.
-    pub actions: Vec<Action>,
+    pub actions: IndexVec<EventId, Action>,
     /// There is an action for null.
     pub has_null: bool,
 }
@@ -377,7 +384,7 @@ pub struct MachineDef {
     pub fields: Vec<(Symbol, Value)>,
     /// How fields are shown.
     pub notations: Vec<Notation>,
-    pub start: Option<u32>,
+    pub start: Option<ControlId>,
     pub sends: EventBits,
     /// What `this` permits.
     pub receives: PermissionId,
@@ -388,7 +395,7 @@ pub struct InterfaceDef {
     pub name: Symbol,
     pub receives: PermissionId,
     /// The machine that the test binds to it.
-    pub machine: Option<u32>,
+    pub machine: Option<MachineId>,
     /// How payloads of its constructor are shown.
     pub payload: Notation,
 }
@@ -412,7 +419,7 @@ pub struct FunDef {
 #[derive(Clone, Debug)]
 pub struct ReceiveTable {
     /// By event.
-    pub cases: Vec<Option<ReceiveCase>>,
+    pub cases: IndexVec<EventId, Option<ReceiveCase>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -467,7 +474,7 @@ pub struct Inspection {
 
 #[derive(Clone, Debug)]
 pub struct MonitorDef {
-    pub machine: u32,
+    pub machine: MachineId,
 }
 
 impl Op {

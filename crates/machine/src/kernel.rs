@@ -39,8 +39,10 @@ use crate::Executable;
 use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Mover, Pending, Status};
 use crate::data::DataPlan;
 use crate::instances::KnownInstances;
-use crate::interpret::{Context, Effect, HALT_EVENT, Input, NULL_EVENT, resume};
-use crate::ir::{Action, Operand, OperandView, ReceiveTable, StateDef};
+use crate::interpret::{Context, Effect, Input, resume};
+use crate::ir::{
+    Action, ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView, ReceiveTable, StateDef,
+};
 use crate::record::{Actor, Note, Recorder, Scene};
 use crate::value::{Mark, Roots, Store, Value};
 
@@ -169,8 +171,9 @@ impl<'c> Kernel<'c> {
         let exe = &self.exe;
         self.conf.monitors.resize_with(exe.monitors.len(), Local::default);
         for (monitor, local) in exe.monitors.iter().zip(&mut self.conf.monitors) {
-            let def = &exe.machines[monitor.machine as usize];
-            local.reset(monitor.machine, 0, def.start.unwrap_or(0), &def.fields);
+            let def = &exe.machines[monitor.machine];
+            let start = def.start.unwrap_or(ControlId::from_u32(0));
+            local.reset(monitor.machine, InterfaceId::from_u32(0), start, &def.fields);
         }
         let main = self.exe.main;
         self.add_machine(InstanceId::MAIN, main);
@@ -425,8 +428,8 @@ impl<'c> Kernel<'c> {
     #[inline]
     pub fn temperature(&self, monitor: usize) -> Temperature {
         let local = &self.conf.monitors[monitor];
-        match self.exe.states.get(local.control as usize) {
-            Some(state) if !self.exe.machines[local.machine as usize].is_scenario => state.temperature,
+        match self.exe.states.get(local.control) {
+            Some(state) if !self.exe.machines[local.machine].is_scenario => state.temperature,
             _ => Temperature::Warm,
         }
     }
@@ -490,14 +493,15 @@ impl<'c> Kernel<'c> {
         }
     }
 
-    fn add_machine(&mut self, instance: InstanceId, interface: u32) {
+    fn add_machine(&mut self, instance: InstanceId, interface: InterfaceId) {
         if self.conf.locals.len() <= instance.index() {
             self.conf.locals.resize_with(instance.index() + 1, Local::default);
         }
-        let machine = self.exe.interfaces[interface as usize].machine.unwrap_or(0);
-        let def = &self.exe.machines[machine as usize];
+        let machine = self.exe.interfaces[interface].machine.unwrap_or(MachineId::from_u32(0));
+        let def = &self.exe.machines[machine];
         let local = &mut self.conf.locals[instance.index()];
-        local.reset(machine, interface, def.start.unwrap_or(0), &def.fields);
+        let start = def.start.unwrap_or(ControlId::from_u32(0));
+        local.reset(machine, interface, start, &def.fields);
         self.conf.roster.add(instance, interface);
         if self.exe.network.is_delayed() {
             self.conf.places.add_machine(instance);
@@ -510,7 +514,7 @@ impl<'c> Kernel<'c> {
         let local = &self.conf.locals[instance.index()];
         let enabled = match local.status {
             Status::Pending(_) => true,
-            Status::Idle => self.exe.states[local.control as usize].has_null,
+            Status::Idle => self.exe.states[local.control].has_null,
             Status::Blocked { .. } | Status::Halted => false,
         };
         if let Some(number) = self.conf.roster.number(instance) {
@@ -550,7 +554,7 @@ impl<'c> Kernel<'c> {
         self.outcome = match hot {
             None => Outcome::Quiescent,
             Some(monitor) => {
-                let state = &self.exe.states[self.conf.monitors[monitor].control as usize];
+                let state = &self.exe.states[self.conf.monitors[monitor].control];
                 Outcome::Violated(Box::new(Violation {
                     kind: ViolationKind::HotAtEnd,
                     message: format!(
@@ -642,7 +646,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
             Status::Pending(Pending::Foreign { fun }) => self.foreign(fun),
             Status::Idle => {
                 // Ignored messages went when they arrived; what waits is deferred. So nothing can be taken.
-                let message = Message { event: NULL_EVENT, payload: Value::NULL };
+                let message = Message { event: EventId::NULL, payload: Value::NULL };
                 let state = local.control;
                 self.note(|| Note::Dequeue { machine, state, message });
                 // Its effects need steps of their own: messages may arrive, and others observe, between the
@@ -748,7 +752,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 }
                 Effect::Done => {
                     own = false;
-                    let state = &exe.states[local.control as usize];
+                    let state = &exe.states[local.control];
                     let Some(message) = take(local, state) else { break Status::Idle };
                     let state = local.control;
                     effort.renew();
@@ -833,7 +837,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
             Status::Blocked { table } if waits_for(&exe.receives[table as usize], message.event) => {
                 Some(Input::Received(message))
             }
-            Status::Idle => match exe.states[local.control as usize].actions[message.event as usize] {
+            Status::Idle => match exe.states[local.control].actions[message.event] {
                 // It would go at the next look into the inbox, before anything behind it is taken.
                 Action::Ignore => None,
                 Action::Defer => {
@@ -865,7 +869,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     fn create(
         &mut self,
         creator: InstanceId,
-        interface: u32,
+        interface: InterfaceId,
         payload: Value,
         dst: Operand,
     ) -> Option<InstanceId> {
@@ -886,7 +890,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
             let span = self.span_before(creator);
             self.note(|| Note::Create { creator: Some(creator), created, payload, span });
         }
-        let receives = self.kernel.exe.interfaces[interface as usize].receives;
+        let receives = self.kernel.exe.interfaces[interface].receives;
         let local = &mut self.kernel.conf.locals[creator.index()];
         let base = local.frames.last().map_or(0, |frame| frame.base as usize);
         let reference = Value::reference(created, receives);
@@ -904,7 +908,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     fn start_monitors(&mut self) {
         for monitor in 0..self.kernel.conf.monitors.len() {
             let machine = self.kernel.exe.monitors[monitor].machine;
-            let def = &self.kernel.exe.machines[machine as usize];
+            let def = &self.kernel.exe.machines[machine];
             if def.start.is_none() {
                 let span = Some(def.span);
                 let text = format!("spec {} has no start state", self.kernel.exe.machine_name(machine));
@@ -996,7 +1000,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     }
 
     #[cold]
-    fn foreign(&mut self, fun: u32) {
+    fn foreign(&mut self, fun: FunId) {
         let name = self.kernel.exe.function_name(fun).to_owned();
         self.kernel.outcome = Outcome::Unknown(StopReason::ForeignFunction { name });
     }
@@ -1004,21 +1008,21 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
 
 /// Whether a machine that stands so keeps a message for later when it is delivered: it is in the middle of a handler, or
 /// defers the event, or waits for others.
-pub fn must_wait(exe: &Executable, local: &Local, event: u32) -> bool {
+pub fn must_wait(exe: &Executable, local: &Local, event: EventId) -> bool {
     match local.status {
         Status::Halted => false,
         Status::Pending(_) => true,
         Status::Blocked { table } => !waits_for(&exe.receives[table as usize], event),
         Status::Idle => {
-            matches!(exe.states[local.control as usize].actions[event as usize], Action::Defer)
+            matches!(exe.states[local.control].actions[event], Action::Defer)
         }
     }
 }
 
 /// Every `receive` also waits for halt.
 #[inline]
-fn waits_for(table: &ReceiveTable, event: u32) -> bool {
-    event == HALT_EVENT || table.cases[event as usize].is_some()
+fn waits_for(table: &ReceiveTable, event: EventId) -> bool {
+    event == EventId::HALT || table.cases[event].is_some()
 }
 
 /// The first message that the control state neither defers nor ignores. Ignored ones on the way are gone.
@@ -1027,7 +1031,7 @@ fn take(local: &mut Local, state: &StateDef) -> Option<Message> {
     local.touched.read_inbox();
     let mut at = 0;
     while let Some(&message) = local.inbox.get(at) {
-        match state.actions[message.event as usize] {
+        match state.actions[message.event] {
             Action::Defer => at += 1,
             Action::Ignore => drop(local.inbox.remove(at)),
             Action::None | Action::Do(_) | Action::Goto(..) => return local.inbox.remove(at),

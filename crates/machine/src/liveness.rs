@@ -4,9 +4,11 @@
 //! configurations that behave the same, so [`Liveness::clear_dead`] sets them to null, and the byte encoding
 //! writes them as null. Needs: verified code. Preserves: every property; only what is never read changes.
 
+use allways_base::Idx;
+
 use crate::Executable;
 use crate::configuration::{Local, Pending, Status};
-use crate::ir::{FunDef, Op, Operand, OperandView, Step};
+use crate::ir::{FunDef, FunId, Op, Operand, OperandView, Step};
 use crate::value::Value;
 
 /// For each op, the registers that may be read from there on before they are written.
@@ -30,9 +32,9 @@ impl Liveness {
     }
 
     #[inline]
-    pub(crate) fn is_live(&self, exe: &Executable, fun: u32, pc: u32, register: u32) -> bool {
-        let (start, width) = self.functions[fun as usize];
-        let at = start + (pc - exe.funs[fun as usize].entry) * width + register / 64;
+    pub(crate) fn is_live(&self, exe: &Executable, fun: FunId, pc: u32, register: u32) -> bool {
+        let (start, width) = self.functions[fun.index()];
+        let at = start + (pc - exe.funs[fun].entry) * width + register / 64;
         self.words[at as usize] >> (register % 64) & 1 == 1
     }
 
@@ -191,7 +193,7 @@ pub(crate) fn accesses(exe: &Executable, op: &Op, tell: &mut dyn FnMut(Operand, 
         Op::Next { iter, .. } => row(tell, iter, 2),
         Op::Call { dst, fun, first } => {
             write(tell, dst);
-            row(tell, first, exe.funs[fun as usize].params.len());
+            row(tell, first, exe.funs[fun].params.len());
         }
         Op::Return { src } | Op::Fail { message: src } => read(tell, src),
         // What is only printed does not tell configurations apart.

@@ -12,9 +12,11 @@ use allways_base::{Idx, IndexVec, Symbol};
 use allways_p::hir;
 use rustc_hash::FxHashMap;
 
-use crate::executable::{Executable, number};
+use crate::executable::Executable;
 use crate::instances::InstanceTable;
-use crate::ir::{Action, Class, EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, StateDef};
+use crate::ir::{
+    Action, Class, ControlId, EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, StateDef,
+};
 use crate::liveness::Liveness;
 use crate::value::{Kind, Notation, PermissionId, ShapeId, Shapes, Store, Value};
 
@@ -23,7 +25,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
     let mut lowering = Lowering {
         program,
         test,
-        first_states: Vec::new(),
+        first_states: IndexVec::new(),
         print_only: print_only::print_only_params(program),
         const_ids: FxHashMap::default(),
         access_ids: FxHashMap::default(),
@@ -32,10 +34,10 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             symbols: program.symbols.clone(),
             events: program.events.iter().map(|event| event.name).collect(),
             payloads: program.events.iter().map(|event| Notation::of(program, event.payload)).collect(),
-            interfaces: Vec::new(),
-            machines: Vec::new(),
-            states: Vec::new(),
-            funs: Vec::new(),
+            interfaces: IndexVec::new(),
+            machines: IndexVec::new(),
+            states: IndexVec::new(),
+            funs: IndexVec::new(),
             code: Vec::new(),
             spans: Vec::new(),
             consts: Vec::new(),
@@ -47,7 +49,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             shapes: Shapes::default(),
             permissions: IndexVec::new(),
             monitors: Vec::new(),
-            main: number(test.main_interface),
+            main: test.main_interface,
             observed_text: observed_texts::observed_text(program, test),
             network: crate::network::Network::default(),
             liveness: Liveness::default(),
@@ -71,7 +73,7 @@ struct Lowering<'a> {
     program: &'a hir::Program,
     test: &'a hir::Test,
     /// The number of the first control state of each machine.
-    first_states: Vec<u32>,
+    first_states: IndexVec<hir::MachineId, u32>,
     /// For each function, which parameters are only printed.
     print_only: Vec<Vec<bool>>,
     const_ids: FxHashMap<Value, u32>,
@@ -86,17 +88,17 @@ impl Lowering<'_> {
         let system = &self.test.system;
         for (id, interface) in program.interfaces.iter_ids() {
             let receives = self.permission(&interface.receives);
-            let machine = system.machine_of(id).map(number);
+            let machine = system.machine_of(id);
             let payload = Notation::of(program, interface.constructor);
             self.exe.interfaces.push(InterfaceDef { name: interface.name, receives, machine, payload });
         }
         for creator in program.interfaces.ids() {
             for created in program.interfaces.ids() {
-                self.exe.links.push(number(system.link(creator, created)));
+                self.exe.links.push(system.link(creator, created));
             }
         }
         for (machine, _) in &system.monitors {
-            self.exe.monitors.push(MonitorDef { machine: number(*machine) });
+            self.exe.monitors.push(MonitorDef { machine: *machine });
         }
         for sender in program.interfaces.ids() {
             for event in program.events.ids() {
@@ -127,30 +129,28 @@ impl Lowering<'_> {
                 is_scenario: machine.kind == hir::MachineKind::Scenario,
                 fields,
                 notations,
-                start: machine.start.map(|state| self.state_number(id, state)),
+                start: machine.start.map(|state| self.control(id, state)),
                 sends: self.event_bits(&machine.sends),
                 receives,
             });
             for state in &machine.states {
-                let mut actions = vec![Action::None; program.events.len()];
+                let mut actions = IndexVec::from(vec![Action::None; program.events.len()]);
                 for &(event, action) in &state.actions {
-                    actions[event.index()] = match action {
+                    actions[event] = match action {
                         hir::Action::Defer => Action::Defer,
                         hir::Action::Ignore => Action::Ignore,
-                        hir::Action::Do(fun) => Action::Do(number(fun)),
-                        hir::Action::Goto(target, with) => {
-                            Action::Goto(self.state_number(id, target), with.map(number))
-                        }
+                        hir::Action::Do(fun) => Action::Do(fun),
+                        hir::Action::Goto(target, with) => Action::Goto(self.control(id, target), with),
                     };
                 }
-                let on_null = actions[hir::EventId::NULL.index()];
+                let on_null = actions[hir::EventId::NULL];
                 self.exe.states.push(StateDef {
                     name: state.name,
                     span: state.span,
-                    machine: number(id),
+                    machine: id,
                     temperature: state.temperature,
-                    entry: state.entry.map(number),
-                    exit: state.exit.map(number),
+                    entry: state.entry,
+                    exit: state.exit,
                     has_null: matches!(on_null, Action::Do(_) | Action::Goto(..)),
                     actions,
                 });
@@ -176,12 +176,12 @@ impl Lowering<'_> {
         });
     }
 
-    fn state_number(&self, machine: hir::MachineId, state: hir::StateId) -> u32 {
-        self.first_states[machine.index()] + number(state)
+    fn control(&self, machine: hir::MachineId, state: hir::StateId) -> ControlId {
+        ControlId::from_u32(self.first_states[machine] + state.as_u32())
     }
 
     fn event_bits(&self, events: &hir::EventSet) -> EventBits {
-        EventBits::new(self.program.events.len(), events.iter().map(number))
+        EventBits::new(self.program.events.len(), events.iter())
     }
 
     fn permission(&mut self, events: &hir::EventSet) -> PermissionId {

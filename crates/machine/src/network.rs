@@ -22,6 +22,7 @@ use allways_run::{InstanceId, NetworkModel, NetworkOptions};
 
 use crate::Executable;
 use crate::configuration::Message;
+use crate::ir::{EventId, MachineId};
 use crate::value::Value;
 
 /// The network of an executable, by number.
@@ -70,7 +71,7 @@ impl Network {
     /// When a name is not that of an event or machine.
     pub fn resolve(exe: &Executable, options: &NetworkOptions) -> Result<Network, UnknownName> {
         let mut network = Network { model: options.model, options: options.clone(), ..Network::default() };
-        let events: Vec<&str> = (0..exe.n_events() as u32).map(|event| exe.event_name(event)).collect();
+        let events: Vec<&str> = exe.events.ids().map(|event| exe.event_name(event)).collect();
         for (names, bit) in [(&options.lossy, LOSSY), (&options.duplicating, DUPLICATING)] {
             for name in names {
                 let event = position("event", &events, name)?;
@@ -114,8 +115,8 @@ impl Network {
 
     /// Whether machines of this kind crash.
     #[inline]
-    pub fn can_crash(&self, machine: u32) -> bool {
-        self.crashable.get(machine as usize).copied().unwrap_or(false)
+    pub fn can_crash(&self, machine: MachineId) -> bool {
+        self.crashable.get(machine.index()).copied().unwrap_or(false)
     }
 
     /// Whether anything goes wrong here.
@@ -124,7 +125,7 @@ impl Network {
     }
 
     /// The copies of a message of this event, where what becomes of it is not decided yet.
-    pub fn undecided(&self, event: u32) -> Copies {
+    pub fn undecided(&self, event: EventId) -> Copies {
         let fates = self.fates(event);
         let least = fates.iter().copied().min().unwrap_or(1);
         let most = fates.iter().copied().max().unwrap_or(1);
@@ -133,8 +134,8 @@ impl Network {
 
     /// How many copies of a message of this event arrive, by the answer to the choice; one if there is no choice.
     #[inline]
-    pub fn fates(&self, event: u32) -> &'static [u32] {
-        match self.fates.get(event as usize).copied().unwrap_or(0) {
+    pub fn fates(&self, event: EventId) -> &'static [u32] {
+        match self.fates.get(event.index()).copied().unwrap_or(0) {
             0 => &[1],
             LOSSY => &[1, 0],
             DUPLICATING => &[1, 2],
@@ -433,7 +434,7 @@ mod tests {
     use super::*;
 
     fn message(event: u32) -> Message {
-        Message { event, payload: Value::NULL }
+        Message { event: EventId::from_u32(event), payload: Value::NULL }
     }
 
     fn hand(flight: &mut InFlight, model: NetworkModel, way: [u32; 2], event: u32) {

@@ -7,6 +7,7 @@ use allways_run::{Choice, InstanceId};
 
 use crate::Executable;
 use crate::configuration::{Configuration, Message, Roster};
+use crate::ir::{ControlId, EventId};
 use crate::value::{
     Form, InstanceNames, Notation, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value, write_value_as,
 };
@@ -32,7 +33,7 @@ pub enum Note {
     },
     Send {
         machine: InstanceId,
-        state: u32,
+        state: ControlId,
         target: InstanceId,
         message: Message,
         span: Option<Span>,
@@ -58,7 +59,7 @@ pub enum Note {
     /// The machine stops for good, whatever it was doing.
     Crash {
         machine: InstanceId,
-        state: u32,
+        state: ControlId,
         n_discarded: usize,
     },
     /// The message met a halted target.
@@ -69,48 +70,48 @@ pub enum Note {
     },
     Dequeue {
         machine: InstanceId,
-        state: u32,
+        state: ControlId,
         message: Message,
     },
     Receive {
         machine: InstanceId,
-        state: u32,
+        state: ControlId,
         message: Message,
     },
     /// Blocked in the `receive` of this table.
     Wait {
         machine: InstanceId,
-        state: u32,
+        state: ControlId,
         table: u32,
     },
     Raise {
         actor: Actor,
-        state: u32,
+        state: ControlId,
         message: Message,
         span: Span,
     },
     Goto {
         actor: Actor,
-        state: u32,
-        target: u32,
+        state: ControlId,
+        target: ControlId,
     },
     Enter {
         actor: Actor,
-        state: u32,
+        state: ControlId,
     },
     Exit {
         actor: Actor,
-        state: u32,
+        state: ControlId,
     },
     Announce {
         machine: InstanceId,
-        state: u32,
+        state: ControlId,
         message: Message,
         span: Span,
     },
     Observe {
         monitor: u32,
-        state: u32,
+        state: ControlId,
         machine: InstanceId,
         message: Message,
         /// Of a send.
@@ -208,7 +209,7 @@ impl InstanceNames for Scene<'_> {
         out.push_str(&format!("{name}({number})"));
     }
 
-    fn event_name(&self, event: u32) -> &str {
+    fn event_name(&self, event: EventId) -> &str {
         self.exe.event_name(event)
     }
 
@@ -231,7 +232,7 @@ impl InstanceNames for PathNames<'_> {
         out.push(REF_CLOSE);
     }
 
-    fn event_name(&self, event: u32) -> &str {
+    fn event_name(&self, event: EventId) -> &str {
         self.0.event_name(event)
     }
 

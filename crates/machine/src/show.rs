@@ -18,11 +18,12 @@ use crate::value::{Form, write_value};
 /// The whole code of an executable.
 pub fn show(exe: &Executable) -> String {
     let mut out = String::new();
-    for (idx, fun) in exe.funs.iter().enumerate() {
+    for (idx, fun) in exe.funs.iter_ids() {
         let _ = writeln!(
             out,
-            "fun {idx} {} ({} params, {} registers)",
-            exe.function_name(idx as u32),
+            "fun {} {} ({} params, {} registers)",
+            idx.as_u32(),
+            exe.function_name(idx),
             fun.params.len(),
             fun.n_registers
         );
@@ -111,7 +112,7 @@ impl fmt::Display for Shown<'_> {
             Op::JumpIfNot { cond, to } => write!(f, "jump {to} if not {cond:?}"),
             Op::Next { dst, iter, end } => write!(f, "{dst:?} = next r{iter}, or jump {end}"),
             Op::Call { dst, fun, first } => {
-                let n_params = exe.funs[fun as usize].params.len();
+                let n_params = exe.funs[fun].params.len();
                 write!(f, "{dst:?} = call {} ({})", exe.function_name(fun), self.row(first, n_params))
             }
             Op::Return { src } => write!(f, "return {src:?}"),
@@ -134,9 +135,9 @@ impl fmt::Display for Shown<'_> {
             Op::Goto { state, payload } => write!(f, "goto {}, {payload:?}", exe.state_name(state)),
             Op::Receive { table } => {
                 write!(f, "receive")?;
-                for (event, case) in exe.receives[table as usize].cases.iter().enumerate() {
+                for (event, case) in exe.receives[table as usize].cases.iter_ids() {
                     if let Some(case) = case {
-                        write!(f, " {}:{}", exe.event_name(event as u32), case.to)?;
+                        write!(f, " {}:{}", exe.event_name(event), case.to)?;
                     }
                 }
                 Ok(())

@@ -97,7 +97,7 @@ impl Kernel<'_> {
         }
         let exe = self.executable().clone();
         let usage = exe.usage();
-        let n_fields = exe.machines[local.machine as usize].fields.len().min(64);
+        let n_fields = exe.machines[local.machine].fields.len().min(64);
         if which.dead_variables {
             let live = usage.live_fields(local);
             for field in (0..n_fields).filter(|&field| live >> field & 1 == 0) {
@@ -162,7 +162,7 @@ impl Kernel<'_> {
         }
         let exe = self.executable().clone();
         let (demands, machine) = (exe.demands(), local.machine);
-        let n_fields = exe.machines[machine as usize].fields.len().min(local.registers.len());
+        let n_fields = exe.machines[machine].fields.len().min(local.registers.len());
         // What was a part of a payload may be part of a variable now.
         let Simplify { dead_variables, unread_payloads, order, counters, .. } = which;
         let how = Trim { drops: dead_variables || unread_payloads, counters, sorts: order };

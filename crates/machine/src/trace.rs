@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Executable;
 use crate::configuration::{Configuration, Local, Message, Status};
+use crate::ir::{ControlId, EventId, MachineId};
 use crate::kernel::{Kernel, Outcome};
 use crate::record::{Actor, Note, Recorder, Scene};
 use crate::replay::{ReplayError, replay};
@@ -47,7 +48,7 @@ pub fn trace(
 /// An actor as it was after the last step.
 #[derive(Clone, Debug)]
 struct Known {
-    control: u32,
+    control: ControlId,
     activity: Activity,
     fields: Vec<Value>,
     /// The message that it handled last.
@@ -102,16 +103,16 @@ impl Tracer {
         self.trace.steps.len().saturating_sub(1) as u32
     }
 
-    fn state_name(&mut self, scene: &Scene<'_>, state: u32) -> Name {
-        self.data.symbol(scene, scene.exe.states[state as usize].name)
+    fn state_name(&mut self, scene: &Scene<'_>, state: ControlId) -> Name {
+        self.data.symbol(scene, scene.exe.states[state].name)
     }
 
-    fn event_name(&mut self, scene: &Scene<'_>, event: u32) -> Name {
-        self.data.symbol(scene, scene.exe.events[event as usize])
+    fn event_name(&mut self, scene: &Scene<'_>, event: EventId) -> Name {
+        self.data.symbol(scene, scene.exe.events[event])
     }
 
     fn payload(&mut self, scene: &Scene<'_>, message: Message) -> Payload {
-        let notation = &scene.exe.payloads[message.event as usize];
+        let notation = &scene.exe.payloads[message.event];
         (!message.payload.is_null()).then(|| self.data.shared(scene, notation, message.payload))
     }
 
@@ -144,26 +145,25 @@ impl Tracer {
     fn add_machine(&mut self, scene: &Scene<'_>, instance: InstanceId, creator: Option<ActorId>) -> ActorId {
         let exe = scene.exe;
         let interface = scene.roster.interface(instance);
-        let machine = exe.interfaces[interface as usize].machine.unwrap_or(0);
+        let machine = exe.interfaces[interface].machine.unwrap_or(MachineId::from_u32(0));
         let name: Name = scene.name(instance).into();
         let id = self.add_actor(scene, machine, name.clone(), ActorKind::Machine, creator);
         self.data.name_machine(instance, name);
         self.actors.insert(instance, id);
-        self.trace.actors[id.index()].type_name =
-            self.data.symbol(scene, exe.interfaces[interface as usize].name);
+        self.trace.actors[id.index()].type_name = self.data.symbol(scene, exe.interfaces[interface].name);
         id
     }
 
     fn add_actor(
         &mut self,
         scene: &Scene<'_>,
-        machine: u32,
+        machine: MachineId,
         name: Name,
         kind: ActorKind,
         creator: Option<ActorId>,
     ) -> ActorId {
-        let def = &scene.exe.machines[machine as usize];
-        let control = def.start.unwrap_or(0);
+        let def = &scene.exe.machines[machine];
+        let control = def.start.unwrap_or(ControlId::from_u32(0));
         let fields: Vec<Value> = def.fields.iter().map(|&(_, value)| value).collect();
         let variables = def.fields.iter().zip(&def.notations);
         let variables = variables
@@ -185,7 +185,7 @@ impl Tracer {
     /// Writes down what a step changed in one actor.
     fn compare(&mut self, scene: &Scene<'_>, actor: ActorId, of: Actor, local: &Local) {
         let exe = scene.exe;
-        let def = &exe.machines[local.machine as usize];
+        let def = &exe.machines[local.machine];
         let known = &self.known[actor.index()];
         if known.control != local.control {
             let before = known.control;
@@ -332,7 +332,7 @@ impl Recorder for Tracer {
                     None => self.add_machine(scene, created, creator),
                 };
                 self.touch(machine, Actor::Machine(created));
-                let notation = &exe.interfaces[scene.roster.interface(created) as usize].payload;
+                let notation = &exe.interfaces[scene.roster.interface(created)].payload;
                 let payload = (!payload.is_null()).then(|| self.data.shared(scene, notation, payload));
                 Entry::Create { machine, creator, payload, span }
             }
@@ -422,7 +422,7 @@ impl Recorder for Tracer {
             Note::Enter { actor, state } => Entry::Enter {
                 actor: self.actor(scene, actor),
                 state: self.state_name(scene, state),
-                temperature: match exe.states[state as usize].temperature {
+                temperature: match exe.states[state].temperature {
                     Temperature::Warm => None,
                     Temperature::Hot => Some("hot"),
                     Temperature::Cold => Some("cold"),

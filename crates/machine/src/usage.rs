@@ -9,13 +9,13 @@
 //! holds a collection is used in ways only that do not depend on the order of its elements. *Names*: whether a text is
 //! made of machines, other than for a message; such texts tell machines apart by more than equality.
 
+use allways_base::{Idx, IndexVec};
 use allways_p::hir::BinaryOp;
 
 use crate::Executable;
 use crate::broadcast::{self, Broadcast, BroadcastPrecondition};
 use crate::configuration::{After, Local, Pending, Status};
-use crate::interpret::HALT_EVENT;
-use crate::ir::{Action, FunDef, Op, Operand, OperandView, Step};
+use crate::ir::{Action, ControlId, EventId, FunDef, FunId, MachineId, Op, Operand, OperandView, Step};
 use crate::liveness::{Access, accesses};
 use crate::topology::Topology;
 use crate::value::Kind;
@@ -50,7 +50,7 @@ impl Usage {
     pub(crate) fn new(exe: &Executable) -> Self {
         let runs_in = runs_in(exe);
         let (live, rest) = Fields::new(exe, &runs_in).solve();
-        let has_param = |fun: Option<u32>| fun.is_some_and(|fun| !exe.funs[fun as usize].params.is_empty());
+        let has_param = |fun: Option<FunId>| fun.is_some_and(|fun| !exe.funs[fun].params.is_empty());
         let (broadcasts, broadcast_precondition) = broadcasts(exe);
         let mut usage = Usage {
             live,
@@ -67,17 +67,17 @@ impl Usage {
             names_in_texts: names_in_texts(exe),
         };
         usage.told_in_any_order = unordered_fields(exe, &runs_in, &usage.broadcasts);
-        for (at, state) in exe.states.iter().enumerate() {
-            let row = state.machine as usize * exe.n_events();
+        for (at, state) in exe.states.iter_ids() {
+            let row = state.machine.index() * exe.n_events();
             for (event, action) in state.actions.iter().enumerate() {
                 usage.reads_payload[row + event] |= match *action {
                     Action::None | Action::Defer | Action::Ignore => false,
                     Action::Do(fun) => has_param(Some(fun)),
-                    Action::Goto(target, with) => has_param(with) || usage.entry_reads[target as usize],
+                    Action::Goto(target, with) => has_param(with) || usage.entry_reads[target.index()],
                 };
             }
-            for (fun, states) in runs_in.iter().enumerate() {
-                if !states.contains(&(at as u32)) {
+            for (fun, states) in runs_in.iter_ids() {
+                if !states.contains(&at) {
                     continue;
                 }
                 let fun = &exe.funs[fun];
@@ -106,18 +106,18 @@ impl Usage {
                 self.live[frame.pc as usize] & !written
             }
             (_, Some(frame)) => self.live[frame.pc as usize],
-            (_, None) => self.rest[local.control as usize],
+            (_, None) => self.rest[local.control.index()],
         }
     }
 
     /// The same for a machine at rest in a control state.
-    pub fn live_at_rest(&self, control: u32) -> u64 {
-        self.rest[control as usize]
+    pub fn live_at_rest(&self, control: ControlId) -> u64 {
+        self.rest[control.index()]
     }
 
     /// Whether some handler of the machine takes the payload of an event.
-    pub fn reads_payload(&self, machine: u32, event: u32) -> bool {
-        self.reads_payload[machine as usize * self.n_events + event as usize]
+    pub fn reads_payload(&self, machine: MachineId, event: EventId) -> bool {
+        self.reads_payload[machine.index() * self.n_events + event.index()]
     }
 
     /// Whether what comes after the present function takes the payload that is kept for it.
@@ -125,9 +125,9 @@ impl Usage {
         match after {
             After::Handler | After::Unhandled { .. } => true,
             After::Exit { target, with, .. } => {
-                self.entry_reads[target as usize] || with.is_some_and(|fun| self.fun_reads[fun as usize])
+                self.entry_reads[target.index()] || with.is_some_and(|fun| self.fun_reads[fun.index()])
             }
-            After::With { target, .. } => self.entry_reads[target as usize],
+            After::With { target, .. } => self.entry_reads[target.index()],
         }
     }
 
@@ -151,7 +151,7 @@ impl Usage {
         };
         // A halted machine has no registers.
         let is_there = |place: &usize| *place < local.registers.len();
-        let machine = local.machine as usize;
+        let machine = local.machine.index();
         let mut fields = pick(self.unordered_fields[machine]);
         if broadcasts {
             let under_way = self.broadcasts[machine]
@@ -165,7 +165,7 @@ impl Usage {
             // A callee's window begins inside its caller's.
             let end =
                 local.frames.get(depth + 1).map_or(local.registers.len(), |callee| callee.base as usize);
-            let registers = bits(pick(self.unordered_registers[frame.fun as usize]));
+            let registers = bits(pick(self.unordered_registers[frame.fun.index()]));
             registers.map(|register| frame.base as usize + register).filter(move |&place| place < end)
         });
         fields.filter(is_there).chain(frames)
@@ -183,10 +183,10 @@ impl Usage {
 }
 
 /// For each function, the control states in which it may run.
-pub(crate) fn runs_in(exe: &Executable) -> Vec<Vec<u32>> {
-    let mut runs_in: Vec<Vec<u32>> = vec![Vec::new(); exe.funs.len()];
-    for (at, state) in exe.states.iter().enumerate() {
-        let mut open: Vec<u32> = state.entry.into_iter().chain(state.exit).collect();
+pub(crate) fn runs_in(exe: &Executable) -> IndexVec<FunId, Vec<ControlId>> {
+    let mut runs_in = IndexVec::from(vec![Vec::new(); exe.funs.len()]);
+    for (at, state) in exe.states.iter_ids() {
+        let mut open: Vec<FunId> = state.entry.into_iter().chain(state.exit).collect();
         for action in &state.actions {
             match *action {
                 Action::Do(fun) | Action::Goto(_, Some(fun)) => open.push(fun),
@@ -194,11 +194,11 @@ pub(crate) fn runs_in(exe: &Executable) -> Vec<Vec<u32>> {
             }
         }
         while let Some(fun) = open.pop() {
-            if runs_in[fun as usize].last() == Some(&(at as u32)) {
+            if runs_in[fun].last() == Some(&at) {
                 continue;
             }
-            runs_in[fun as usize].push(at as u32);
-            let fun = &exe.funs[fun as usize];
+            runs_in[fun].push(at);
+            let fun = &exe.funs[fun];
             for op in &exe.code[fun.entry as usize..fun.end as usize] {
                 if let Op::Call { fun, .. } = *op {
                     open.push(fun);
@@ -212,7 +212,7 @@ pub(crate) fn runs_in(exe: &Executable) -> Vec<Vec<u32>> {
 /// The analysis of fields under way.
 struct Fields<'a> {
     exe: &'a Executable,
-    runs_in: &'a [Vec<u32>],
+    runs_in: &'a IndexVec<FunId, Vec<ControlId>>,
     live: Vec<u64>,
     rest: Vec<u64>,
     /// By function: live when it has returned.
@@ -221,7 +221,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn new(exe: &'a Executable, runs_in: &'a [Vec<u32>]) -> Self {
+    fn new(exe: &'a Executable, runs_in: &'a IndexVec<FunId, Vec<ControlId>>) -> Self {
         Fields {
             exe,
             runs_in,
@@ -234,10 +234,10 @@ impl<'a> Fields<'a> {
 
     fn solve(mut self) -> (Vec<u64>, Vec<u64>) {
         while std::mem::take(&mut self.changed) {
-            for state in 0..self.exe.states.len() as u32 {
+            for state in self.exe.states.ids() {
                 self.state(state);
             }
-            for fun in (0..self.exe.funs.len()).rev() {
+            for fun in self.exe.funs.ids().rev() {
                 let def = &self.exe.funs[fun];
                 for pc in (def.entry..def.end).rev() {
                     self.op(fun, pc);
@@ -247,35 +247,35 @@ impl<'a> Fields<'a> {
         (self.live, self.rest)
     }
 
-    fn begin(&self, fun: u32) -> u64 {
-        self.live[self.exe.funs[fun as usize].entry as usize]
+    fn begin(&self, fun: FunId) -> u64 {
+        self.live[self.exe.funs[fun].entry as usize]
     }
 
-    fn enter(&self, state: u32) -> u64 {
-        match self.exe.states[state as usize].entry {
+    fn enter(&self, state: ControlId) -> u64 {
+        match self.exe.states[state].entry {
             Some(fun) => self.begin(fun),
-            None => self.rest[state as usize],
+            None => self.rest[state.index()],
         }
     }
 
-    fn after_exit(&self, target: u32, with: Option<u32>) -> u64 {
+    fn after_exit(&self, target: ControlId, with: Option<FunId>) -> u64 {
         with.map_or_else(|| self.enter(target), |fun| self.begin(fun))
     }
 
-    fn leave(&self, state: u32, target: u32, with: Option<u32>) -> u64 {
-        match self.exe.states[state as usize].exit {
+    fn leave(&self, state: ControlId, target: ControlId, with: Option<FunId>) -> u64 {
+        match self.exe.states[state].exit {
             Some(fun) => self.begin(fun),
             None => self.after_exit(target, with),
         }
     }
 
-    fn dispatch(&self, state: u32, event: u32) -> u64 {
-        let def = &self.exe.states[state as usize];
-        match def.actions[event as usize] {
+    fn dispatch(&self, state: ControlId, event: EventId) -> u64 {
+        let def = &self.exe.states[state];
+        match def.actions[event] {
             Action::Do(fun) => self.begin(fun),
             Action::Goto(target, with) => self.leave(state, target, with),
             Action::None => def.exit.map_or(0, |fun| self.begin(fun)),
-            Action::Defer | Action::Ignore => self.rest[state as usize],
+            Action::Defer | Action::Ignore => self.rest[state.index()],
         }
     }
 
@@ -286,21 +286,21 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn returns(&mut self, fun: u32, live: u64) {
-        Self::join(&mut self.changed, &mut self.returned[fun as usize], live);
+    fn returns(&mut self, fun: FunId, live: u64) {
+        Self::join(&mut self.changed, &mut self.returned[fun.index()], live);
     }
 
-    fn state(&mut self, state: u32) {
+    fn state(&mut self, state: ControlId) {
         let exe = self.exe;
-        let def = &exe.states[state as usize];
+        let def = &exe.states[state];
         let mut rest = 0;
-        for (event, action) in def.actions.iter().enumerate() {
+        for (event, action) in def.actions.iter_ids() {
             match *action {
                 Action::Defer | Action::Ignore => {}
-                Action::None | Action::Do(_) | Action::Goto(..) => rest |= self.dispatch(state, event as u32),
+                Action::None | Action::Do(_) | Action::Goto(..) => rest |= self.dispatch(state, event),
             }
             match *action {
-                Action::Do(fun) => self.returns(fun, self.rest[state as usize]),
+                Action::Do(fun) => self.returns(fun, self.rest[state.index()]),
                 Action::Goto(target, with) => {
                     if let Some(with) = with {
                         self.returns(with, self.enter(target));
@@ -313,12 +313,12 @@ impl<'a> Fields<'a> {
             }
         }
         if let Some(entry) = def.entry {
-            self.returns(entry, self.rest[state as usize]);
+            self.returns(entry, self.rest[state.index()]);
         }
-        Self::join(&mut self.changed, &mut self.rest[state as usize], rest);
+        Self::join(&mut self.changed, &mut self.rest[state.index()], rest);
     }
 
-    fn op(&mut self, fun: usize, pc: u32) {
+    fn op(&mut self, fun: FunId, pc: u32) {
         let exe = self.exe;
         let op = &exe.code[pc as usize];
         let next = |fields: &Self| fields.live[pc as usize + 1];
@@ -329,11 +329,11 @@ impl<'a> Fields<'a> {
             Op::JumpIf { to, .. } | Op::JumpIfNot { to, .. } | Op::Next { end: to, .. } => {
                 next(self) | self.live[to as usize]
             }
-            Op::Return { .. } => self.returned[fun],
+            Op::Return { .. } => self.returned[fun.index()],
             Op::Fail { .. } | Op::Foreign { .. } => 0,
             Op::Goto { state: target, .. } => {
                 for &state in here {
-                    if let Some(exit) = exe.states[state as usize].exit {
+                    if let Some(exit) = exe.states[state].exit {
                         self.returns(exit, self.enter(target));
                     }
                 }
@@ -344,14 +344,15 @@ impl<'a> Fields<'a> {
                     OperandView::Const(n) => exe.consts[n as usize].as_event(),
                     OperandView::Register(_) | OperandView::Field(_) => None,
                 };
-                let events = known.map_or(0..exe.n_events() as u32, |event| event..event + 1);
-                let places = here.iter().flat_map(|&state| events.clone().map(move |event| (state, event)));
+                let events: Vec<EventId> =
+                    known.map_or_else(|| exe.events.ids().collect(), |event| vec![event]);
+                let places = here.iter().flat_map(|&state| events.iter().map(move |&event| (state, event)));
                 places.fold(0, |live, (state, event)| live | self.dispatch(state, event))
             }
             Op::Receive { table } => {
                 let cases = exe.receives[table as usize].cases.iter().flatten();
                 let live = cases.fold(0, |live, case| live | self.live[case.to as usize]);
-                here.iter().fold(live, |live, &state| live | self.dispatch(state, HALT_EVENT))
+                here.iter().fold(live, |live, &state| live | self.dispatch(state, EventId::HALT))
             }
             Op::Call { fun: callee, dst, .. } => {
                 let mut after = next(self);
@@ -389,9 +390,9 @@ fn broadcasts(exe: &Executable) -> (Vec<Vec<Broadcast>>, BroadcastPrecondition) 
     let mut unseen = vec![Vec::new(); exe.machines.len()];
     if !found.is_empty() {
         let topology = Topology::new(exe);
-        for (machine, unseen) in unseen.iter_mut().enumerate() {
+        for (machine, unseen) in exe.machines.ids().zip(&mut unseen) {
             let is_unseen = |known: &&Broadcast| {
-                broadcast::is_unseen(exe, &topology, machine as u32, known, &mut broadcast_precondition)
+                broadcast::is_unseen(exe, &topology, machine, known, &mut broadcast_precondition)
             };
             unseen.extend(found.iter().filter(is_unseen).cloned());
         }
@@ -402,7 +403,7 @@ fn broadcasts(exe: &Executable) -> (Vec<Vec<Broadcast>>, BroadcastPrecondition) 
 /// By machine: fields whose order only those broadcasts observe, and those where only `choose` does.
 fn unordered_fields(
     exe: &Executable,
-    runs_in: &[Vec<u32>],
+    runs_in: &IndexVec<FunId, Vec<ControlId>>,
     broadcasts: &[Vec<Broadcast>],
 ) -> Vec<(u64, u64)> {
     let mut unordered: Vec<(u64, u64)> = exe
@@ -418,16 +419,16 @@ fn unordered_fields(
         })
         .collect();
     for (fun, states) in exe.funs.iter().zip(runs_in) {
-        let mut machines: Vec<u32> = states.iter().map(|&state| exe.states[state as usize].machine).collect();
+        let mut machines: Vec<MachineId> = states.iter().map(|&state| exe.states[state].machine).collect();
         machines.dedup();
         for machine in machines {
-            let fields = &exe.machines[machine as usize].fields;
+            let fields = &exe.machines[machine].fields;
             let kind = |operand: Operand| match operand.view() {
                 OperandView::Field(n) => fields.get(n as usize).and_then(|(_, value)| value.kind()),
                 OperandView::Register(_) | OperandView::Const(_) => None,
             };
-            let (always, but_for_choose) = &mut unordered[machine as usize];
-            let blind = broadcasts.get(machine as usize);
+            let (always, but_for_choose) = &mut unordered[machine.index()];
+            let blind = broadcasts.get(machine.index());
             let is_blind = |pc: u32| blind.is_some_and(|known| known.iter().any(|known| known.reads == pc));
             for pc in (fun.entry..fun.end).filter(|&pc| !is_blind(pc)) {
                 let op = &exe.code[pc as usize];

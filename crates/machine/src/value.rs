@@ -28,6 +28,8 @@ pub(crate) use text::{REF_CLOSE, REF_OPEN};
 use allways_base::newtype_ids;
 use allways_run::InstanceId;
 
+use crate::ir::EventId;
+
 newtype_ids! {
     /// The field names of a named tuple, in order, interned.
     ShapeId = "shape";
@@ -107,7 +109,7 @@ pub enum View {
     Bool(bool),
     /// An integer in the word; a boxed one is a [`View::Node`] of [`Kind::Int`].
     Int(i64),
-    Event(u32),
+    Event(EventId),
     Ref(InstanceId, PermissionId),
     Node(Kind, u32),
     /// A freed slot and the one freed before it.
@@ -141,8 +143,8 @@ impl Value {
     }
 
     #[inline]
-    pub const fn event(event: u32) -> Value {
-        Value((event as u64) << 32 | EVENT)
+    pub const fn event(event: EventId) -> Value {
+        Value((event.as_u32() as u64) << 32 | EVENT)
     }
 
     #[inline]
@@ -185,7 +187,7 @@ impl Value {
             NULL => View::Null,
             BOOL => View::Bool(self.0 & 16 != 0),
             INT => View::Int(self.0 as i64 >> 4),
-            EVENT => View::Event((self.0 >> 32) as u32),
+            EVENT => View::Event(EventId::from_u32((self.0 >> 32) as u32)),
             REF => View::Ref(
                 InstanceId::from_u32((self.0 >> 32) as u32),
                 PermissionId::from_u32((self.0 as u32) >> 4),
@@ -242,8 +244,8 @@ impl Value {
     }
 
     #[inline]
-    pub fn as_event(self) -> Option<u32> {
-        (self.0 & TAG == EVENT).then_some((self.0 >> 32) as u32)
+    pub fn as_event(self) -> Option<EventId> {
+        (self.0 & TAG == EVENT).then_some(EventId::from_u32((self.0 >> 32) as u32))
     }
 
     #[inline]
@@ -271,7 +273,7 @@ impl std::fmt::Debug for Value {
             View::Null => f.write_str("null"),
             View::Bool(b) => write!(f, "{b}"),
             View::Int(n) => write!(f, "{n}"),
-            View::Event(e) => write!(f, "event{e}"),
+            View::Event(e) => write!(f, "event{}", e.as_u32()),
             View::Ref(instance, permission) => write!(f, "{instance:?}/{permission:?}"),
             View::Node(kind, id) => write!(f, "{kind:?}#{id}"),
             View::Hole(next) => write!(f, "hole({next:?})"),

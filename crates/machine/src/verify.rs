@@ -75,7 +75,7 @@ impl Check<'_> {
             Op::JumpIf { cond, to } | Op::JumpIfNot { cond, to } => self.read(cond).and(self.jump(to)),
             Op::Next { dst, iter, end } => self.write(dst).and(self.row(iter, 2)).and(self.jump(end)),
             Op::Call { dst, fun, first } => {
-                let callee = exe.funs.get(fun as usize).ok_or("no such function")?;
+                let callee = exe.funs.get(fun).ok_or("no such function")?;
                 self.write(dst)?;
                 // Without arguments the row may begin just past the last register.
                 self.row(first, callee.params.len())
@@ -93,11 +93,11 @@ impl Check<'_> {
                 self.read(event).and(self.read(payload))
             }
             Op::New { dst, interface, payload } => {
-                exe.interfaces.get(interface as usize).ok_or("no such interface")?;
+                exe.interfaces.get(interface).ok_or("no such interface")?;
                 self.write(dst).and(self.read(payload))
             }
             Op::Goto { state, payload } => {
-                exe.states.get(state as usize).ok_or("no such state")?;
+                exe.states.get(state).ok_or("no such state")?;
                 self.read(payload)
             }
             Op::Receive { table } => {
@@ -110,7 +110,7 @@ impl Check<'_> {
                 }
                 Ok(())
             }
-            Op::Foreign { fun } => exe.funs.get(fun as usize).map(|_| ()).ok_or("no such function"),
+            Op::Foreign { fun } => exe.funs.get(fun).map(|_| ()).ok_or("no such function"),
         }
     }
 

@@ -12,7 +12,7 @@ use allways_base::Sources;
 use allways_machine::configuration::{Configuration, Roster};
 use allways_machine::encode::encode_local;
 use allways_machine::interpret::{Context, Effect, Input, resume};
-use allways_machine::ir::{Action, Operand, OperandView};
+use allways_machine::ir::{Action, EventId, InterfaceId, MachineId, Operand, OperandView};
 use allways_machine::{
     Actor, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Recorder, Scene, Status,
     Store, Value,
@@ -23,7 +23,6 @@ use allways_run::{InstanceId, Limits, ViolationKind};
 
 const N_PROGRAMS: u64 = 400;
 const MAX_CONFIGURATIONS: usize = 1_500;
-const HALT: u32 = 1;
 
 /// What both sides are asked for.
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -143,7 +142,7 @@ fn show_local(local: &Local) -> String {
         return "halted".into();
     }
     // All fields of these programs are words, except references, whose ids are stable.
-    format!("{} {:?}", local.control, local.registers)
+    format!("{} {:?}", local.control.as_u32(), local.registers)
 }
 
 fn show_monitors(monitors: &[Local]) -> String {
@@ -220,7 +219,7 @@ fn show_quiescent(exe: &Executable, conf: &Configuration) -> String {
 enum Phase {
     Start(Value),
     Deliver(InstanceId, Message),
-    Create(u32, Value, Operand),
+    Create(InterfaceId, Value, Operand),
     /// Woken from idle: takes its message without another scheduling point.
     Woken,
     /// Took a message, and handles it when it is scheduled again.
@@ -271,7 +270,7 @@ impl<'a> PSemantics<'a> {
         let mut world = World { instances: BTreeMap::new(), monitors: Vec::new(), is_started: false };
         world.instances.insert(InstanceId::MAIN, (Phase::Start(Value::NULL), self.new_local(main)));
         for monitor in &self.exe.monitors {
-            world.monitors.push(self.local_of(monitor.machine, 0));
+            world.monitors.push(self.local_of(monitor.machine, InterfaceId::from_u32(0)));
         }
         let mut seen = HashSet::new();
         let mut open = vec![world];
@@ -313,7 +312,7 @@ impl<'a> PSemantics<'a> {
             return;
         }
         for (monitor, local) in world.monitors.iter().enumerate() {
-            let state = &self.exe.states[local.control as usize];
+            let state = &self.exe.states[local.control];
             if state.temperature == Temperature::Hot {
                 self.reached.violations.insert(format!(
                     "hot-at-end Monitor '{}' detected liveness bug in hot state '{}' at the end of program execution.",
@@ -348,13 +347,13 @@ impl<'a> PSemantics<'a> {
         key
     }
 
-    fn new_local(&self, interface: u32) -> Local {
-        let machine = self.exe.interfaces[interface as usize].machine.expect("bound");
+    fn new_local(&self, interface: InterfaceId) -> Local {
+        let machine = self.exe.interfaces[interface].machine.expect("bound");
         self.local_of(machine, interface)
     }
 
-    fn local_of(&self, machine: u32, interface: u32) -> Local {
-        let def = &self.exe.machines[machine as usize];
+    fn local_of(&self, machine: MachineId, interface: InterfaceId) -> Local {
+        let def = &self.exe.machines[machine];
         Local {
             machine,
             interface,
@@ -384,7 +383,7 @@ impl<'a> PSemantics<'a> {
                 let child = self.exe.instances.child(instance, local.n_children);
                 local.n_children += 1;
                 let base = local.frames.last().expect("in a handler").base as usize;
-                let receives = self.exe.interfaces[interface as usize].receives;
+                let receives = self.exe.interfaces[interface].receives;
                 let value = Value::reference(child, receives);
                 match dst.view() {
                     OperandView::Register(n) => local.registers[base + n as usize] = value,
@@ -408,9 +407,11 @@ impl<'a> PSemantics<'a> {
                 world.instances.get_mut(&instance).expect("exists").0 = phase;
                 Ok(())
             }
-            Phase::NullFire => {
-                self.run(world, instance, Input::Handle(Message { event: 0, payload: Value::NULL }))
-            }
+            Phase::NullFire => self.run(
+                world,
+                instance,
+                Input::Handle(Message { event: EventId::NULL, payload: Value::NULL }),
+            ),
             Phase::Received(message) => self.run(world, instance, Input::Received(message)),
             Phase::Blocked(_) | Phase::Idle | Phase::Halted => unreachable!(),
         }
@@ -423,9 +424,8 @@ impl<'a> PSemantics<'a> {
             Phase::Blocked(table) if self.wants(table, message.event) => *phase = Phase::Received(message),
             _ => {
                 local.inbox.push_back(message);
-                let actions = &self.exe.states[local.control as usize].actions;
-                let is_takeable =
-                    |m: &Message| !matches!(actions[m.event as usize], Action::Ignore | Action::Defer);
+                let actions = &self.exe.states[local.control].actions;
+                let is_takeable = |m: &Message| !matches!(actions[m.event], Action::Ignore | Action::Defer);
                 if *phase == Phase::Idle && local.inbox.iter().any(is_takeable) {
                     *phase = Phase::Woken;
                 }
@@ -433,16 +433,16 @@ impl<'a> PSemantics<'a> {
         }
     }
 
-    fn wants(&self, table: u32, event: u32) -> bool {
-        event == HALT || self.exe.receives[table as usize].cases[event as usize].is_some()
+    fn wants(&self, table: u32, event: EventId) -> bool {
+        event == EventId::HALT || self.exe.receives[table as usize].cases[event].is_some()
     }
 
     fn take(&self, world: &mut World, instance: InstanceId) -> Option<Message> {
         let (_, local) = world.instances.get_mut(&instance).expect("exists");
-        let actions = &self.exe.states[local.control as usize].actions;
+        let actions = &self.exe.states[local.control].actions;
         let mut at = 0;
         while let Some(&message) = local.inbox.get(at) {
-            match actions[message.event as usize] {
+            match actions[message.event] {
                 Action::Ignore => {
                     local.inbox.remove(at);
                 }
@@ -473,7 +473,7 @@ impl<'a> PSemantics<'a> {
             let (_, mut local) = world.instances.get(&instance).cloned().expect("exists");
             let effect = self.resume(&mut local, Actor::Machine(instance), input);
             let interface = local.interface;
-            let has_null = self.exe.states[local.control as usize].has_null;
+            let has_null = self.exe.states[local.control].has_null;
             world.instances.get_mut(&instance).expect("exists").1 = local;
             let phase = match effect {
                 Effect::Yield => panic!("handlers of these programs are short"),

@@ -7,10 +7,12 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
+use allways_base::Idx;
 use allways_explore::search::{SearchBounds, VariableBounds};
 use allways_machine::configuration::After;
 use allways_machine::demand::EVERYTHING;
 use allways_machine::encode::{encode_in_flight, encode_whole};
+use allways_machine::ir::{EventId, MachineId};
 use allways_machine::{Executable, Kernel, Local, Outcome, Pending, Script, Silent, Status};
 use allways_p::hir::{MachineKind, Program};
 use allways_run::{Bound, InstanceId, Limits, NetworkOptions, ViolationKind};
@@ -37,7 +39,7 @@ pub struct Within {
 
 #[derive(Clone, Copy, Debug)]
 struct Variable {
-    machine: u32,
+    machine: MachineId,
     field: usize,
     most: u64,
     is_of_length: bool,
@@ -147,7 +149,7 @@ fn variable(program: &Program, exe: &Executable, random: &mut Random) -> Option<
     let (most, is_of_length) = (random.below(4) as u64, random.chance(25));
     let name = if is_of_length { format!("sizeof({name})") } else { name };
     let variables = VariableBounds::named(exe, [(name.as_str(), most)]).ok()?;
-    let machine = machine as u32;
+    let machine = MachineId::new(machine);
     Some(Within {
         bounds: SearchBounds { variables, ..SearchBounds::default() },
         bound: Some(Bound::Variables),
@@ -305,17 +307,17 @@ impl Search<'_> {
     fn is_beyond(&self) -> bool {
         let SearchBounds { depth: _, inbox, occurrences, machines, variables: _ } = self.within.bounds;
         let conf = self.kernel.configuration();
-        let are_many = |waiting: &[u32]| {
-            let is_often = |event: &u32, most: u32| {
+        let are_many = |waiting: &[EventId]| {
+            let is_often = |event: &EventId, most: u32| {
                 waiting.iter().filter(|other| *other == event).count() > most as usize
             };
             inbox.is_some_and(|most| waiting.len() > most as usize)
                 || occurrences.is_some_and(|most| waiting.iter().any(|event| is_often(event, most)))
         };
         let is_beyond = |(instance, local): (InstanceId, &Local)| {
-            let inbox: Vec<u32> = local.inbox.iter().map(|message| message.event).collect();
+            let inbox: Vec<EventId> = local.inbox.iter().map(|message| message.event).collect();
             let channels = conf.network.channels.iter().filter(|channel| channel.target == instance);
-            let on_the_way: Vec<u32> =
+            let on_the_way: Vec<EventId> =
                 channels.flat_map(|channel| channel.messages.iter().map(|sent| sent.message.event)).collect();
             let is_too_large = |variable| self.is_too_large(local, variable);
             are_many(&on_the_way)

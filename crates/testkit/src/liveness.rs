@@ -47,7 +47,7 @@ struct Temperatures<'a> {
 impl Recorder for Temperatures<'_> {
     fn record(&mut self, _: &Scene<'_>, note: Note) {
         if let Note::Enter { actor: Actor::Monitor(monitor), state } = note {
-            match self.exe.states[state as usize].temperature {
+            match self.exe.states[state].temperature {
                 Temperature::Hot => self.hot |= 1 << monitor,
                 Temperature::Cold => self.cold |= 1 << monitor,
                 Temperature::Warm => {}

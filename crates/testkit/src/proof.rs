@@ -9,12 +9,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use allways_base::Idx;
 use allways_explore::Never;
 use allways_explore::search::{
     Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind, Survey, survey,
 };
 use allways_machine::Executable;
 use allways_machine::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
+use allways_machine::ir::ControlId;
 use allways_p::hir::{EventId, MachineId, Program, StateId};
 use allways_run::{Bound, Guarantee, Limits, NetworkOptions, Quiet, Verdict};
 
@@ -294,7 +296,7 @@ impl Projection<'_> {
 
     /// Whether the search makes no step of a crash of the machine, so that in ends it stands where it has crashed.
     fn crashes_late(&self, view: &LocalView) -> bool {
-        self.reductions.lazy_faults && self.exe.network.can_crash(view.machine.as_u32())
+        self.reductions.lazy_faults && self.exe.network.can_crash(view.machine)
     }
 
     fn local(&self, view: &LocalView) -> LocalView {
@@ -330,7 +332,7 @@ impl Projection<'_> {
         let attached = self.exe.monitors.iter().zip(views);
         attached
             .map(|(monitor, view)| {
-                let machine = MachineId::from_u32(monitor.machine);
+                let machine = monitor.machine;
                 MonitorView {
                     control: view.control,
                     fields: self.fields(machine, view.control, &view.fields),
@@ -348,13 +350,13 @@ impl Projection<'_> {
             .map(|machine| machine.states.len())
             .sum();
         let live = match self.reductions.dead_variables {
-            true => self.exe.usage().live_at_rest(before as u32 + control.as_u32()),
+            true => self.exe.usage().live_at_rest(ControlId::new(before + control.index())),
             false => u64::MAX,
         };
         let is_live = |field: usize| field >= 64 || live >> field & 1 == 1;
         let shown = fields.iter().enumerate();
         let trimmed = |field: usize, value: &Value| {
-            let demand = self.exe.demands().field(machine.as_u32(), field);
+            let demand = self.exe.demands().field(machine, field);
             let drops = self.reductions.dead_variables || self.reductions.unread_payloads;
             self.trimmed(value, demand, drops)
         };
@@ -362,8 +364,8 @@ impl Projection<'_> {
     }
 
     fn payload(&self, machine: MachineId, event: EventId, payload: &Value) -> Value {
-        let is_read = self.exe.usage().reads_payload(machine.as_u32(), event.as_u32());
-        let demand = self.exe.demands().payload(machine.as_u32(), event.as_u32());
+        let is_read = self.exe.usage().reads_payload(machine, event);
+        let demand = self.exe.demands().payload(machine, event);
         let drops = self.reductions.unread_payloads;
         if drops && !is_read { Value::Null } else { self.trimmed(payload, demand, drops) }
     }

@@ -6,9 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use allways_base::Idx;
 use allways_explore::Never;
 use allways_explore::quiesce::{Divergence, Engine, QuiesceOptions, Quiescence, quiesce};
 use allways_machine::encode::encode_message;
+use allways_machine::ir::MachineId;
 use allways_machine::{DataPoint, Executable, Kernel, Message, Outcome, Script, Silent};
 use allways_run::{Choice, InstanceId, NetworkModel, NetworkOptions, Quiet, Schedule, ViolationKind};
 
@@ -261,7 +263,7 @@ fn mover(kernel: &Kernel, choice: Choice) -> Mover {
 fn moves_stimulus(kernel: &Kernel, choice: Choice, is_stimulus: &[bool]) -> bool {
     let Choice::Machine(machine) = choice else { return false };
     let machine = kernel.configuration().local(machine).machine;
-    is_stimulus.get(machine as usize).copied().unwrap_or(false)
+    is_stimulus.get(machine.index()).copied().unwrap_or(false)
 }
 
 /// Laps that are made of a loop that was found.
@@ -458,9 +460,9 @@ fn stimulus_of(exe: &Executable, seed: u64, has_stimulus: bool) -> Vec<bool> {
     if !has_stimulus {
         return Vec::new();
     }
-    let machines: Vec<usize> =
-        (0..exe.machines.len()).filter(|&machine| !exe.machines[machine].is_monitor).collect();
+    let machines: Vec<MachineId> =
+        exe.machines.ids().filter(|&machine| !exe.machines[machine].is_monitor).collect();
     let mut is_stimulus = vec![false; exe.machines.len()];
-    is_stimulus[machines[(seed / 4) as usize % machines.len()]] = true;
+    is_stimulus[machines[(seed / 4) as usize % machines.len()].index()] = true;
     is_stimulus
 }

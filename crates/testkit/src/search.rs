@@ -10,7 +10,7 @@ use std::sync::Arc;
 use allways_base::Idx;
 use allways_machine::value::{Kind, View};
 use allways_machine::{Executable, Kernel, Local, Outcome, Pending, Script, Silent, Snapshot, Status, Store};
-use allways_p::hir::{EventId, FunId, InterfaceId, MachineId, Program, StateId, Temperature};
+use allways_p::hir::{EventId, Program, StateId, Temperature};
 use allways_run::{Choice, InstanceId, Limits, NetworkOptions, ViolationKind};
 
 use crate::oracle::value::{Path, Value};
@@ -136,7 +136,7 @@ impl Search<'_> {
         let hot = (0..self.kernel.n_monitors()).find(|&m| self.kernel.temperature(m) == Temperature::Hot);
         let hot_span = hot.map(|monitor| {
             let control = self.kernel.configuration().monitors[monitor].control;
-            self.kernel.executable().states[control as usize].span
+            self.kernel.executable().states[control].span
         });
         let ends = crashed(self.kernel.executable(), machines);
         for machines in &ends[1..] {
@@ -161,7 +161,7 @@ impl Search<'_> {
 
 /// An end, and what becomes of it when some of those crash that can.
 pub(crate) fn crashed(exe: &Executable, machines: Vec<LocalView>) -> Vec<Vec<LocalView>> {
-    let can_crash = |view: &LocalView| view.at != At::Halted && exe.network.can_crash(view.machine.as_u32());
+    let can_crash = |view: &LocalView| view.at != At::Halted && exe.network.can_crash(view.machine);
     let mut ends = vec![machines];
     for at in 0..ends[0].len() {
         if !can_crash(&ends[0][at]) {
@@ -192,10 +192,10 @@ impl Viewer<'_> {
             .program
             .machines
             .iter()
-            .take(local.machine as usize)
+            .take(local.machine.index())
             .map(|machine| machine.states.len())
             .sum();
-        StateId::new(local.control as usize - before)
+        StateId::new(local.control.index() - before)
     }
 
     pub(crate) fn monitor_view(&self, local: &Local) -> MonitorView {
@@ -203,7 +203,7 @@ impl Viewer<'_> {
     }
 
     pub(crate) fn fields(&self, local: &Local) -> Vec<Value> {
-        let n_fields = self.program.machines[MachineId::from_u32(local.machine)].fields.len();
+        let n_fields = self.program.machines[local.machine].fields.len();
         local.registers[..n_fields].iter().map(|&value| self.value(value)).collect()
     }
 
@@ -218,13 +218,13 @@ impl Viewer<'_> {
             Status::Blocked { .. } => {
                 let exe = self.exe;
                 let receive = exe.spans[local.frames.last()?.pc as usize];
-                let calls = local.frames.iter().map(|frame| FunId::from_u32(frame.fun)).collect();
+                let calls = local.frames.iter().map(|frame| frame.fun).collect();
                 At::Blocked { receive, calls, inbox: inbox() }
             }
             Status::Halted => {
                 return Some(LocalView {
                     path: self.path(instance),
-                    machine: MachineId::from_u32(local.machine),
+                    machine: local.machine,
                     control: StateId::from_u32(0),
                     fields: Vec::new(),
                     at: At::Halted,
@@ -235,7 +235,7 @@ impl Viewer<'_> {
                 At::Sending { target: self.path(target), event, payload }
             }
             Status::Pending(Pending::Create { interface, payload, .. }) => {
-                At::Creating { interface: InterfaceId::from_u32(interface), payload: self.value(payload) }
+                At::Creating { interface, payload: self.value(payload) }
             }
             Status::Pending(
                 Pending::Start | Pending::Observe | Pending::Fault(_) | Pending::Foreign { .. },
@@ -243,7 +243,7 @@ impl Viewer<'_> {
         };
         Some(LocalView {
             path: self.path(instance),
-            machine: MachineId::from_u32(local.machine),
+            machine: local.machine,
             control: self.control(local),
             fields: self.fields(local),
             at,
@@ -251,7 +251,7 @@ impl Viewer<'_> {
     }
 
     fn message(&self, message: &allways_machine::Message) -> (EventId, Value) {
-        (EventId::from_u32(message.event), self.value(message.payload))
+        (message.event, self.value(message.payload))
     }
 
     fn value(&self, value: allways_machine::Value) -> Value {
@@ -262,7 +262,7 @@ impl Viewer<'_> {
             View::Bool(b) => Value::Bool(b),
             View::Int(n) => Value::Int(n),
             View::Atom(_, n) => Value::Int(n.into()),
-            View::Event(event) => Value::Event(EventId::from_u32(event)),
+            View::Event(event) => Value::Event(event),
             View::Ref(instance, _) => Value::Machine(self.path(instance), [].into()),
             View::Hole(_) => unreachable!("a freed slot is no element"),
             View::Node(kind, id) => match kind {

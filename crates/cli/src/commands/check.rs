@@ -426,7 +426,7 @@ pub fn testing_statistics(statistics: &Statistics) -> check_report::Statistics {
 
 /// `Machine.State on event (file:line:column)`
 pub fn handler_text(exe: &Executable, sources: &allways_base::Sources, handler: &UnusedHandler) -> String {
-    let state = &exe.states[handler.state as usize];
+    let state = &exe.states[handler.state];
     let machine = exe.machine_name(state.machine);
     let trigger = match handler.trigger {
         Trigger::Entry => "entry".to_owned(),

@@ -6,7 +6,7 @@ use allways_driver::{Compilation, select};
 use allways_explore::state_graph::{self, StateGraph};
 use allways_machine::Executable;
 use allways_machine::chart::{self, Cause};
-use allways_machine::ir::Action;
+use allways_machine::ir::{Action, ControlId, MachineId};
 use allways_machine::topology::{Target, Topology};
 use allways_p::hir::Temperature;
 use allways_report::graph::{self, Edge, Graph, Node, NodeKind};
@@ -139,30 +139,32 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 /// The control states of machines and monitors, those that are named or all of the test.
 fn state_charts(compilation: &Compilation, exe: &Executable, only: &[String]) -> Result<Graph, String> {
     let topology = Topology::new(exe);
-    let in_test = |machine: u32| {
+    let in_test = |machine: MachineId| {
         let is_created = topology.sites().iter().any(|site| site.machine == machine);
         is_created || exe.monitors.iter().any(|monitor| monitor.machine == machine)
     };
-    let machines: Vec<u32> = (0..exe.machines.len() as u32).filter(|&machine| in_test(machine)).collect();
+    let machines: Vec<MachineId> = exe.machines.ids().filter(|&machine| in_test(machine)).collect();
     if let Some(name) = only.iter().find(|name| !machines.iter().any(|&id| exe.machine_name(id) == **name)) {
         let names: Vec<&str> = machines.iter().map(|&id| exe.machine_name(id)).collect();
         return Err(format!("the test has no machine `{name}`; it has {}", names.join(", ")));
     }
-    let is_asked = |machine: u32| {
+    let is_asked = |machine: MachineId| {
         machines.contains(&machine)
             && (only.is_empty() || only.iter().any(|name| name == exe.machine_name(machine)))
     };
-    let states: Vec<u32> =
-        (0..exe.states.len() as u32).filter(|&state| is_asked(exe.states[state as usize].machine)).collect();
+    let states: Vec<ControlId> =
+        exe.states.ids().filter(|&state| is_asked(exe.states[state].machine)).collect();
     let nodes = states.iter().map(|&state| {
-        let def = &exe.states[state as usize];
-        let machine = &exe.machines[def.machine as usize];
+        let def = &exe.states[state];
+        let machine = &exe.machines[def.machine];
         let name = format!("{}.{}", exe.machine_name(def.machine), exe.state_name(state));
         let mut lines = vec![name];
         for (word, action) in [("defers", Action::Defer), ("ignores", Action::Ignore)] {
-            let events: Vec<&str> = (0..def.actions.len() as u32)
-                .filter(|&event| def.actions[event as usize] == action)
-                .map(|event| exe.event_name(event))
+            let events: Vec<&str> = def
+                .actions
+                .iter_ids()
+                .filter(|&(_, &known)| known == action)
+                .map(|(event, _)| exe.event_name(event))
                 .collect();
             if !events.is_empty() {
                 lines.push(format!("{word} {}", events.join(", ")));
@@ -206,7 +208,7 @@ fn topology(compilation: &Compilation, exe: &Executable) -> Graph {
     let monitors = exe.monitors.iter().enumerate().map(|(at, monitor)| Node {
         lines: vec![exe.monitor_name(at).to_owned()],
         kind: NodeKind::Monitor,
-        place: Some(compilation.sources().place(exe.machines[monitor.machine as usize].span)),
+        place: Some(compilation.sources().place(exe.machines[monitor.machine].span)),
     });
     let edges = topology.edges().map(|(from, target, events)| Edge {
         from: from as usize,

@@ -237,7 +237,7 @@ fn hot_loop(exe: &Executable, trace: &Trace, loop_start: usize, name: &str) -> O
         message: format!(
             "Monitor '{name}' detected liveness bug: it is hot again and again in the loop, and never cold."
         ),
-        span: Some(exe.machines[exe.monitors[monitor].machine as usize].span),
+        span: Some(exe.machines[exe.monitors[monitor].machine].span),
         machine: None,
         monitor: Some(monitor),
     })
@@ -255,8 +255,8 @@ fn at_bound(kernel: &Kernel, file: &ScheduleFile) -> Option<Violation> {
 fn hot_monitors(kernel: &Kernel) -> Vec<String> {
     let exe = kernel.executable();
     let is_hot = |monitor: usize| {
-        let state = &exe.states[kernel.configuration().monitors[monitor].control as usize];
-        state.temperature == Temperature::Hot && !exe.machines[state.machine as usize].is_scenario
+        let state = &exe.states[kernel.configuration().monitors[monitor].control];
+        state.temperature == Temperature::Hot && !exe.machines[state.machine].is_scenario
     };
     let hot = (0..exe.monitors.len()).filter(|&monitor| is_hot(monitor));
     hot.map(|monitor| exe.monitor_name(monitor).to_owned()).collect()

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, BuildHasherDefault};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use allways_machine::ir::EventId;
 use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
 use allways_run::{
     Cancel, Choice, Counterexample, Guarantee, InstanceId, Limits, Observer, Progress, Schedule, StopReason,
@@ -715,7 +716,7 @@ impl<'a> Search<'a> {
 
     fn flood_of(&self, vector: &[u32], sender: u32, receiver: u32, place: u32) -> Flood {
         let inbox = &self.places.locals.local(self.places.local(place)).inbox;
-        let count = |event: u32| inbox.iter().filter(|message| message.event == event).count();
+        let count = |event: EventId| inbox.iter().filter(|message| message.event == event).count();
         let event = inbox.iter().map(|message| message.event).max_by_key(|&event| (count(event), event));
         Flood {
             sender: self.places.machine_name(sender, vector[sender as usize]),

@@ -3,6 +3,7 @@
 //! An instance can be made at different sites in different runs. A slot has all sites at which its machine was seen to be made;
 //! too many potential senders are sound.
 
+use allways_machine::ir::MachineId;
 use allways_machine::topology::{Target, Topology};
 use allways_machine::{Executable, Local, Pending, Status};
 
@@ -24,7 +25,7 @@ impl Senders {
         let n_monitors = exe.monitors.len();
         let topology = Topology::new(exe);
         let has_null =
-            |machine: u32| exe.states.iter().any(|state| state.machine == machine && state.has_null);
+            |machine: MachineId| exe.states.iter().any(|state| state.machine == machine && state.has_null);
         let mut senders = Senders {
             has_null: topology.sites().iter().map(|site| has_null(site.machine)).collect(),
             topology,

@@ -3,6 +3,8 @@
 //! A monitor can become cold and hot again within one step, so its state between steps is not enough: the recorder
 //! notes every control state that a monitor enters.
 
+use allways_base::IndexVec;
+use allways_machine::ir::ControlId;
 use allways_machine::{Actor, Executable, Kernel, Note, Recorder, Scene};
 use allways_p::hir::Temperature;
 
@@ -17,7 +19,7 @@ pub(crate) struct Watch {
 #[derive(Clone, Debug)]
 pub(crate) struct Heat {
     /// By control state; warm for scenarios.
-    temperatures: Vec<Temperature>,
+    temperatures: IndexVec<ControlId, Temperature>,
     /// By monitor: whether it is hot now, and since it was last cold, the steps at whose end it was hot.
     monitors: Vec<(bool, u64)>,
     n_hot: usize,
@@ -26,7 +28,8 @@ pub(crate) struct Heat {
 
 impl Heat {
     pub fn new(exe: &Executable) -> Self {
-        let temperatures: Vec<Temperature> = exe.states.iter().map(|state| temperature(exe, state)).collect();
+        let temperatures: IndexVec<ControlId, Temperature> =
+            exe.states.iter().map(|state| temperature(exe, state)).collect();
         let has_liveness = exe.monitors.iter().any(|monitor| {
             exe.states
                 .iter()
@@ -47,12 +50,12 @@ impl Heat {
     }
 
     #[inline]
-    fn enter(&mut self, monitor: usize, state: u32) {
+    fn enter(&mut self, monitor: usize, state: ControlId) {
         if !self.has_liveness {
             return;
         }
         let (is_hot, steps) = &mut self.monitors[monitor];
-        let temperature = self.temperatures[state as usize];
+        let temperature = self.temperatures[state];
         if temperature == Temperature::Cold {
             *steps = 0;
         }
@@ -89,7 +92,7 @@ impl Heat {
 }
 
 fn temperature(exe: &Executable, state: &allways_machine::ir::StateDef) -> Temperature {
-    let machine = &exe.machines[state.machine as usize];
+    let machine = &exe.machines[state.machine];
     if machine.is_monitor && !machine.is_scenario { state.temperature } else { Temperature::Warm }
 }
 
@@ -131,7 +134,7 @@ impl Recorder for StepHeat<'_> {
     fn record(&mut self, _: &Scene<'_>, note: Note) {
         if let Note::Enter { actor: Actor::Monitor(monitor), state } = note {
             let bit = 1u64.checked_shl(monitor).unwrap_or(0);
-            match self.heat.temperatures[state as usize] {
+            match self.heat.temperatures[state] {
                 Temperature::Hot => self.hot |= bit,
                 Temperature::Cold => self.cold |= bit,
                 Temperature::Warm => {}

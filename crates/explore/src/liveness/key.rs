@@ -45,11 +45,11 @@ fn pair(high: u32, low: u32) -> u64 {
 }
 
 fn write_message(message: Message, out: &mut Vec<u64>) {
-    out.extend([message.event as u64, message.payload.bits()]);
+    out.extend([u64::from(message.event.as_u32()), message.payload.bits()]);
 }
 
 fn write_local(exe: &Executable, local: &Local, out: &mut Vec<u64>) {
-    out.push(pair(local.machine, local.interface));
+    out.push(pair(local.machine.as_u32(), local.interface.as_u32()));
     match local.status {
         Status::Idle => out.push(0),
         Status::Halted => return out.push(1),
@@ -61,24 +61,28 @@ fn write_local(exe: &Executable, local: &Local, out: &mut Vec<u64>) {
             write_message(message, out);
         }
         Status::Pending(Pending::Create { interface, payload, dst }) => {
-            out.extend([pair(6, interface), dst.bits() as u64, payload.bits()]);
+            out.extend([pair(6, interface.as_u32()), dst.bits() as u64, payload.bits()]);
         }
         // A machine that is about to fail: the kind and the text say how.
         Status::Pending(Pending::Fault(fault)) => out.extend([7, fault.text.bits()]),
-        Status::Pending(Pending::Foreign { fun }) => out.push(pair(8, fun)),
+        Status::Pending(Pending::Foreign { fun }) => out.push(pair(8, fun.as_u32())),
     }
-    out.push(pair(local.control, local.n_children));
+    out.push(pair(local.control.as_u32(), local.n_children));
     match local.after {
         After::Handler => out.push(0),
         After::Exit { target, with, payload } => {
-            out.extend([pair(1, target), with.map_or(0, |fun| fun as u64 + 1), payload.bits()]);
+            out.extend([
+                pair(1, target.as_u32()),
+                with.map_or(0, |fun| u64::from(fun.as_u32()) + 1),
+                payload.bits(),
+            ]);
         }
-        After::With { target, payload } => out.extend([pair(2, target), payload.bits()]),
-        After::Unhandled { event } => out.push(pair(3, event)),
+        After::With { target, payload } => out.extend([pair(2, target.as_u32()), payload.bits()]),
+        After::Unhandled { event } => out.push(pair(3, event.as_u32())),
     }
     out.push(pair(local.frames.len() as u32, local.inbox.len() as u32));
     for frame in &local.frames {
-        out.extend([pair(frame.fun, frame.pc), pair(frame.base, frame.dst.bits())]);
+        out.extend([pair(frame.fun.as_u32(), frame.pc), pair(frame.base, frame.dst.bits())]);
     }
     let start = out.len();
     out.extend(local.registers.iter().map(|value| value.bits()));

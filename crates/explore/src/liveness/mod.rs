@@ -89,7 +89,7 @@ fn certain(exe: &Executable, monitor: usize, fairness: Fairness) -> Violation {
     Violation {
         kind: ViolationKind::Liveness(Certainty::Certain),
         message,
-        span: Some(exe.machines[exe.monitors[monitor].machine as usize].span),
+        span: Some(exe.machines[exe.monitors[monitor].machine].span),
         machine: None,
         monitor: Some(monitor),
     }
@@ -106,7 +106,7 @@ pub fn potential(kernel: &Kernel, monitor: usize) -> Violation {
             exe.monitor_name(monitor),
             exe.state_name(state)
         ),
-        span: Some(exe.states[state as usize].span),
+        span: Some(exe.states[state].span),
         machine: None,
         monitor: Some(monitor),
     }

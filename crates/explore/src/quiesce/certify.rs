@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use allways_machine::content::words;
 use allways_machine::encode::encode_message;
+use allways_machine::ir::EventId;
 use allways_machine::{
     Executable, Kernel, KnownValues, Message, Note, Outcome, Recorder, Scene, Simplify, Status,
 };
@@ -45,7 +46,7 @@ pub(crate) struct Pile {
     /// Of a channel; none for an inbox.
     pub source: Option<InstanceId>,
     pub target: InstanceId,
-    pub event: u32,
+    pub event: EventId,
     pub n_each_lap: usize,
 }
 
@@ -488,7 +489,9 @@ mod tests {
     use super::*;
 
     fn word(text: &str) -> Vec<Message> {
-        text.bytes().map(|byte| Message { event: byte.into(), payload: Value::NULL }).collect()
+        text.bytes()
+            .map(|byte| Message { event: EventId::from_u32(byte.into()), payload: Value::NULL })
+            .collect()
     }
 
     fn words_of(texts: &[&str]) -> Vec<Vec<Message>> {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use allways_base::Idx;
+use allways_machine::ir::EventId;
 use allways_machine::value::Form;
 use allways_machine::{DataPoint, Kernel, Message, Note, Oracle, Recorder, Scene, Status, must_wait};
 use allways_run::{Choice, InstanceId, NetworkModel};
@@ -66,7 +68,7 @@ const MAX_TEXT: usize = 60;
 /// Notes of a lap.
 #[derive(Default)]
 struct Notes {
-    sends: Vec<(InstanceId, InstanceId, u32, u64)>,
+    sends: Vec<(InstanceId, InstanceId, EventId, u64)>,
     /// In order of appearance.
     order: Vec<InstanceId>,
     taken: BTreeMap<InstanceId, u64>,
@@ -205,7 +207,7 @@ fn watch(kernel: &Kernel, watched: &mut BTreeMap<InstanceId, Watched>) {
         if known.states.last().is_none_or(|last| last != state) {
             known.states.push(state.to_owned());
         }
-        let def = &scene.exe.machines[local.machine as usize];
+        let def = &scene.exe.machines[local.machine];
         for (at, (&(field, _), &value)) in def.fields.iter().zip(&local.registers).enumerate() {
             let text = match def.notations.get(at) {
                 Some(notation) => scene.text_as(notation, value),
@@ -286,7 +288,7 @@ impl Fairness<'_> {
         let counts = |choice: &Choice| match choice {
             Choice::Machine(machine) => {
                 let machine = conf.local(*machine).machine;
-                !self.is_stimulus.get(machine as usize).copied().unwrap_or(false)
+                !self.is_stimulus.get(machine.index()).copied().unwrap_or(false)
             }
             _ => true,
         };

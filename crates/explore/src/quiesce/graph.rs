@@ -7,6 +7,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use allways_base::{Idx, IndexVec};
+use allways_machine::ir::MachineId;
 use allways_machine::{Pending, Status};
 use allways_run::{Progress, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -83,9 +85,9 @@ pub(crate) struct Graph<'a> {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Direct {
     /// By machine definition: it sends to itself, and messages to it arrive at any time.
-    pub is_self_sender: Vec<bool>,
+    pub is_self_sender: IndexVec<MachineId, bool>,
     /// One that was not known to do so was met: the search has to begin again.
-    pub found: Option<u32>,
+    pub found: Option<MachineId>,
 }
 
 impl<'a> Graph<'a> {
@@ -268,7 +270,7 @@ impl<'a> Graph<'a> {
                 Act::Network(arrivals) => {
                     let (target, message) = arrivals[by.own as usize].delivery;
                     let receiver = vector[target as usize];
-                    let machine = locals.local(receiver).machine as usize;
+                    let machine = locals.local(receiver).machine;
                     !direct.is_self_sender[machine] && locals.must_wait(receiver, message)
                 }
                 Act::Step { .. } => {
@@ -277,7 +279,7 @@ impl<'a> Graph<'a> {
                     if let (Owner::Machine(machine), Status::Pending(Pending::Deliver { target, .. })) =
                         (locals.owner(by.slot), local.status)
                         && machine == target
-                        && !direct.is_self_sender[local.machine as usize]
+                        && !direct.is_self_sender[local.machine]
                     {
                         direct.found = Some(local.machine);
                     }
@@ -295,7 +297,7 @@ impl<'a> Graph<'a> {
     }
 
     /// A machine that sends to itself, if that was not known: what was explored is not all then.
-    pub fn new_self_sender(&self) -> Option<u32> {
+    pub fn new_self_sender(&self) -> Option<MachineId> {
         self.direct.as_ref().and_then(|direct| direct.found)
     }
 
@@ -309,7 +311,7 @@ impl<'a> Graph<'a> {
             let local = vector[*slot as usize];
             matches!(locals.owner(*slot), Owner::Machine(_))
                 && local != 0
-                && self.is_stimulus[locals.local(local).machine as usize]
+                && self.is_stimulus[locals.local(local).machine.index()]
         };
         (0..vector.len() as u32).filter(is_stimulus).collect()
     }
@@ -319,7 +321,7 @@ impl<'a> Graph<'a> {
         let locals = lock(self.cx.locals);
         let Owner::Machine(_) = locals.owner(by.slot) else { return false };
         let local = self.nodes.get(node as usize)[by.slot as usize];
-        by.delivered != CRASH && self.is_stimulus[locals.local(local).machine as usize]
+        by.delivered != CRASH && self.is_stimulus[locals.local(local).machine.index()]
     }
 
     pub fn steps(&self, node: u32) -> Range<usize> {

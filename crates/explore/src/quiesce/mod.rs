@@ -19,6 +19,7 @@ mod symbolic;
 
 use std::sync::{Arc, Mutex};
 
+use allways_machine::ir::MachineId;
 use allways_machine::network::machine_named;
 use allways_machine::{Executable, Outcome, Silent, Simplify, Tracer, UnknownName, replay};
 use allways_run::{
@@ -177,7 +178,7 @@ pub fn quiesce(
     };
     let search = Search { exe, options, simplify };
     let mut direct = (exe.network.model == NetworkModel::Bag)
-        .then(|| Direct { is_self_sender: vec![false; exe.machines.len()], found: None });
+        .then(|| Direct { is_self_sender: vec![false; exe.machines.len()].into(), found: None });
     let is_plain = !options.is_fair && options.is_stimulus.is_empty();
     let most = options.max_configurations.unwrap_or(usize::MAX);
     // An infinite run exists if and only if there is one among those that persistent sets leave (see `termination`). Lengths are not
@@ -197,7 +198,7 @@ pub fn quiesce(
         let enough = if may_reduce { most.min(UNREDUCED) } else { most };
         match (search.run(&mut graph, enough)?, &mut direct) {
             (Ended::Answer(quiescence), _) => break (graph, quiescence),
-            (Ended::SelfSender(machine), Some(direct)) => direct.is_self_sender[machine as usize] = true,
+            (Ended::SelfSender(machine), Some(direct)) => direct.is_self_sender[machine] = true,
             (Ended::Enough, _) if may_reduce && enough < most => is_reduced = true,
             (Ended::Enough | Ended::SelfSender(_), _) => {
                 let what = format!("more than {most} configurations");
@@ -272,7 +273,7 @@ impl QuiesceReport {
 enum Ended {
     Answer(Quiescence),
     /// A machine of this definition sends to itself, which was not known: it has to begin again.
-    SelfSender(u32),
+    SelfSender(MachineId),
     /// There are more configurations than it was to look at.
     Enough,
 }

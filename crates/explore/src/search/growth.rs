@@ -9,7 +9,9 @@
 //! Records are counted by layer, since a wide choice (`choose(100)`) sets a hundred records in one layer and then no more.
 
 use allways_base::Idx;
+use allways_machine::ir::{EventId, FunId, MachineId};
 use allways_machine::{Store, Value};
+use allways_run::InstanceId;
 use rustc_hash::FxHashMap;
 
 use super::local::size::{Size, Sizes};
@@ -84,16 +86,26 @@ impl Clock {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Measured {
     kind: GrowthKind,
-    owner: u32,
+    owner: MeasuredOwner,
     place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum MeasuredOwner {
+    /// A machine or monitor declaration.
+    Machine(MachineId),
+    /// What is on its way to a machine.
+    Network(InstanceId),
+    /// Of payloads.
+    Event(EventId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Place {
     Whole,
-    Event(u32),
+    Event(EventId),
     Field(u32),
-    Local { fun: u32, at: u32 },
+    Local { fun: FunId, at: u32 },
 }
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -129,7 +141,7 @@ struct Table<'a> {
 /// What still grew, the fastest first.
 pub(crate) fn growth(locals: &LocalStates<'_>, clock: &Clock) -> Vec<Growth> {
     let mut table = Table { clock, records: FxHashMap::default(), sizes: Sizes::default() };
-    let mut made: FxHashMap<u32, u64> = FxHashMap::default();
+    let mut made: FxHashMap<MachineId, u64> = FxHashMap::default();
     let mut seen_slots = vec![false; locals.owners.len()];
     let stride = locals.states.len() / LOOKS + 1;
     for (number, id) in locals.states.iter().enumerate().skip(1) {
@@ -142,7 +154,11 @@ pub(crate) fn growth(locals: &LocalStates<'_>, clock: &Clock) -> Vec<Growth> {
                 *is_seen = true;
                 let n = made.entry(machine).or_default();
                 *n += 1;
-                let measured = Measured { kind: GrowthKind::Machines, owner: machine, place: Place::Whole };
+                let measured = Measured {
+                    kind: GrowthKind::Machines,
+                    owner: MeasuredOwner::Machine(machine),
+                    place: Place::Whole,
+                };
                 table.note(measured, *n, number);
             }
         }
@@ -153,7 +169,11 @@ pub(crate) fn growth(locals: &LocalStates<'_>, clock: &Clock) -> Vec<Growth> {
     let stride = locals.messages.len() / LOOKS + 1;
     for (number, message) in locals.messages.iter().enumerate().step_by(stride) {
         let size = table.sizes.of(locals.kernel.store(), message.payload);
-        let measured = Measured { kind: GrowthKind::Payload, owner: message.event, place: Place::Whole };
+        let measured = Measured {
+            kind: GrowthKind::Payload,
+            owner: MeasuredOwner::Event(message.event),
+            place: Place::Whole,
+        };
         table.note(measured, size.number, number);
     }
     let mut growing: Vec<(Measured, Records)> = table
@@ -194,13 +214,13 @@ impl Table<'_> {
         if let Some(flight) = &state.flight {
             if let Owner::Network(target) = state.owner {
                 let kind = GrowthKind::Network;
-                let measured = Measured { kind, owner: target.as_u32(), place: Place::Whole };
+                let measured = Measured { kind, owner: MeasuredOwner::Network(target), place: Place::Whole };
                 self.note(measured, flight.n_messages() as u64, number);
             }
             return;
         }
-        let owner = local.machine;
-        let mut waiting: Vec<(u32, u64)> = Vec::new();
+        let owner = MeasuredOwner::Machine(local.machine);
+        let mut waiting: Vec<(EventId, u64)> = Vec::new();
         for message in &local.inbox {
             match waiting.iter_mut().find(|(event, _)| *event == message.event) {
                 Some((_, n)) => *n += 1,
@@ -216,7 +236,7 @@ impl Table<'_> {
             self.note_value(store, owner, Place::Field(field as u32), value, number);
         }
         for frame in &local.frames {
-            let n_locals = locals.exe.funs[frame.fun as usize].locals.len();
+            let n_locals = locals.exe.funs[frame.fun].locals.len();
             let registers = local.registers.iter().skip(frame.base as usize);
             for (register, &value) in registers.take(n_locals).enumerate() {
                 let place = Place::Local { fun: frame.fun, at: register as u32 };
@@ -246,7 +266,7 @@ impl Table<'_> {
         }
     }
 
-    fn note_value(&mut self, store: &Store, owner: u32, place: Place, value: Value, at: usize) {
+    fn note_value(&mut self, store: &Store, owner: MeasuredOwner, place: Place, value: Value, at: usize) {
         let Size { number, length } = self.sizes.of(store, value);
         self.note(Measured { kind: GrowthKind::Number, owner, place }, number, at);
         self.note(Measured { kind: GrowthKind::Collection, owner, place }, length, at);
@@ -258,25 +278,24 @@ fn reported(locals: &LocalStates<'_>, measured: Measured, records: Records) -> G
     let Measured { kind, owner, place } = measured;
     let symbol = |symbol| exe.symbols.text(symbol).to_owned();
     let is_variable = matches!(place, Place::Field(_) | Place::Local { .. });
-    let is_of_monitor = is_variable && exe.machines[owner as usize].is_monitor;
-    let (owner, name) = match (kind, place) {
-        (GrowthKind::Payload, _) => (exe.event_name(owner).to_owned(), None),
-        (GrowthKind::Network, _) => {
-            let machine = locals.machine_of(owner as usize);
+    let is_of_monitor =
+        is_variable && matches!(owner, MeasuredOwner::Machine(machine) if exe.machines[machine].is_monitor);
+    let (owner, name) = match owner {
+        MeasuredOwner::Event(event) => (exe.event_name(event).to_owned(), None),
+        MeasuredOwner::Network(target) => {
+            let machine = locals.machine_of(target.index());
             (machine.map_or_else(String::new, |machine| exe.machine_name(machine).to_owned()), None)
         }
-        (_, place) => {
+        MeasuredOwner::Machine(machine) => {
             let name = match place {
                 Place::Whole => None,
                 Place::Event(event) => Some(exe.event_name(event).to_owned()),
                 Place::Field(field) => {
-                    exe.machines[owner as usize].fields.get(field as usize).map(|&(name, _)| symbol(name))
+                    exe.machines[machine].fields.get(field as usize).map(|&(name, _)| symbol(name))
                 }
-                Place::Local { fun, at } => {
-                    exe.funs[fun as usize].locals.get(at as usize).map(|&name| symbol(name))
-                }
+                Place::Local { fun, at } => exe.funs[fun].locals.get(at as usize).map(|&name| symbol(name)),
             };
-            (exe.machine_name(owner).to_owned(), name)
+            (exe.machine_name(machine).to_owned(), name)
         }
     };
     Growth { kind, owner, name, is_of_monitor, size: records.most }

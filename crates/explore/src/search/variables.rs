@@ -7,6 +7,7 @@
 //! of a machine.
 
 use allways_base::Symbol;
+use allways_machine::ir::MachineId;
 use allways_machine::{Executable, Local, Pending, Status, Store, Value};
 
 use super::local::size::Sizes;
@@ -20,7 +21,7 @@ pub struct VariableBounds([Option<VariableBound>; MAX_VARIABLES]);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct VariableBound {
-    machine: u32,
+    machine: MachineId,
     /// The variable of the machine, if it has one of this name.
     field: Option<u32>,
     /// Otherwise locals of this name are bounded.
@@ -50,7 +51,7 @@ impl VariableBounds {
                 None => (None, name),
             };
             let n_before = n;
-            for (machine, def) in exe.machines.iter().enumerate().filter(|(_, def)| !def.is_monitor) {
+            for (machine, def) in exe.machines.iter_ids().filter(|(_, def)| !def.is_monitor) {
                 if owner.is_some_and(|owner| owner != exe.symbols.text(def.name)) {
                     continue;
                 }
@@ -59,7 +60,7 @@ impl VariableBounds {
                     fields.enumerate().find(|&(_, name)| name == variable).map(|(field, _)| field as u32);
                 let name = match field {
                     Some(field) => def.fields[field as usize].0,
-                    None => match local_named(exe, machine as u32, variable) {
+                    None => match local_named(exe, machine, variable) {
                         Some(name) => name,
                         None => continue,
                     },
@@ -67,7 +68,7 @@ impl VariableBounds {
                 let Some(free) = found.0.get_mut(n) else {
                     return Err(format!("at most {MAX_VARIABLES} variables can be bounded"));
                 };
-                *free = Some(VariableBound { machine: machine as u32, field, name, most, is_of_length });
+                *free = Some(VariableBound { machine, field, name, most, is_of_length });
                 n += 1;
             }
             if n == n_before {
@@ -109,13 +110,13 @@ impl VariableBounds {
 /// Parameters and named locals of the functions that a machine is in, with what they hold.
 fn locals_of<'a>(exe: &'a Executable, local: &'a Local) -> impl Iterator<Item = (Symbol, Value)> + 'a {
     local.frames.iter().flat_map(move |frame| {
-        let names = exe.funs[frame.fun as usize].locals.iter().copied();
+        let names = exe.funs[frame.fun].locals.iter().copied();
         names.zip(local.registers.iter().skip(frame.base as usize).copied())
     })
 }
 
 /// The parameter or local of this name in a function that a machine can run.
-fn local_named(exe: &Executable, machine: u32, name: &str) -> Option<Symbol> {
+fn local_named(exe: &Executable, machine: MachineId, name: &str) -> Option<Symbol> {
     let mut locals = exe.functions_of(machine).flat_map(|fun| &fun.locals).copied();
     locals.find(|&local| exe.symbols.text(local) == name)
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use allways_machine::ir::ControlId;
 use allways_machine::value::View;
 use allways_machine::{Executable, Value};
 use allways_mdd::{Halt, Node};
@@ -18,7 +19,7 @@ use super::steps::BROKEN;
 const MAX_VALUES: usize = 4;
 
 /// A control state of a slot, or that the machine does not exist.
-type Place = Option<u32>;
+type Place = Option<ControlId>;
 
 /// What holds in one control state of one slot.
 struct InPlace {
@@ -47,7 +48,7 @@ pub(crate) fn find(exe: &Executable, reach: &mut Search<'_>, reached: Node) -> R
             let here = restrict(reach, reached, slot as u32, *place)?;
             let here = in_place(reach, here, Some(slot as u32));
             let who = format!("{} in {}", names[slot], name(place));
-            let machine = place.map(|control| exe.states[control as usize].machine as usize);
+            let machine = place.map(|control| exe.states[control].machine);
             let fields = machine.map_or(&[][..], |machine| &exe.machines[machine].fields);
             for (values, &(field, _)) in here.fields.iter().zip(fields) {
                 if let Some(values) = values.as_ref().filter(|values| !values.is_empty()) {

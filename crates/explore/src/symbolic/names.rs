@@ -12,7 +12,7 @@ pub(crate) fn part_name(locals: &LocalStates<'_>, owner: Owner, part: u32) -> St
         Owner::Machine(instance) | Owner::Network(instance) => locals.machine_of(instance.index()),
     };
     let field = part.checked_sub(split::FIELDS).zip(machine).and_then(|(field, machine)| {
-        locals.exe.machines[machine as usize].fields.get(field as usize).map(|&(name, _)| name)
+        locals.exe.machines[machine].fields.get(field as usize).map(|&(name, _)| name)
     });
     match (part, field) {
         (split::INBOX, _) => "(inbox)".to_owned(),

@@ -9,6 +9,7 @@
 //! counts on a combination that is not reachable. A message that waits behind an effect depends on the inbox alone.
 
 use allways_machine::content::words;
+use allways_machine::ir::ControlId;
 use allways_machine::{Local, Message, Status, Touched, Value};
 use allways_mdd::{BlockStep, Halt};
 use rustc_hash::FxHashMap;
@@ -152,7 +153,7 @@ impl Blocks {
         (value > BROKEN).then(|| &block.controls.values[value as usize])
     }
 
-    pub fn control_state(&self, slot: u32, value: u32) -> Option<u32> {
+    pub fn control_state(&self, slot: u32, value: u32) -> Option<ControlId> {
         self.control(slot, value).map(|local| local.control)
     }
 
@@ -183,7 +184,12 @@ impl Blocks {
         self.n_words += key.len() + 16;
         let mut values = vec![block.controls.value(&key, || control)];
         key.clear();
-        key.extend(local.inbox.iter().flat_map(|message| [u64::from(message.event), message.payload.bits()]));
+        key.extend(
+            local
+                .inbox
+                .iter()
+                .flat_map(|message| [u64::from(message.event.as_u32()), message.payload.bits()]),
+        );
         values.push(match key.is_empty() {
             true => 0,
             false => block.inboxes.value(&key, || local.inbox.iter().copied().collect()),
@@ -287,7 +293,7 @@ impl MemoSteps<'_> {
             let (Some(owner), id) = (self.owner(slot), self.local(slot, BROKEN + 1)) else { continue };
             let locals = self.expander.memo.locals();
             let machine = locals.local(id).machine;
-            let n_fields = locals.exe.machines[machine as usize].fields.len();
+            let n_fields = locals.exe.machines[machine].fields.len();
             let is_possible = !matches!(owner, Owner::Network(_)) && n_fields < Touched::MAX_FIELDS;
             drop(locals);
             if !is_possible {
@@ -335,7 +341,7 @@ impl MemoSteps<'_> {
         }
         self.blocks.control(slot, value).is_some_and(|local| match local.status {
             Status::Halted | Status::Blocked { .. } => false,
-            Status::Idle => self.expander.memo.locals().exe.states[local.control as usize].has_null,
+            Status::Idle => self.expander.memo.locals().exe.states[local.control].has_null,
             Status::Pending(_) => true,
         })
     }

@@ -5,7 +5,9 @@
 //! the machine or the network; the other parties are the receiver, the monitors that observe the step, and the machine
 //! that it creates.
 
+use allways_base::Idx;
 use allways_machine::Value;
+use allways_machine::ir::ControlId;
 use allways_mdd::{BlockStep, Halt, LocalSteps, NewEvent};
 use allways_p::hir::Temperature;
 use allways_run::StopReason;
@@ -208,7 +210,7 @@ impl<'a> MemoSteps<'a> {
     }
 
     /// The control state of a value of a slot, of its first part if it is split; `None` if there is no machine.
-    pub fn control_state(&self, slot: u32, value: u32) -> Option<u32> {
+    pub fn control_state(&self, slot: u32, value: u32) -> Option<ControlId> {
         if self.blocks.is_split(slot) {
             return self.blocks.control_state(slot, value);
         }
@@ -232,7 +234,7 @@ impl<'a> MemoSteps<'a> {
         }
         let locals = self.expander.memo.locals();
         let local = locals.local(id);
-        let n_fields = locals.exe.machines[local.machine as usize].fields.len();
+        let n_fields = locals.exe.machines[local.machine].fields.len();
         for (field, &value) in local.registers.iter().take(n_fields).enumerate() {
             see(field, value);
         }
@@ -257,7 +259,7 @@ impl<'a> MemoSteps<'a> {
     pub fn is_stimulus(&mut self, slot: u32, id: LocalStateId) -> bool {
         !self.is_stimulus.is_empty()
             && matches!(self.owner(slot), Some(Owner::Machine(_)))
-            && self.is_stimulus[self.expander.memo.locals().local(id).machine as usize]
+            && self.is_stimulus[self.expander.memo.locals().local(id).machine.index()]
     }
 
     /// Looks from time to time whether to stop.

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::support::compile;
+use allways_machine::ir::EventId;
 use allways_machine::topology::{Target, Topology};
 use allways_machine::value::{Kind, View};
 use allways_machine::{DataPoint, Executable, Kernel, Note, Pending, Recorder, Scene, Store, Value};
 use allways_run::{InstanceId, Limits};
 use allways_testkit::generate::generate_any;
 use allways_testkit::random::Random;
+
+use crate::support::compile;
 
 /// `sender -> target: events`, in order.
 fn lines(exe: &Executable, topology: &Topology) -> Vec<String> {
@@ -60,7 +62,7 @@ fn sites_and_parts_of_payloads_are_told_apart() {
     let (main, echo, other, client) = (0, 1, 2, 3);
     assert!(
         topology.is_potential_sender(main, Target::Site(echo))
-            && !topology.sends(main, Target::Site(echo), 2)
+            && !topology.sends(main, Target::Site(echo), EventId::from_u32(2))
     );
     assert!(!topology.is_potential_sender(client, Target::Site(other)));
     assert!(!topology.is_potential_sender(other, Target::Site(client)));
@@ -190,7 +192,7 @@ impl Watch<'_> {
         }
     }
 
-    fn see(&mut self, exe: &Executable, from: InstanceId, target: Option<Target>, event: u32) {
+    fn see(&mut self, exe: &Executable, from: InstanceId, target: Option<Target>, event: EventId) {
         self.n_pairs += 1;
         let known = self.site(from).zip(target).is_some_and(|(from, target)| {
             self.topology.sends(from, target, event) && self.topology.is_potential_sender(from, target)
@@ -323,7 +325,9 @@ fn monitors_that_nothing_changes_are_settled() {
     .unwrap_or_else(|error| panic!("{error}"));
     let exe = Executable::new(&program, 0);
     let topology = Topology::new(&exe);
-    let settled: Vec<&str> = (0..exe.states.len() as u32)
+    let settled: Vec<&str> = exe
+        .states
+        .ids()
         .filter(|&state| topology.is_settled(state))
         .map(|state| exe.state_name(state))
         .collect();

@@ -6,7 +6,7 @@ use allways_run::ViolationKind;
 
 use super::{Context, Effect, Interpreter, Stop, describe, has_class};
 use crate::configuration::{Fault, Frame, Message};
-use crate::ir::{Class, Op, Operand, OperandView, Step, TemplatePiece};
+use crate::ir::{Class, EventId, Op, Operand, OperandView, Step, TemplatePiece};
 use crate::record::{Actor, Note, PathNames, Recorder, Scene};
 use crate::value::{CollectionFault, Form, InstanceNames, Kind, Store, Value, View, write_value};
 
@@ -288,10 +288,9 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 }
                 Op::This { dst } => {
                     let value = match self.cx.actor {
-                        Actor::Machine(instance) => Value::reference(
-                            instance,
-                            self.cx.exe.machines[self.local.machine as usize].receives,
-                        ),
+                        Actor::Machine(instance) => {
+                            Value::reference(instance, self.cx.exe.machines[self.local.machine].receives)
+                        }
                         Actor::Monitor(_) => Value::NULL,
                     };
                     self.write(base, dst, value);
@@ -354,7 +353,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                             self.cx.limits.call_depth
                         );
                     }
-                    let def = &exe.funs[fun as usize];
+                    let def = &exe.funs[fun];
                     let has_fuel = self.spend(def.end - def.entry);
                     pc += 1;
                     here!();
@@ -380,7 +379,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                         return Ok(Stop::Return);
                     };
                     base = caller.base as usize;
-                    let n_registers = self.cx.exe.funs[caller.fun as usize].n_registers as usize;
+                    let n_registers = self.cx.exe.funs[caller.fun].n_registers as usize;
                     // The registers of the callee are forgotten, so that nothing of it stays in the state.
                     self.local.registers.truncate(frame.base as usize);
                     self.local.registers.resize(base + n_registers, Value::NULL);
@@ -462,7 +461,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 Op::New { dst, interface, payload } => {
                     let payload = self.read_copy(base, payload);
                     let interface = self.cx.exe.link(self.local.interface, interface);
-                    if self.cx.exe.interfaces[interface as usize].machine.is_none() {
+                    if self.cx.exe.interfaces[interface].machine.is_none() {
                         let name = self.cx.exe.interface_name(interface).to_owned();
                         fail!(ViolationKind::Unbound, "no machine is bound to interface '{name}'");
                     }
@@ -564,7 +563,11 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// P's checks of a send, in P's order.
-    fn check_send(&mut self, target: Value, event: Value) -> Result<(allways_run::InstanceId, u32), Fault> {
+    fn check_send(
+        &mut self,
+        target: Value,
+        event: Value,
+    ) -> Result<(allways_run::InstanceId, EventId), Fault> {
         let exe = self.cx.exe;
         let Some(event) = event.as_event() else {
             return Err(self.fault_here(ViolationKind::NullEvent, "sent event is null".into()));
@@ -572,7 +575,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         let Some((target, permission)) = target.as_ref() else {
             return Err(self.fault_here(ViolationKind::NullTarget, "target of the send is null".into()));
         };
-        if !exe.machines[self.local.machine as usize].sends.contains(event) {
+        if !exe.machines[self.local.machine].sends.contains(event) {
             let text = format!(
                 "event {} is not in the sends set of machine {}",
                 exe.event_name(event),

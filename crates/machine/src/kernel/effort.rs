@@ -23,6 +23,7 @@ use super::{Kernel, Oracle, Outcome, Stepping};
 use crate::configuration::{Fault, Frame, Local};
 use crate::content::words;
 use crate::interpret::{Context, Effect, Input, resume};
+use crate::ir::ControlId;
 use crate::record::{Actor, Recorder, Silent};
 use crate::value::{Store, Value};
 
@@ -72,7 +73,7 @@ pub(super) struct Effort {
 
 /// Where a handler stood.
 struct Copy {
-    control: u32,
+    control: ControlId,
     after: crate::configuration::After,
     frames: Vec<Frame>,
     registers: Vec<Value>,

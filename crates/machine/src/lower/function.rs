@@ -5,11 +5,10 @@
 //! Where P copies early (arguments, parts of tuples, the target of a send before its payload is computed),
 //! a `Move` does it.
 
-use allways_base::{Idx, Span};
+use allways_base::{Idx, IndexVec, Span};
 use allways_p::hir::{self, BinaryOp, ExprId, ExprKind, PathKind, PlaceRoot, StmtId, StmtKind};
 
 use super::Lowering;
-use crate::executable::number;
 use crate::ir::{Class, Op, Operand, OperandView, ReceiveCase, ReceiveTable, Step, Template, TemplatePiece};
 use crate::value::Value;
 
@@ -18,7 +17,7 @@ pub(super) fn lower_body(lowering: &mut Lowering<'_>, id: hir::FunId, function: 
     let entry = lowering.exe.code.len();
     let n_locals = function.locals.len() as u32;
     let Some(body) = &function.body else {
-        lowering.exe.code.push(Op::Foreign { fun: number(id) });
+        lowering.exe.code.push(Op::Foreign { fun: id });
         lowering.exe.spans.push(function.span);
         return n_locals;
     };
@@ -144,7 +143,7 @@ impl<'a> FunctionLowering<'a, '_> {
     fn initialize(&mut self, local: hir::LocalId) {
         let value = self.lowering.default_value(self.function.locals[local].ty);
         let src = self.value(value);
-        self.emit(Op::Move { dst: Operand::register(number(local)), src });
+        self.emit(Op::Move { dst: Operand::register(local.as_u32()), src });
     }
 
     // Expressions.
@@ -173,13 +172,13 @@ impl<'a> FunctionLowering<'a, '_> {
     pub(super) fn bare(&mut self, expr: ExprId) -> Option<Operand> {
         let body = self.body;
         let value = match &body.exprs[expr].kind {
-            ExprKind::Local(local) => return Some(Operand::register(number(*local))),
-            ExprKind::Field(field) => return Some(Operand::field(number(*field))),
+            ExprKind::Local(local) => return Some(Operand::register(local.as_u32())),
+            ExprKind::Field(field) => return Some(Operand::field(field.as_u32())),
             ExprKind::Null => Value::NULL,
             ExprKind::Bool(b) => Value::bool(*b),
             ExprKind::Int(n) | ExprKind::EnumElement(n) => self.lowering.exe.store.int(*n),
             ExprKind::Float(x) => self.lowering.exe.store.float(*x),
-            ExprKind::Event(event) => Value::event(number(*event)),
+            ExprKind::Event(event) => Value::event(*event),
             ExprKind::Param(param) => self.lowering.param_value(*param),
             ExprKind::Default(ty) => self.lowering.default_value(*ty),
             ExprKind::Format(pieces, args) if args.is_empty() => {
@@ -310,7 +309,7 @@ impl<'a> FunctionLowering<'a, '_> {
             }
             ExprKind::New(interface, payload) => {
                 let payload = self.payload(*payload);
-                self.emit(Op::New { dst, interface: number(*interface), payload });
+                self.emit(Op::New { dst, interface: *interface, payload });
             }
             ExprKind::Call(fun, args) => {
                 let first = self.next_register();
@@ -329,7 +328,7 @@ impl<'a> FunctionLowering<'a, '_> {
                         _ => self.expr_into(arg, dst),
                     }
                 }
-                self.emit(Op::Call { dst, fun: number(*fun), first });
+                self.emit(Op::Call { dst, fun: *fun, first });
             }
             ExprKind::Choose(None) => self.emit(Op::Flip { dst, fair: false }),
             ExprKind::Choose(Some(e)) => {
@@ -447,8 +446,8 @@ impl<'a> FunctionLowering<'a, '_> {
 
     fn root(&self, place: &hir::Place) -> Operand {
         match place.root {
-            PlaceRoot::Local(local) => Operand::register(number(local)),
-            PlaceRoot::Field(field) => Operand::field(number(field)),
+            PlaceRoot::Local(local) => Operand::register(local.as_u32()),
+            PlaceRoot::Field(field) => Operand::field(field.as_u32()),
         }
     }
 
@@ -612,7 +611,7 @@ impl<'a> FunctionLowering<'a, '_> {
             StmtKind::Goto { state, payload } => {
                 let payload = self.payload(*payload);
                 let machine = self.function.owner.unwrap_or(hir::MachineId::from_u32(0));
-                let state = self.lowering.state_number(machine, *state);
+                let state = self.lowering.control(machine, *state);
                 self.emit(Op::Goto { state, payload });
             }
             StmtKind::Receive { cases } => self.receive(cases),
@@ -654,14 +653,14 @@ impl<'a> FunctionLowering<'a, '_> {
     fn receive(&mut self, cases: &'a [hir::Case]) {
         let table = self.lowering.exe.receives.len() as u32;
         let mut by_event = vec![None; self.lowering.program.events.len()];
-        self.lowering.exe.receives.push(ReceiveTable { cases: Vec::new() });
+        self.lowering.exe.receives.push(ReceiveTable { cases: IndexVec::new() });
         self.emit(Op::Receive { table });
         let end = self.new_label();
         self.jumps.push(Jumps { on_break: end, on_continue: None });
         for case in cases {
             let param = case.param.map(|local| {
                 let class: Class = self.lowering.class(self.function.locals[local].ty);
-                (number(local), class)
+                (local.as_u32(), class)
             });
             let entry = ReceiveCase { to: self.here(), param };
             for event in &case.events {
@@ -677,7 +676,7 @@ impl<'a> FunctionLowering<'a, '_> {
         }
         self.jumps.pop();
         self.place_label(end);
-        self.lowering.exe.receives[table as usize].cases = by_event;
+        self.lowering.exe.receives[table as usize].cases = by_event.into();
     }
 }
 

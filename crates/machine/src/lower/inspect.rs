@@ -7,7 +7,6 @@ use allways_base::Span;
 use allways_p::hir::{ExprId, ExprKind};
 
 use super::function::FunctionLowering;
-use crate::executable::number;
 use crate::ir::{Inspect, InspectedPart, Inspection, Operand};
 use crate::value::Notation;
 
@@ -92,8 +91,8 @@ impl FunctionLowering<'_, '_> {
     fn inspected(&mut self, id: ExprId) -> Option<Inspect> {
         let body = self.body;
         Some(match &body.exprs[id].kind {
-            ExprKind::Local(local) => Inspect::Operand(Operand::register(number(*local))),
-            ExprKind::Field(field) => Inspect::Operand(Operand::field(number(*field))),
+            ExprKind::Local(local) => Inspect::Operand(Operand::register(local.as_u32())),
+            ExprKind::Field(field) => Inspect::Operand(Operand::field(field.as_u32())),
             ExprKind::TupleGet(e, at) => Inspect::Part(Box::new(self.inspected(*e)?), *at as u32),
             ExprKind::FieldGet(e, name, position) => {
                 let of = Box::new(self.inspected(*e)?);

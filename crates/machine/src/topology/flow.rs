@@ -13,14 +13,13 @@ use rustc_hash::FxHashMap;
 use super::values::{Abstract, Key};
 use super::{MAX_SITES, Site, Target};
 use crate::Executable;
-use crate::interpret::NULL_EVENT;
-use crate::ir::{Action, Op, Operand, OperandView, Step};
+use crate::ir::{Action, ControlId, EventId, FunId, InterfaceId, MachineId, Op, Operand, OperandView, Step};
 use crate::value::{Kind, Value, View};
 
 pub(super) struct Found {
     pub sites: Vec<Site>,
-    pub children: FxHashMap<(u32, u32, u32), u32>,
-    pub edges: BTreeMap<(u32, Target), BTreeSet<u32>>,
+    pub children: FxHashMap<(u32, u32, InterfaceId), u32>,
+    pub edges: BTreeMap<(u32, Target), BTreeSet<EventId>>,
     /// Sender, receiver, and the sites of references in what is sent.
     pub carried: BTreeMap<(u32, u32), BTreeSet<u32>>,
     pub naming_itself: BTreeSet<u32>,
@@ -62,10 +61,10 @@ pub(super) fn analyse(exe: &Executable, by_creator: bool) -> Option<Found> {
 #[derive(Default)]
 struct Machine {
     fields: Vec<Abstract>,
-    states: BTreeSet<u32>,
+    states: BTreeSet<ControlId>,
     /// Payloads of what may arrive or be raised, by event.
-    payloads: BTreeMap<u32, Abstract>,
-    functions: BTreeMap<u32, Function>,
+    payloads: BTreeMap<EventId, Abstract>,
+    functions: BTreeMap<FunId, Function>,
 }
 
 #[derive(Clone, Default)]
@@ -83,11 +82,11 @@ struct Analysis<'a> {
 }
 
 impl Analysis<'_> {
-    fn add_site(&mut self, parent: Option<u32>, pc: u32, interface: u32) -> u32 {
+    fn add_site(&mut self, parent: Option<u32>, pc: u32, interface: InterfaceId) -> u32 {
         let site = self.found.sites.len() as u32;
-        let machine = self.exe.interfaces[interface as usize].machine.unwrap_or(0);
+        let machine = self.exe.interfaces[interface].machine.unwrap_or(MachineId::from_u32(0));
         self.found.sites.push(Site { parent, pc, interface, machine });
-        let def = &self.exe.machines[machine as usize];
+        let def = &self.exe.machines[machine];
         let fields = def.fields.iter().map(|&(_, value)| self.value(value)).collect();
         self.machines.push(Machine { fields, ..Machine::default() });
         self.changed = true;
@@ -97,7 +96,7 @@ impl Analysis<'_> {
         site
     }
 
-    fn child(&mut self, parent: u32, pc: u32, interface: u32) -> u32 {
+    fn child(&mut self, parent: u32, pc: u32, interface: InterfaceId) -> u32 {
         if let Some(&child) = self.found.children.get(&(parent, pc, interface)) {
             return child;
         }
@@ -116,20 +115,20 @@ impl Analysis<'_> {
         child
     }
 
-    fn enter(&mut self, site: u32, state: u32, payload: &Abstract) {
+    fn enter(&mut self, site: u32, state: ControlId, payload: &Abstract) {
         self.changed |= self.machines[site as usize].states.insert(state);
-        if let Some(fun) = self.exe.states[state as usize].entry {
+        if let Some(fun) = self.exe.states[state].entry {
             self.begin(site, fun, payload);
         }
     }
 
     /// A function may run as the outermost of a handler.
-    fn begin(&mut self, site: u32, fun: u32, payload: &Abstract) {
+    fn begin(&mut self, site: u32, fun: FunId, payload: &Abstract) {
         self.call(site, fun, std::slice::from_ref(payload));
     }
 
-    fn call(&mut self, site: u32, fun: u32, args: &[Abstract]) -> Abstract {
-        let n_params = self.exe.funs[fun as usize].params.len();
+    fn call(&mut self, site: u32, fun: FunId, args: &[Abstract]) -> Abstract {
+        let n_params = self.exe.funs[fun].params.len();
         let changed = &mut self.changed;
         let function = self.machines[site as usize].functions.entry(fun).or_insert_with(|| {
             *changed = true;
@@ -141,7 +140,7 @@ impl Analysis<'_> {
         function.result.clone()
     }
 
-    fn occurs(&mut self, site: u32, event: u32, payload: &Abstract) {
+    fn occurs(&mut self, site: u32, event: EventId, payload: &Abstract) {
         let changed = &mut self.changed;
         let known = self.machines[site as usize].payloads.entry(event).or_insert_with(|| {
             *changed = true;
@@ -152,14 +151,14 @@ impl Analysis<'_> {
 
     /// Everything that machines of a site may do, once.
     fn machine(&mut self, site: u32) {
-        let states: Vec<u32> = self.machines[site as usize].states.iter().copied().collect();
-        let mut payloads: Vec<(u32, Abstract)> =
+        let states: Vec<ControlId> = self.machines[site as usize].states.iter().copied().collect();
+        let mut payloads: Vec<(EventId, Abstract)> =
             self.machines[site as usize].payloads.iter().map(|(&e, payload)| (e, payload.clone())).collect();
-        payloads.push((NULL_EVENT, Abstract::default()));
+        payloads.push((EventId::NULL, Abstract::default()));
         for state in states {
-            let def = &self.exe.states[state as usize];
+            let def = &self.exe.states[state];
             for (event, payload) in &payloads {
-                match def.actions[*event as usize] {
+                match def.actions[*event] {
                     Action::None | Action::Defer | Action::Ignore => {}
                     Action::Do(fun) => self.begin(site, fun, payload),
                     Action::Goto(target, with) => {
@@ -174,14 +173,14 @@ impl Analysis<'_> {
                 self.begin(site, fun, &Abstract::default());
             }
         }
-        let functions: Vec<u32> = self.machines[site as usize].functions.keys().copied().collect();
+        let functions: Vec<FunId> = self.machines[site as usize].functions.keys().copied().collect();
         for fun in functions {
             self.function(site, fun);
         }
     }
 
-    fn function(&mut self, site: u32, fun: u32) {
-        let def = &self.exe.funs[fun as usize];
+    fn function(&mut self, site: u32, fun: FunId) {
+        let def = &self.exe.funs[fun];
         let mut registers = self.machines[site as usize].functions[&fun].params.clone();
         registers.resize(def.n_registers as usize, Abstract::default());
         // What registers hold where control meets.
@@ -234,10 +233,9 @@ impl Analysis<'_> {
                     }
                     Op::Receive { table } => {
                         let exe = self.exe;
-                        for (event, case) in exe.receives[table as usize].cases.iter().enumerate() {
+                        for (event, case) in exe.receives[table as usize].cases.iter_ids() {
                             let Some(case) = case else { continue };
-                            let Some(payload) = self.machines[site as usize].payloads.get(&(event as u32))
-                            else {
+                            let Some(payload) = self.machines[site as usize].payloads.get(&event) else {
                                 continue;
                             };
                             let mut then = now.clone();
@@ -326,7 +324,7 @@ impl Analysis<'_> {
                 self.write(site, now, dst, value);
             }
             Op::Call { dst, fun, first } => {
-                let n_params = self.exe.funs[fun as usize].params.len();
+                let n_params = self.exe.funs[fun].params.len();
                 let args = now[first as usize..first as usize + n_params].to_vec();
                 let result = self.call(site, fun, &args);
                 self.write(site, now, dst, result);
@@ -359,9 +357,9 @@ impl Analysis<'_> {
                 let payload = self.read(site, now, payload);
                 let created = self.exe.link(self.found.sites[site as usize].interface, interface);
                 // Without a machine bound to it, this is a fault.
-                let Some(machine) = self.exe.interfaces[created as usize].machine else { return };
+                let Some(machine) = self.exe.interfaces[created].machine else { return };
                 let child = self.child(site, pc, created);
-                if let Some(start) = self.exe.machines[machine as usize].start {
+                if let Some(start) = self.exe.machines[machine].start {
                     self.enter(child, start, &payload);
                 }
                 self.write(site, now, dst, Abstract::reference(child));
@@ -390,15 +388,14 @@ impl Analysis<'_> {
         }
     }
 
-    fn send(&mut self, site: u32, target: u32, event: u32, payload: &Abstract) {
+    fn send(&mut self, site: u32, target: u32, event: EventId, payload: &Abstract) {
         let exe = self.exe;
         let (from, to) = (self.found.sites[site as usize], self.found.sites[target as usize]);
-        if !exe.machines[from.machine as usize].sends.contains(event) {
+        if !exe.machines[from.machine].sends.contains(event) {
             return;
         }
         // A reference permits what the interface receives, or what `this` does; conversions only take away.
-        let receives =
-            [exe.interfaces[to.interface as usize].receives, exe.machines[to.machine as usize].receives];
+        let receives = [exe.interfaces[to.interface].receives, exe.machines[to.machine].receives];
         if !receives.iter().any(|&permission| exe.permissions[permission].contains(event)) {
             return;
         }
@@ -409,7 +406,7 @@ impl Analysis<'_> {
         self.occurs(target, event, payload);
     }
 
-    fn observe(&mut self, site: u32, event: u32) {
+    fn observe(&mut self, site: u32, event: EventId) {
         let exe = self.exe;
         for &monitor in exe.observers(self.found.sites[site as usize].interface, event) {
             self.changed |=

@@ -14,11 +14,12 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allways_base::Span;
+use allways_base::{Idx, Span};
 use rustc_hash::FxHashMap;
 
 use crate::Executable;
 use crate::configuration::{Local, Pending, Status};
+use crate::ir::{ControlId, EventId, InterfaceId, MachineId};
 
 /// Beyond so many, sites no longer depend on the site of the creator.
 const MAX_SITES: usize = 256;
@@ -31,8 +32,8 @@ pub struct Site {
     /// The op that creates; of no meaning for the main machine.
     pub pc: u32,
     /// What it is created as, and the machine bound to that.
-    pub interface: u32,
-    pub machine: u32,
+    pub interface: InterfaceId,
+    pub machine: MachineId,
 }
 
 /// Who gets a message, or hears of it.
@@ -45,9 +46,9 @@ pub enum Target {
 #[derive(Clone, Debug)]
 pub struct Topology {
     sites: Vec<Site>,
-    children: FxHashMap<(u32, u32, u32), u32>,
+    children: FxHashMap<(u32, u32, InterfaceId), u32>,
     /// Sender and target, with the events.
-    edges: BTreeMap<(u32, Target), BTreeSet<u32>>,
+    edges: BTreeMap<(u32, Target), BTreeSet<EventId>>,
     /// Potential senders, by target (sites, then monitors) and sender.
     potential: Vec<bool>,
     /// By sender and receiver, both sites: the sites of references in what is sent.
@@ -102,7 +103,7 @@ impl Topology {
     }
 
     /// The site of what a machine of site `parent` makes by the op `pc`.
-    pub fn child(&self, parent: u32, pc: u32, interface: u32) -> Option<u32> {
+    pub fn child(&self, parent: u32, pc: u32, interface: InterfaceId) -> Option<u32> {
         self.children.get(&(parent, pc, interface)).copied()
     }
 
@@ -116,12 +117,12 @@ impl Topology {
     }
 
     /// Sender, target and events, in order.
-    pub fn edges(&self) -> impl Iterator<Item = (u32, Target, &BTreeSet<u32>)> {
+    pub fn edges(&self) -> impl Iterator<Item = (u32, Target, &BTreeSet<EventId>)> {
         self.edges.iter().map(|(&(from, target), events)| (from, target, events))
     }
 
     /// Whether a machine of site `from` may itself send the event to the target.
-    pub fn sends(&self, from: u32, target: Target, event: u32) -> bool {
+    pub fn sends(&self, from: u32, target: Target, event: EventId) -> bool {
         self.edges.get(&(from, target)).is_some_and(|events| events.contains(&event))
     }
 
@@ -146,8 +147,8 @@ impl Topology {
     }
 
     /// Whether a monitor in this control state stays as it is, whatever it hears.
-    pub fn is_settled(&self, control: u32) -> bool {
-        self.settled[control as usize]
+    pub fn is_settled(&self, control: ControlId) -> bool {
+        self.settled[control.index()]
     }
 
     /// Creator and created, both sites.
@@ -173,7 +174,7 @@ impl Topology {
         let Site { parent, pc, machine, .. } = self.sites[site as usize];
         match parent {
             Some(_) => exe.spans[pc as usize],
-            None => exe.machines[machine as usize].span,
+            None => exe.machines[machine].span,
         }
     }
 }

@@ -6,7 +6,7 @@
 //! touch it.
 
 use crate::Executable;
-use crate::ir::{Action, Op, Operand, OperandView};
+use crate::ir::{Action, FunId, Op, Operand, OperandView};
 
 /// By control state; those of machines are not.
 pub(super) fn settled(exe: &Executable) -> Vec<bool> {
@@ -17,17 +17,17 @@ pub(super) fn settled(exe: &Executable) -> Vec<bool> {
     };
     let states = exe.states.iter();
     states
-        .map(|state| exe.machines[state.machine as usize].is_monitor && state.actions.iter().all(is_settled))
+        .map(|state| exe.machines[state.machine].is_monitor && state.actions.iter().all(is_settled))
         .collect()
 }
 
 /// Whether a function and all that it calls changes nothing but registers.
-fn leaves_alone(exe: &Executable, fun: u32) -> bool {
+fn leaves_alone(exe: &Executable, fun: FunId) -> bool {
     let mut known = vec![fun];
     let mut at = 0;
     while let Some(&fun) = known.get(at) {
         at += 1;
-        let def = &exe.funs[fun as usize];
+        let def = &exe.funs[fun];
         for op in &exe.code[def.entry as usize..def.end as usize] {
             if !is_local(op) {
                 return false;

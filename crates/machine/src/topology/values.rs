@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 use allways_base::Symbol;
 
+use crate::ir::EventId;
+
 const MAX_DEPTH: usize = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -28,7 +30,7 @@ pub(super) struct Abstract(Option<Rc<Node>>);
 #[derive(Clone, PartialEq, Default, Debug)]
 struct Node {
     refs: BTreeSet<u32>,
-    events: BTreeSet<u32>,
+    events: BTreeSet<EventId>,
     parts: BTreeMap<Key, Abstract>,
     /// All parts, of whatever depth, are as the node itself.
     is_heap: bool,
@@ -39,7 +41,7 @@ impl Abstract {
         Abstract(Some(Rc::new(Node { refs: BTreeSet::from([site]), ..Node::default() })))
     }
 
-    pub fn event(event: u32) -> Self {
+    pub fn event(event: EventId) -> Self {
         Abstract(Some(Rc::new(Node { events: BTreeSet::from([event]), ..Node::default() })))
     }
 
@@ -60,7 +62,7 @@ impl Abstract {
         self.heap().refs().collect()
     }
 
-    pub fn events(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn events(&self) -> impl Iterator<Item = EventId> + '_ {
         self.0.iter().flat_map(|node| node.events.iter().copied())
     }
 
@@ -210,14 +212,20 @@ mod tests {
     fn deep_values_become_a_heap_and_lose_nothing() {
         let mut value = Abstract::reference(7);
         for _ in 0..20 {
-            value = Abstract::of_parts([(Key::Element, value.clone()), (Key::Part(0), Abstract::event(3))]);
+            value = Abstract::of_parts([
+                (Key::Element, value.clone()),
+                (Key::Part(0), Abstract::event(EventId::from_u32(3))),
+            ]);
         }
-        let again = Abstract::of_parts([(Key::Element, value.clone()), (Key::Part(0), Abstract::event(3))]);
+        let again = Abstract::of_parts([
+            (Key::Element, value.clone()),
+            (Key::Part(0), Abstract::event(EventId::from_u32(3))),
+        ]);
         assert_eq!(value, again, "it settles");
         let mut inner = value;
         for _ in 0..20 {
             inner = inner.get(Key::Element);
         }
-        assert_eq!((refs(&inner), inner.events().collect::<Vec<_>>()), (vec![7], vec![3]));
+        assert_eq!((refs(&inner), inner.events().collect::<Vec<_>>()), (vec![7], vec![EventId::from_u32(3)]));
     }
 }

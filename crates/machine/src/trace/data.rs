@@ -53,7 +53,7 @@ impl Data {
             View::Bool(b) => Datum::Bool(b),
             View::Int(n) => Datum::Int(n),
             View::Atom(_, n) => Datum::Int(n.into()),
-            View::Event(event) => Datum::Event(self.symbol(scene, scene.exe.events[event as usize])),
+            View::Event(event) => Datum::Event(self.symbol(scene, scene.exe.events[event])),
             View::Ref(instance, _) => {
                 let name = self.machines.entry(instance).or_insert_with(|| scene.name(instance).into());
                 Datum::Machine(name.clone())

@@ -7,7 +7,7 @@ use allways_run::{
 
 use super::Tracer;
 use crate::configuration::{After, Local, Status};
-use crate::ir::{Action, Inspect, Op, Operand, OperandView, Step};
+use crate::ir::{Action, ControlId, EventId, Inspect, Op, Operand, OperandView, Step};
 use crate::kernel::Kernel;
 use crate::record::Scene;
 use crate::topology::{Target, Topology};
@@ -16,9 +16,9 @@ use crate::value::{Kind, Notation, Value, View};
 impl Tracer {
     /// The events that a `receive` waits for.
     pub(super) fn awaited(&mut self, scene: &Scene<'_>, table: u32) -> Vec<Name> {
-        let cases = scene.exe.receives[table as usize].cases.iter().enumerate();
+        let cases = scene.exe.receives[table as usize].cases.iter_ids();
         let events = cases.filter(|(_, case)| case.is_some());
-        events.map(|(event, _)| self.event_name(scene, event as u32)).collect()
+        events.map(|(event, _)| self.event_name(scene, event)).collect()
     }
 
     pub(super) fn explain(&mut self, kernel: &Kernel, violation: &Violation) {
@@ -43,8 +43,8 @@ impl Tracer {
             (ViolationKind::UnhandledEvent, After::Unhandled { event }) => Some(event),
             (ViolationKind::MonitorUnhandled, _) => {
                 let name = self.trace.failure.message.map(|id| self.trace.messages[id.index()].event.clone());
-                let is_it = |event: &u32| Some(scene.exe.event_name(*event)) == name.as_deref();
-                (0..scene.exe.n_events() as u32).find(is_it)
+                let is_it = |event: &EventId| Some(scene.exe.event_name(*event)) == name.as_deref();
+                scene.exe.events.ids().find(is_it)
             }
             _ => None,
         };
@@ -54,14 +54,12 @@ impl Tracer {
         self.explain_expression(&scene, local, violation.kind);
     }
 
-    fn explain_unhandled(&mut self, scene: &Scene<'_>, local: &Local, event: u32) {
-        let states = scene.exe.states.iter().enumerate();
+    fn explain_unhandled(&mut self, scene: &Scene<'_>, local: &Local, event: EventId) {
+        let states = scene.exe.states.iter_ids();
         let states = states.filter(|(_, state)| state.machine == local.machine);
         let handles = |action: Action| matches!(action, Action::Do(_) | Action::Goto(..));
-        let states: Vec<u32> = states
-            .filter(|(_, state)| handles(state.actions[event as usize]))
-            .map(|(at, _)| at as u32)
-            .collect();
+        let states: Vec<ControlId> =
+            states.filter(|(_, state)| handles(state.actions[event])).map(|(at, _)| at).collect();
         self.trace.failure.handled_in = states.iter().map(|&state| self.state_name(scene, state)).collect();
     }
 
@@ -72,14 +70,14 @@ impl Tracer {
             let Status::Blocked { table } = local.status else { continue };
             let Some(&actor) = self.actors.get(&instance) else { continue };
             let cases = &scene.exe.receives[table as usize].cases;
-            let is_awaited = |event: &u32| cases[*event as usize].is_some();
+            let is_awaited = |event: &EventId| cases[*event].is_some();
             let mut senders: Vec<Name> = Vec::new();
             for (from, target, events) in topology.edges() {
                 let Target::Site(to) = target else { continue };
                 let is_it = topology.sites()[to as usize].machine == local.machine;
                 if is_it && events.iter().any(is_awaited) {
                     let machine = topology.sites()[from as usize].machine;
-                    let name = self.data.symbol(&scene, scene.exe.machines[machine as usize].name);
+                    let name = self.data.symbol(&scene, scene.exe.machines[machine].name);
                     if !senders.contains(&name) {
                         senders.push(name);
                     }
@@ -143,10 +141,10 @@ impl Tracer {
     fn operand_part(&mut self, scene: &Scene<'_>, local: &Local, role: &str, operand: Operand) {
         let exe = scene.exe;
         let value = local.read(exe, operand);
-        let fun = local.frames.last().map(|frame| &exe.funs[frame.fun as usize]);
+        let fun = local.frames.last().map(|frame| &exe.funs[frame.fun]);
         let (label, notation): (Name, &Notation) = match operand.view() {
             OperandView::Field(n) => {
-                let def = &exe.machines[local.machine as usize];
+                let def = &exe.machines[local.machine];
                 (self.data.symbol(scene, def.fields[n as usize].0), &def.notations[n as usize])
             }
             OperandView::Register(n) => {
@@ -173,12 +171,12 @@ impl Tracer {
         };
         match operand.view() {
             OperandView::Field(n) => {
-                let name = scene.exe.machines[local.machine as usize].fields[n as usize].0;
+                let name = scene.exe.machines[local.machine].fields[n as usize].0;
                 PartOrigin::Variable { name: self.data.symbol(scene, name), path }
             }
             // The parameter of a handler is the payload.
             OperandView::Register(0) if local.frames.len() == 1 => {
-                let fun = &scene.exe.funs[local.frames[0].fun as usize];
+                let fun = &scene.exe.funs[local.frames[0].fun];
                 if fun.params.is_empty() { PartOrigin::Local } else { PartOrigin::Payload }
             }
             OperandView::Register(_) => PartOrigin::Local,

@@ -11,6 +11,7 @@ use allways_run::InstanceId;
 use allways_run::datum::write_float;
 
 use super::{Kind, Notation, Shapes, Store, Value, View};
+use crate::ir::EventId;
 
 /// Marks around the path of a machine in a string, from the private-use area.
 pub(crate) const REF_OPEN: char = '\u{f5a00}';
@@ -28,7 +29,7 @@ pub enum Form {
 /// How machines, events and fields are called.
 pub trait InstanceNames {
     fn write_instance(&self, instance: InstanceId, out: &mut String);
-    fn event_name(&self, event: u32) -> &str;
+    fn event_name(&self, event: EventId) -> &str;
     fn shapes(&self) -> &Shapes;
     fn symbols(&self) -> &Interner;
 }
@@ -154,7 +155,7 @@ mod tests {
         fn write_instance(&self, instance: InstanceId, out: &mut String) {
             out.push_str(&format!("M({})", instance.as_u32()));
         }
-        fn event_name(&self, _: u32) -> &str {
+        fn event_name(&self, _: EventId) -> &str {
             "eGo"
         }
         fn shapes(&self) -> &Shapes {
@@ -195,6 +196,6 @@ mod tests {
         assert_eq!(show(Form::Plain, tuple), "<1,,>");
         assert_eq!(show(Form::Log, tuple), "<1,null,>");
         assert_eq!(show(Form::Plain, named), "<f:True, g:x, >");
-        assert_eq!(show(Form::Plain, Value::event(3)), "eGo");
+        assert_eq!(show(Form::Plain, Value::event(EventId::from_u32(3))), "eGo");
     }
 }

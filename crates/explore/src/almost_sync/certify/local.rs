@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use allways_machine::content::{live_words, words};
 use allways_machine::encode::{encode_message, encode_whole};
+use allways_machine::ir::{EventId, InterfaceId};
 use allways_machine::{
     Alone, Executable, Kernel, KnownValues, Local, Message, Outcome, Pending, Silent, Status, must_wait,
 };
@@ -80,7 +81,7 @@ pub(crate) struct Places<'t> {
     reactions: FxHashMap<(u32, u32), Rc<[End]>>,
     heard: FxHashMap<(u32, u32), End>,
     messages: Vec<Message>,
-    message_index: FxHashMap<(u32, u64), u32>,
+    message_index: FxHashMap<(EventId, u64), u32>,
 }
 
 impl<'t> Places<'t> {
@@ -187,7 +188,7 @@ impl<'t> Places<'t> {
                 head.moves = false;
                 return Ok(head);
             }
-            Status::Idle if !self.exe.states[local.control as usize].has_null => {
+            Status::Idle if !self.exe.states[local.control].has_null => {
                 head.moves = false;
                 return Ok(head);
             }
@@ -301,7 +302,7 @@ impl<'t> Places<'t> {
     fn ways(
         &mut self,
         slot: u32,
-        interface: Option<u32>,
+        interface: Option<InterfaceId>,
         first: Alone,
         tail: &Tail,
     ) -> Result<Vec<(End, Observed)>, String> {

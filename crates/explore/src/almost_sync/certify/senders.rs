@@ -3,6 +3,7 @@
 //! A machine belongs to the creation sites at which it was seen to be made. A state is the same wherever its machines were made, and so
 //! is what can happen after it; so the sites of any run that leads there are good enough, and more do no harm.
 
+use allways_machine::ir::MachineId;
 use allways_machine::topology::{Target, Topology};
 use allways_machine::{Executable, Local, Pending, Status};
 
@@ -22,7 +23,7 @@ impl Senders {
     pub fn new(exe: &Executable, topology: &Topology, n_slots: usize) -> Senders {
         let n_monitors = exe.monitors.len();
         let has_null =
-            |machine: u32| exe.states.iter().any(|state| state.machine == machine && state.has_null);
+            |machine: MachineId| exe.states.iter().any(|state| state.machine == machine && state.has_null);
         let mut senders = Senders {
             n_monitors,
             has_null: topology.sites().iter().map(|site| has_null(site.machine)).collect(),

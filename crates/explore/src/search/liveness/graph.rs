@@ -45,7 +45,7 @@ pub(crate) enum Answer {
 /// Whether some monitor has a hot state.
 pub(crate) fn has_liveness(exe: &Executable) -> bool {
     exe.monitors.iter().any(|monitor| {
-        !exe.machines[monitor.machine as usize].is_scenario
+        !exe.machines[monitor.machine].is_scenario
             && exe
                 .states
                 .iter()

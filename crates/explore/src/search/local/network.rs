@@ -138,7 +138,7 @@ impl LocalStates<'_> {
             words.push(u64::from(channel.target.as_u32()) << 32 | u64::from(channel.source.as_u32()));
             words.push(channel.messages.len() as u64);
             for sent in &channel.messages {
-                words.push(u64::from(sent.message.event) << 1 | u64::from(sent.is_spare));
+                words.push(u64::from(sent.message.event.as_u32()) << 1 | u64::from(sent.is_spare));
                 words.push(sent.message.payload.bits());
             }
         }

@@ -28,6 +28,7 @@
 
 use std::sync::Mutex;
 
+use allways_base::Idx;
 use allways_machine::Executable;
 use allways_machine::topology::{Target, Topology};
 
@@ -69,11 +70,11 @@ impl Reach {
         if sites.len() < 2 {
             return None;
         }
-        let interface = |site: u32| sites[site as usize].interface as usize;
+        let interface = |site: u32| sites[site as usize].interface.index();
         // By interface: itself and what it makes, as sites.
         let mut families: Vec<Vec<bool>> = vec![vec![false; sites.len()]; n];
         for (site, known) in sites.iter().enumerate() {
-            families[known.interface as usize][site] = true;
+            families[known.interface.index()][site] = true;
         }
         let mut changed = true;
         while std::mem::take(&mut changed) {
@@ -590,13 +591,13 @@ impl<'a> PersistentSets<'a> {
         let mut mentions = Vec::new();
         let (_, owner, interface) = locals.form(local, &mut mentions);
         let mut knows = 0;
-        if self.reach.names_itself[interface as usize] {
+        if self.reach.names_itself[interface.index()] {
             mentions.push((owner, 0));
         }
         for (slot, _) in mentions {
             knows |= 1u64.checked_shl(slot).unwrap_or(0);
         }
-        let fact = Fact { is_known: true, interface: interface as u8, knows };
+        let fact = Fact { is_known: true, interface: interface.as_u32() as u8, knows };
         if self.facts.len() <= local as usize {
             self.facts.resize(locals.n_local_states() + 1, Fact::default());
         }

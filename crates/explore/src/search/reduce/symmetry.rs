@@ -447,7 +447,7 @@ impl<'a> Symmetry<'a> {
             self.forms.resize(locals.n_local_states() + 1, unasked);
         }
         let hash = locals.hash(local);
-        let kind = interface + 1;
+        let kind = interface.as_u32() + 1;
         self.forms[local as usize] = Form { skeleton, hash, names, owner, kind, first, n, ..unasked };
         self.meet(&mut locals);
     }

@@ -20,6 +20,7 @@ use allways_base::{Idx, Span};
 use allways_machine::configuration::After;
 use allways_machine::content::{ContentHashes, words};
 use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
+use allways_machine::ir::{ControlId, EventId, InterfaceId, MachineId};
 use allways_machine::{
     Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome,
     Pending, Simplify, Snapshot, Status, Touched, Value, must_wait,
@@ -161,7 +162,7 @@ pub(crate) struct LocalStates<'c> {
     /// Machines that have been asked for a step, or given a message, with answers left out by that bound; zero is the beginning.
     bounded: FxHashSet<LocalStateId>,
     /// Of the choice of a number with most answers: the machine, and how many; of those with as many, the first.
-    widest: Option<(u32, u32)>,
+    widest: Option<(MachineId, u32)>,
     /// A bound has cut off a way through the first step.
     cut_at_beginning: Option<Cut>,
     /// Faults are not decided before they show; see `reduce::lazy_faults`.
@@ -185,7 +186,7 @@ pub(crate) struct LocalStates<'c> {
     pub(crate) scratch: Vec<u64>,
     standing: Local,
     pub(crate) messages: Vec<Message>,
-    message_index: FxHashMap<(u32, u64), u32>,
+    message_index: FxHashMap<(EventId, u64), u32>,
     /// By slot; monitors come first.
     pub(crate) owners: Vec<Owner>,
     slot_of: Vec<u32>,
@@ -204,7 +205,7 @@ pub(crate) struct LocalStates<'c> {
     largest_inbox: usize,
     pub(crate) local_bytes: usize,
     /// Of interfaces of which one machine is made at most, if broadcasts are to see no order.
-    singles: FxHashMap<u32, InstanceId>,
+    singles: FxHashMap<InterfaceId, InstanceId>,
     /// A machine was created that may observe the order of broadcasts.
     lacks_broadcast_precondition: bool,
 }
@@ -322,7 +323,7 @@ impl<'c> LocalStates<'c> {
     }
 
     /// What an instance that was met is.
-    pub fn machine_of(&self, instance: usize) -> Option<u32> {
+    pub fn machine_of(&self, instance: usize) -> Option<MachineId> {
         let is_it =
             |state: &&LocalState| matches!(state.owner, Owner::Machine(owner) if owner.index() == instance);
         self.states.iter().skip(1).find(is_it).map(|state| state.local.machine)
@@ -437,8 +438,8 @@ impl<'c> LocalStates<'c> {
     }
 
     /// The same of a control state.
-    pub fn temperature_of(&self, control: u32) -> Temperature {
-        self.recorder.temperatures[control as usize]
+    pub fn temperature_of(&self, control: ControlId) -> Temperature {
+        self.recorder.temperatures[control.index()]
     }
 
     pub(crate) fn slot(&mut self, owner: Owner) -> u32 {
@@ -576,13 +577,13 @@ impl<'c> LocalStates<'c> {
         id
     }
 
-    pub(crate) fn cover_sent(&mut self, event: u32) {
+    pub(crate) fn cover_sent(&mut self, event: EventId) {
         let layout = self.recorder.coverage.layout;
         self.recorder.coverage.cover(layout.sent(event));
     }
 
     /// A machine was made: looks whether that may show the order of broadcasts.
-    fn meet(&mut self, machine: InstanceId, interface: u32) {
+    fn meet(&mut self, machine: InstanceId, interface: InterfaceId) {
         if !self.simplify.broadcasts || self.lacks_broadcast_precondition {
             return;
         }
@@ -635,7 +636,7 @@ impl<'c> LocalStates<'c> {
 
     /// What a local state looks like with the names of machines left out, as a hash; its slot and interface. The slots of the
     /// machines that it mentions are appended, each with a number for where; the one that it is about to send to comes last.
-    pub fn form(&mut self, id: LocalStateId, mentions: &mut Vec<(u32, u64)>) -> (u64, u32, u32) {
+    pub fn form(&mut self, id: LocalStateId, mentions: &mut Vec<(u32, u64)>) -> (u64, u32, InterfaceId) {
         let LocalState { local, owner, .. } = &self.states[id as usize];
         let (owner, interface) = (*owner, local.interface);
         let unordered = if self.simplify.order {

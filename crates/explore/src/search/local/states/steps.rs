@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use allways_machine::content::{live_words, words};
+use allways_machine::ir::InterfaceId;
 use allways_machine::{
     Alone, Answers, Local, Oracle, Outcome, Paused, Pending, Script, Silent, Snapshot, Status, Touched,
 };
@@ -148,7 +149,7 @@ impl LocalStates<'_> {
         match local.status {
             Status::Halted => return Act::Rest { blocked: false },
             Status::Blocked { .. } => return Act::Rest { blocked: true },
-            Status::Idle if !self.exe.states[local.control as usize].has_null => {
+            Status::Idle if !self.exe.states[local.control].has_null => {
                 return Act::Rest { blocked: false };
             }
             Status::Pending(Pending::Fault(ref fault)) => {
@@ -290,7 +291,7 @@ impl LocalStates<'_> {
         &mut self,
         id: LocalStateId,
         machine: InstanceId,
-        interface: Option<u32>,
+        interface: Option<InterfaceId>,
         first: Alone,
     ) -> Result<Vec<Branch>, StopReason> {
         let owner = Owner::Machine(machine);
@@ -410,7 +411,12 @@ impl LocalStates<'_> {
     }
 
     /// From the first choice by these answers, and then on by the first answers, to where the kernel ends it.
-    fn follow(&mut self, root: Fork, answers: &[u32], interface: Option<u32>) -> Result<Branch, StopReason> {
+    fn follow(
+        &mut self,
+        root: Fork,
+        answers: &[u32],
+        interface: Option<InterfaceId>,
+    ) -> Result<Branch, StopReason> {
         let Fork { mut local, mut paused, mut observed, answers: mut given, .. } = root;
         let machine = paused.point.machine;
         let exe = self.exe.clone();

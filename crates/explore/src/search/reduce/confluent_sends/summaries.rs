@@ -1,7 +1,9 @@
 //! What there is to know at once of each local state to merge a step, in two bytes: the memo has it too, but in so many that a
 //! large search waits for them.
 
+use allways_base::IndexVec;
 use allways_machine::drops::Drops;
+use allways_machine::ir::{ControlId, EventId};
 use allways_machine::{Executable, Status};
 
 use crate::search::local::entries::ActKind;
@@ -13,9 +15,9 @@ pub(crate) struct LocalSummaries {
     entries: Vec<LocalSummary>,
     drops: Drops,
     /// By event, see [`LocalSummary::events`].
-    bits: Vec<u8>,
+    bits: IndexVec<EventId, u8>,
     /// By control state, those of what is dropped there for good.
-    by_control: Vec<u8>,
+    by_control: IndexVec<ControlId, u8>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -47,17 +49,17 @@ impl LocalSummaries {
             true => 1 << others.next().unwrap_or_default(),
             false => SELDOM,
         };
-        let bits: Vec<u8> = (0..exe.n_events() as u32).map(&mut bit).collect();
-        let at = |control: u32| {
-            let dropped = (0..).zip(&bits).filter(|&(event, _)| drops.at(control, event));
+        let bits: IndexVec<EventId, u8> = exe.events.ids().map(&mut bit).collect();
+        let at = |control: ControlId| {
+            let dropped = exe.events.ids().zip(&bits).filter(|&(event, _)| drops.at(control, event));
             dropped.fold(0, |events, (_, bit)| events | bit)
         };
-        let by_control = (0..exe.states.len() as u32).map(at).collect();
+        let by_control = exe.states.ids().map(at).collect();
         LocalSummaries { entries: Vec::new(), drops, bits, by_control }
     }
 
     /// Whether the machine that stands in a local state drops an event for good.
-    pub fn is_dropped(&self, locals: &LocalStates<'_>, local: LocalStateId, event: u32) -> bool {
+    pub fn is_dropped(&self, locals: &LocalStates<'_>, local: LocalStateId, event: EventId) -> bool {
         self.drops.for_good(locals.local(local), event)
     }
 
@@ -90,7 +92,7 @@ impl LocalSummaries {
                 let local = locals.local(local);
                 match local.status {
                     Status::Halted => u8::MAX,
-                    Status::Idle => self.by_control[local.control as usize],
+                    Status::Idle => self.by_control[local.control],
                     Status::Pending(_) | Status::Blocked { .. } => 0,
                 }
             }
@@ -98,7 +100,7 @@ impl LocalSummaries {
                 let outs = &memo.outs[act.first as usize..][..act.n as usize];
                 let messages = outs.iter().map(|out| memo.deliveries[out.extra as usize].message);
                 let events = messages.map(|message| locals.messages[message as usize].event);
-                events.fold(0, |events, event| events | self.bits[event as usize])
+                events.fold(0, |events, event| events | self.bits[event])
             }
             Owner::Monitor(_) => 0,
         };
