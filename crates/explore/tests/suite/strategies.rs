@@ -280,7 +280,7 @@ machine Main {
         .map(|handler| format!("{} {:?}", exe.state_name(handler.state), handler.trigger))
         .collect();
     let b = exe.events.iter().position(|&name| exe.symbols.text(name) == "eB").unwrap_or(0);
-    assert_eq!(unused, [format!("Init Event({b})"), "Next Exit".into(), "Never Entry".into()]);
+    assert_eq!(unused, [format!("Init Event(ev{b})"), "Next Exit".into(), "Never Entry".into()]);
 }
 
 #[test]
