@@ -15,7 +15,7 @@ use crate::ir::{
 use crate::liveness::Liveness;
 use crate::network::{Network, UnknownName};
 use crate::usage::Usage;
-use crate::value::{Notation, PermissionId, Shapes, Store, Value};
+use crate::value::{Notation, PermissionId, ShapeId, Shapes, Store, Value};
 
 /// Code and tables of one test. It never changes, except that new instance names are added, and is shared by
 /// all kernels that run the test.
@@ -99,6 +99,17 @@ impl Executable {
     /// How much of values code may still look at, worked out at the first call.
     pub fn demands(&self) -> &Demands {
         self.demands.get_or_init(|| Demands::new(self))
+    }
+
+    /// Where a named tuple of a shape has the field of an access: where the static type says, or wherever its own names say.
+    #[inline]
+    pub fn field_position(&self, shape: ShapeId, access: u32) -> Option<usize> {
+        let (name, usual) = self.accesses[access as usize];
+        let names = &self.shapes[shape];
+        if names.get(usual as usize) == Some(&name) {
+            return Some(usual as usize);
+        }
+        names.iter().position(|&other| other == name)
     }
 
     pub fn n_events(&self) -> usize {

@@ -14,9 +14,10 @@ use allways_run::{Limits, ViolationKind};
 
 use crate::Executable;
 use crate::configuration::{After, Fault, Frame, Local, Message, Roster};
-use crate::ir::{Action, Class, ControlId, FunId, InterfaceId, Op, Operand};
+use crate::ir::{Action, ControlId, FunId, InterfaceId, Op, Operand};
+use crate::ops;
 use crate::record::{Actor, Note, PathNames, Recorder, Scene};
-use crate::value::{InstanceNames, Kind, Store, Value, View};
+use crate::value::{InstanceNames, Store, Value};
 
 /// What an instance waited for.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -262,9 +263,8 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         self.local.frames.push(Frame { fun, pc: def.entry, base: base as u32, dst: Operand::register(0) });
         self.local.registers.resize(base + def.n_registers as usize, Value::NULL);
         if let Some(&class) = def.params.first() {
-            if !has_class(payload, class) {
-                let text = format!("payload {} where {} is expected", describe(payload), class.as_str());
-                return Err(self.fault(ViolationKind::Cast, text, Some(def.span)));
+            if let Err(fault) = ops::check_payload(payload, class) {
+                return Err(self.fault(fault.kind(), fault.text(exe), Some(def.span)));
             }
             self.local.registers[base] = payload;
         }
@@ -301,10 +301,8 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             return self.raised(message);
         };
         if let Some((register, class)) = case.param {
-            if !has_class(message.payload, class) {
-                let what = describe(message.payload);
-                let text = format!("payload {what} where {} is expected", class.as_str());
-                return Err(self.fault_here(ViolationKind::Cast, text));
+            if let Err(fault) = ops::check_payload(message.payload, class) {
+                return Err(self.op_fault(fault));
             }
             let at = frame.base as usize + register as usize;
             self.local.registers[at] = message.payload;
@@ -355,51 +353,5 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         let span = self.local.frames.last().and_then(|frame| self.cx.exe.spans.get(frame.pc as usize));
         let span = span.copied();
         self.fault(kind, text, span)
-    }
-}
-
-/// Whether a cast, parameter or payload of this class accepts the value. Null passes for classes of references.
-#[inline]
-pub(crate) fn has_class(value: Value, class: Class) -> bool {
-    match value.view() {
-        View::Null => !matches!(class, Class::Int | Class::Bool | Class::Float | Class::String),
-        View::Bool(_) => matches!(class, Class::Bool | Class::Any),
-        View::Int(_) | View::Atom(..) => matches!(class, Class::Int | Class::Any),
-        View::Event(_) => matches!(class, Class::Event | Class::Any),
-        View::Ref(..) => matches!(class, Class::Machine | Class::Any),
-        View::Hole(_) => false,
-        View::Node(kind, _) => {
-            class == Class::Any
-                || class
-                    == match kind {
-                        Kind::Int => Class::Int,
-                        Kind::Float => Class::Float,
-                        Kind::String => Class::String,
-                        Kind::Tuple => Class::Tuple,
-                        Kind::Named => Class::Named,
-                        Kind::Seq => Class::Seq,
-                        Kind::Set => Class::Set,
-                        Kind::Map => Class::Map,
-                    }
-        }
-    }
-}
-
-/// What a value is, for messages.
-pub(crate) fn describe(value: Value) -> &'static str {
-    match value.view() {
-        View::Null => "null",
-        View::Bool(_) => "of class bool",
-        View::Int(_) | View::Atom(..) | View::Node(Kind::Int, _) => "of class int",
-        View::Event(_) => "of class event",
-        View::Ref(..) => "of class machine",
-        View::Node(Kind::Float, _) => "of class float",
-        View::Node(Kind::String, _) => "of class string",
-        View::Node(Kind::Tuple, _) => "of class tuple",
-        View::Node(Kind::Named, _) => "of class named tuple",
-        View::Node(Kind::Seq, _) => "of class seq",
-        View::Node(Kind::Set, _) => "of class set",
-        View::Node(Kind::Map, _) => "of class map",
-        View::Hole(_) => "absent",
     }
 }

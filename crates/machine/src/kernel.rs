@@ -40,10 +40,9 @@ use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Mov
 use crate::data::DataPlan;
 use crate::instances::KnownInstances;
 use crate::interpret::{Context, Effect, Input, resume};
-use crate::ir::{
-    Action, ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView, ReceiveTable, StateDef,
-};
+use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView};
 use crate::record::{Actor, Note, Recorder, Scene};
+use crate::rules::{self, Arrival};
 use crate::value::{Mark, Roots, Store, Value};
 
 pub use apart::{Alone, Paused};
@@ -511,12 +510,7 @@ impl<'c> Kernel<'c> {
     /// Brings the enabled set up to date about one machine.
     #[inline]
     fn refresh(&mut self, instance: InstanceId) {
-        let local = &self.conf.locals[instance.index()];
-        let enabled = match local.status {
-            Status::Pending(_) => true,
-            Status::Idle => self.exe.states[local.control].has_null,
-            Status::Blocked { .. } | Status::Halted => false,
-        };
+        let enabled = rules::can_step(&self.exe, &self.conf.locals[instance.index()]);
         if let Some(number) = self.conf.roster.number(instance) {
             let place = self.conf.places.of_machine(number as usize - 1);
             self.conf.enabled.set(place, enabled);
@@ -737,10 +731,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 Effect::Receive { table } => {
                     // Taking a message is a scheduling point.
                     own = false;
-                    let wanted = &exe.receives[table as usize];
-                    local.touched.read_inbox();
-                    let at = local.inbox.iter().position(|message| waits_for(wanted, message.event));
-                    let Some(message) = at.and_then(|at| local.inbox.remove(at)) else {
+                    let Some(message) = rules::take_awaited(exe, local, table) else {
                         let state = local.control;
                         self.note(|| Note::Wait { machine, state, table });
                         break Status::Blocked { table };
@@ -752,8 +743,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 }
                 Effect::Done => {
                     own = false;
-                    let state = &exe.states[local.control];
-                    let Some(message) = take(local, state) else { break Status::Idle };
+                    let Some(message) = rules::take(exe, local) else { break Status::Idle };
                     let state = local.control;
                     effort.renew();
                     self.note(|| Note::Dequeue { machine, state, message });
@@ -829,29 +819,18 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     fn arrive(&mut self, sender: InstanceId, target: InstanceId, message: Message) -> Option<Input> {
         let Kernel { exe, conf, .. } = &mut *self.kernel;
         let local = &mut conf.locals[target.index()];
-        match local.status {
-            Status::Halted => {
+        match rules::arrival(exe, local, message.event) {
+            Arrival::Dropped => {
                 self.note(|| Note::Drop { machine: sender, target, message });
                 None
             }
-            Status::Blocked { table } if waits_for(&exe.receives[table as usize], message.event) => {
-                Some(Input::Received(message))
-            }
-            Status::Idle => match exe.states[local.control].actions[message.event] {
-                // It would go at the next look into the inbox, before anything behind it is taken.
-                Action::Ignore => None,
-                Action::Defer => {
-                    local.touched.read_inbox();
-                    local.inbox.push_back(message);
-                    None
-                }
-                Action::None | Action::Do(_) | Action::Goto(..) => Some(Input::Handle(message)),
-            },
-            Status::Blocked { .. } | Status::Pending(_) => {
-                local.touched.read_inbox();
-                local.inbox.push_back(message);
+            Arrival::Ignored => None,
+            Arrival::Waits => {
+                rules::keep(local, message);
                 None
             }
+            Arrival::Handled => Some(Input::Handle(message)),
+            Arrival::Received => Some(Input::Received(message)),
         }
     }
 
@@ -1004,38 +983,4 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
         let name = self.kernel.exe.function_name(fun).to_owned();
         self.kernel.outcome = Outcome::Unknown(StopReason::ForeignFunction { name });
     }
-}
-
-/// Whether a machine that stands so keeps a message for later when it is delivered: it is in the middle of a handler, or
-/// defers the event, or waits for others.
-pub fn must_wait(exe: &Executable, local: &Local, event: EventId) -> bool {
-    match local.status {
-        Status::Halted => false,
-        Status::Pending(_) => true,
-        Status::Blocked { table } => !waits_for(&exe.receives[table as usize], event),
-        Status::Idle => {
-            matches!(exe.states[local.control].actions[event], Action::Defer)
-        }
-    }
-}
-
-/// Every `receive` also waits for halt.
-#[inline]
-fn waits_for(table: &ReceiveTable, event: EventId) -> bool {
-    event == EventId::HALT || table.cases[event].is_some()
-}
-
-/// The first message that the control state neither defers nor ignores. Ignored ones on the way are gone.
-#[inline]
-fn take(local: &mut Local, state: &StateDef) -> Option<Message> {
-    local.touched.read_inbox();
-    let mut at = 0;
-    while let Some(&message) = local.inbox.get(at) {
-        match state.actions[message.event] {
-            Action::Defer => at += 1,
-            Action::Ignore => drop(local.inbox.remove(at)),
-            Action::None | Action::Do(_) | Action::Goto(..) => return local.inbox.remove(at),
-        }
-    }
-    None
 }

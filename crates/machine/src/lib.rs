@@ -5,7 +5,8 @@
 //! syntax: names and places come from the tables of the executable.
 //!
 //! Reading order: [`value`] (words and the store), [`ir`] (code), `lower` (how it is made), [`configuration`]
-//! (where everybody stands), [`interpret`] (one machine from effect to effect), [`network`] (what is on its way),
+//! (where every machine stands), [`ops`] (what operations do to values), [`interpret`] (one machine from effect to effect), [`rules`]
+//! (how messages arrive and are taken), [`network`] (messages in flight),
 //! [`kernel`] (the step), [`record`] and [`mod@replay`] (runs for people), [`topology`] (who may send to whom).
 //!
 //! What is absent on purpose: search, strategies, bounds on steps, time. The kernel never looks at a clock,
@@ -27,8 +28,10 @@ pub mod kernel;
 pub mod liveness;
 mod lower;
 pub mod network;
+pub mod ops;
 pub mod record;
 pub mod replay;
+pub mod rules;
 pub mod script;
 pub mod show;
 pub mod simplify;
@@ -41,10 +44,11 @@ pub mod verify;
 pub use configuration::{Configuration, Local, Message, Pending, Status, Touched};
 pub use data::DataPlan;
 pub use executable::Executable;
-pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, Snapshot, must_wait};
+pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, Snapshot};
 pub use network::{Copies, InFlight, LateArrival, Network, UnknownName};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
+pub use rules::must_wait;
 pub use script::{Answers, Script};
 pub use simplify::{KnownValues, Simplified, Simplify};
 pub use topology::Topology;

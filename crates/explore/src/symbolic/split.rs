@@ -10,7 +10,7 @@
 
 use allways_machine::content::words;
 use allways_machine::ir::ControlId;
-use allways_machine::{Local, Message, Status, Touched, Value};
+use allways_machine::{Local, Message, Status, Touched, Value, rules};
 use allways_mdd::{BlockStep, Halt};
 use rustc_hash::FxHashMap;
 
@@ -339,11 +339,8 @@ impl MemoSteps<'_> {
         if (slot as usize) < self.expander.n_monitors() {
             return false;
         }
-        self.blocks.control(slot, value).is_some_and(|local| match local.status {
-            Status::Halted | Status::Blocked { .. } => false,
-            Status::Idle => self.expander.memo.locals().exe.states[local.control].has_null,
-            Status::Pending(_) => true,
-        })
+        let locals = self.expander.memo.locals();
+        self.blocks.control(slot, value).is_some_and(|local| rules::can_step(&locals.exe, local))
     }
 
     pub(crate) fn enter_block(&mut self, slot: u32, action: Option<u32>, value: u32) -> Option<u32> {

@@ -1,20 +1,14 @@
-//! Executing ops.
+//! Executing ops: reading their operands, writing their results, and where control goes. What they do to values is in
+//! [`crate::ops`].
 
-use allways_base::Symbol;
-use allways_p::hir::BinaryOp;
 use allways_run::ViolationKind;
 
-use super::{Context, Effect, Interpreter, Stop, describe, has_class};
+use super::{Context, Effect, Interpreter, Stop};
 use crate::configuration::{Fault, Frame, Message};
-use crate::ir::{Class, EventId, Op, Operand, OperandView, Step, TemplatePiece};
+use crate::ir::{Op, Operand, OperandView, TemplatePiece};
+use crate::ops::{self, MAX_TEXT, OpFault, PathOperands, Update};
 use crate::record::{Actor, Note, PathNames, Recorder, Scene};
-use crate::value::{CollectionFault, Form, InstanceNames, Kind, Store, Value, View, write_value};
-
-/// The largest number of answers of a `choose`.
-const MAX_ANSWERS: usize = 10_000;
-
-/// The longest string: one that doubles itself in a loop must not take all memory.
-const MAX_TEXT: usize = 1 << 20;
+use crate::value::{Form, InstanceNames, Store, Value, write_value};
 
 impl<R: Recorder> Interpreter<'_, '_, R> {
     #[inline]
@@ -64,13 +58,14 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 return Err(self.fault_here($kind, format!($($text)*)));
             }};
         }
-        macro_rules! collection {
+        // The result of an operation, or its fault at the op at hand.
+        macro_rules! attempt {
             ($outcome:expr) => {
                 match $outcome {
                     Ok(value) => value,
                     Err(fault) => {
                         here!();
-                        return Err(self.collection_fault(fault));
+                        return Err(self.op_fault(fault));
                     }
                 }
             };
@@ -98,43 +93,24 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 }
                 Op::Binary { op, dst, a, b } => {
                     let (a, b) = (self.read(base, a), self.read(base, b));
-                    match binary(self.cx.store, op, a, b) {
-                        Ok(value) => self.write(base, dst, value),
-                        Err(BinaryFault::DivisionByZero) => {
-                            fail!(ViolationKind::DivisionByZero, "attempted to divide by zero")
-                        }
-                        Err(BinaryFault::TooLong) => {
-                            fail!(ViolationKind::ValueSize, "string longer than {MAX_TEXT} bytes")
-                        }
-                        Err(BinaryFault::Class) => fail!(
-                            ViolationKind::Cast,
-                            "operands {} and {} do not fit the operator",
-                            describe(a),
-                            describe(b)
-                        ),
-                        Err(BinaryFault::Collection(fault)) => collection!(Err(fault)),
-                    }
+                    let value = attempt!(ops::binary(self.cx.store, op, a, b));
+                    self.write(base, dst, value);
                 }
-                Op::Not { dst, src } => match self.read(base, src).as_bool() {
-                    Some(b) => self.write(base, dst, Value::bool(!b)),
-                    None => fail!(ViolationKind::Cast, "operand of ! is not a bool"),
-                },
+                Op::Not { dst, src } => {
+                    let value = attempt!(ops::not(self.read(base, src)));
+                    self.write(base, dst, value);
+                }
                 Op::Neg { dst, src } => {
                     let value = self.read(base, src);
-                    let negated = match (self.cx.store.as_int(value), self.cx.store.as_float(value)) {
-                        (Some(n), _) => self.cx.store.int(n.wrapping_neg()),
-                        (_, Some(x)) => self.cx.store.float(-x),
-                        _ => fail!(ViolationKind::Cast, "operand of - is {}", describe(value)),
-                    };
-                    self.write(base, dst, negated);
+                    let value = attempt!(ops::neg(self.cx.store, value));
+                    self.write(base, dst, value);
                 }
                 Op::Tuple { dst, first, n } => {
                     let at = base + first as usize;
                     let value = self.cx.store.tuple(&self.local.registers[at..at + n as usize]);
                     self.write(base, dst, value);
                     if self.cx.store.take_too_deep() {
-                        here!();
-                        return Err(self.too_deep());
+                        attempt!(Err(OpFault::TooDeep))
                     }
                 }
                 Op::Named { dst, first, shape } => {
@@ -143,128 +119,58 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let value = self.cx.store.named(shape, &self.local.registers[at..at + n]);
                     self.write(base, dst, value);
                     if self.cx.store.take_too_deep() {
-                        here!();
-                        return Err(self.too_deep());
+                        attempt!(Err(OpFault::TooDeep))
                     }
                 }
                 Op::Part { dst, src, index } => {
                     let tuple = self.read(base, src);
-                    match part(self.cx.store, tuple, index as usize) {
-                        Some(value) => {
-                            let value = self.cx.store.copy(value);
-                            self.write(base, dst, value);
-                        }
-                        None => {
-                            fail!(
-                                ViolationKind::Cast,
-                                "no part {index} in a value that is {}",
-                                describe(tuple)
-                            )
-                        }
-                    }
+                    let value = attempt!(ops::part(self.cx.store, tuple, index));
+                    self.write(base, dst, value);
                 }
                 Op::Field { dst, src, access } => {
                     let tuple = self.read(base, src);
-                    let View::Node(Kind::Named, id) = tuple.view() else {
-                        fail!(
-                            ViolationKind::Cast,
-                            "value with fields expected, found one {}",
-                            describe(tuple)
-                        )
-                    };
-                    let (name, usual) = self.cx.exe.accesses[access as usize];
-                    match self.position(tuple, name, usual) {
-                        Some(at) => {
-                            let value = self.cx.store.named_parts(id).1[at];
-                            let value = self.cx.store.copy(value);
-                            self.write(base, dst, value);
-                        }
-                        None => {
-                            let name = self.cx.exe.symbols.text(name).to_owned();
-                            fail!(ViolationKind::MissingField, "no field '{name}' in the named tuple")
-                        }
-                    }
+                    let value = attempt!(ops::field(exe, self.cx.store, tuple, access));
+                    self.write(base, dst, value);
                 }
                 Op::Index { dst, src, index } => {
                     let (collection, index) = (self.read(base, src), self.read(base, index));
-                    let value = collection!(self.cx.store.get(collection, index));
-                    let value = self.cx.store.copy(value);
+                    let value = attempt!(ops::index(self.cx.store, collection, index));
                     self.write(base, dst, value);
                 }
                 Op::Keys { dst, src } => {
                     let map = self.read(base, src);
-                    let keys = collection!(self.cx.store.keys(map));
+                    let keys = attempt!(self.cx.store.keys(map).map_err(OpFault::from));
                     self.write(base, dst, keys);
                 }
                 Op::Values { dst, src } => {
                     let map = self.read(base, src);
-                    let values = collection!(self.cx.store.values(map));
+                    let values = attempt!(self.cx.store.values(map).map_err(OpFault::from));
                     self.write(base, dst, values);
                 }
                 Op::Sizeof { dst, src } => {
                     let collection = self.read(base, src);
-                    match self.cx.store.size_of(collection) {
-                        Some(n) => self.write(base, dst, Value::size(n)),
-                        None => {
-                            fail!(ViolationKind::Cast, "sizeof of a value that is {}", describe(collection))
-                        }
-                    }
+                    let size = attempt!(ops::size_of(self.cx.store, collection));
+                    self.write(base, dst, size);
                 }
                 Op::Cast { dst, src, class } => {
-                    let value = self.read_copy(base, src);
-                    if !has_class(value, class) {
-                        fail!(
-                            ViolationKind::Cast,
-                            "cast to {} of a value that is {}",
-                            class.as_str(),
-                            describe(value)
-                        );
-                    }
+                    let value = self.read(base, src);
+                    let value = attempt!(ops::cast(self.cx.store, value, class));
                     self.write(base, dst, value);
                 }
                 Op::ToInt { dst, src } => {
                     let value = self.read(base, src);
-                    let converted = match self.cx.store.as_float(value) {
-                        Some(x) => self.cx.store.int(x as i64),
-                        None if has_class(value, Class::Int) => value,
-                        None => fail!(
-                            ViolationKind::Cast,
-                            "conversion to int of a value that is {}",
-                            describe(value)
-                        ),
-                    };
-                    self.write(base, dst, converted);
+                    let value = attempt!(ops::to_int(self.cx.store, value));
+                    self.write(base, dst, value);
                 }
                 Op::ToFloat { dst, src } => {
                     let value = self.read(base, src);
-                    let converted = match self.cx.store.as_int(value) {
-                        Some(n) => self.cx.store.float(n as f64),
-                        None if has_class(value, Class::Float) => value,
-                        None => fail!(
-                            ViolationKind::Cast,
-                            "conversion to float of a value that is {}",
-                            describe(value)
-                        ),
-                    };
-                    self.write(base, dst, converted);
+                    let value = attempt!(ops::to_float(self.cx.store, value));
+                    self.write(base, dst, value);
                 }
                 Op::ToPermission { dst, src, permission } => {
                     let value = self.read(base, src);
-                    let Some((instance, known)) = value.as_ref() else {
-                        fail!(
-                            ViolationKind::Cast,
-                            "conversion to a machine type of a value that is {}",
-                            describe(value)
-                        )
-                    };
-                    let permissions = &self.cx.exe.permissions;
-                    if !permissions[known].is_superset(&permissions[permission]) {
-                        fail!(
-                            ViolationKind::Permission,
-                            "the reference does not permit all events of the type it is converted to"
-                        );
-                    }
-                    self.write(base, dst, Value::reference(instance, permission));
+                    let value = attempt!(ops::to_permission(exe, value, permission));
+                    self.write(base, dst, value);
                 }
                 Op::Format { dst, template, first } => {
                     let text = self.fill(template, base + first as usize);
@@ -276,7 +182,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                         args.iter().for_each(|&value| self.cx.store.need_numbers_in(value));
                     }
                     if text.len() > MAX_TEXT {
-                        fail!(ViolationKind::ValueSize, "string longer than {MAX_TEXT} bytes");
+                        attempt!(Err(OpFault::TextTooLong))
                     }
                     let value = self.cx.store.string(&text);
                     self.write(base, dst, value);
@@ -302,9 +208,9 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 Op::Choose { dst, src } => {
                     let source = self.read(base, src);
                     here!();
-                    match self.n_answers(source)? {
+                    match attempt!(ops::n_answers(self.cx.store, source)) {
                         0 | 1 => {
-                            let value = self.answer(source, pc, 0);
+                            let value = ops::answer(self.cx.store, source, pc, 0);
                             self.write(base, dst, value);
                         }
                         n_answers => {
@@ -314,21 +220,21 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     }
                 }
                 Op::Jump { to } => jump!(to),
-                Op::JumpIf { cond, to } => match self.read(base, cond) {
-                    Value::TRUE => jump!(to),
-                    Value::FALSE => {}
-                    other => fail!(ViolationKind::Cast, "condition is {}", describe(other)),
-                },
-                Op::JumpIfNot { cond, to } => match self.read(base, cond) {
-                    Value::FALSE => jump!(to),
-                    Value::TRUE => {}
-                    other => fail!(ViolationKind::Cast, "condition is {}", describe(other)),
-                },
+                Op::JumpIf { cond, to } => {
+                    if attempt!(ops::condition(self.read(base, cond))) {
+                        jump!(to)
+                    }
+                }
+                Op::JumpIfNot { cond, to } => {
+                    if !attempt!(ops::condition(self.read(base, cond))) {
+                        jump!(to)
+                    }
+                }
                 Op::Next { dst, iter, end } => {
                     let iter = base + iter as usize;
                     let (collection, position) = (self.local.registers[iter], self.local.registers[iter + 1]);
                     if self.cx.store.size_of(collection).is_none() {
-                        fail!(ViolationKind::Cast, "foreach over a value that is {}", describe(collection));
+                        attempt!(Err(OpFault::Operand("foreach over a value that is", collection)))
                     }
                     let at = position.as_small_int().unwrap_or(0) as usize;
                     match self.cx.store.nth(collection, at) {
@@ -431,7 +337,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let (target, event) = (self.read(base, target), self.read(base, event));
                     let payload = self.read_copy(base, payload);
                     here!();
-                    let (target, event) = self.check_send(target, event)?;
+                    let (target, event) = attempt!(ops::check_send(exe, self.local.machine, target, event));
                     let message = Message { event, payload };
                     if self.cx.exe.observers(self.local.interface, event).is_empty() {
                         self.set_pc(pc + 1);
@@ -443,9 +349,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let event = self.read(base, event);
                     let payload = self.read_copy(base, payload);
                     here!();
-                    let Some(event) = event.as_event() else {
-                        fail!(ViolationKind::NullEvent, "announced event is null")
-                    };
+                    let event = attempt!(event.as_event().ok_or(OpFault::NullEvent("announced")));
                     let message = Message { event, payload };
                     // Whether somebody records must not change where the machine stops.
                     if !self.cx.exe.observers(self.local.interface, event).is_empty() {
@@ -460,11 +364,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 }
                 Op::New { dst, interface, payload } => {
                     let payload = self.read_copy(base, payload);
-                    let interface = self.cx.exe.link(self.local.interface, interface);
-                    if self.cx.exe.interfaces[interface].machine.is_none() {
-                        let name = self.cx.exe.interface_name(interface).to_owned();
-                        fail!(ViolationKind::Unbound, "no machine is bound to interface '{name}'");
-                    }
+                    let interface = attempt!(ops::check_new(exe, self.local.interface, interface));
                     self.set_pc(pc + 1);
                     return Ok(Stop::Effect(Effect::Create { interface, payload, dst }));
                 }
@@ -472,9 +372,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let event = self.read(base, event);
                     let payload = self.read_copy(base, payload);
                     here!();
-                    let Some(event) = event.as_event() else {
-                        fail!(ViolationKind::NullEvent, "raised event is null")
-                    };
+                    let event = attempt!(event.as_event().ok_or(OpFault::NullEvent("raised")));
                     let message = Message { event, payload };
                     if R::ON {
                         let span = self.cx.exe.spans[pc as usize];
@@ -515,7 +413,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             Op::Flip { dst, .. } => (dst, Value::bool(answer != 0)),
             Op::Choose { dst, src } => {
                 let source = self.read(base, src);
-                let value = self.answer(source, frame.pc, answer);
+                let value = ops::answer(self.cx.store, source, frame.pc, answer);
                 (dst, value)
             }
             _ => return Ok(()),
@@ -523,85 +421,6 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         self.write(base, dst, value);
         self.set_pc(frame.pc + 1);
         Ok(())
-    }
-
-    fn n_answers(&mut self, source: Value) -> Result<u32, Fault> {
-        if let Some(n) = self.cx.store.as_int(source) {
-            return match usize::try_from(n) {
-                Ok(n) if n <= MAX_ANSWERS => Ok(n as u32),
-                Ok(_) => {
-                    let text = format!("choose expects at most {MAX_ANSWERS} choices, got {n}");
-                    Err(self.fault_here(ViolationKind::Choose, text))
-                }
-                Err(_) => {
-                    Err(self.fault_here(ViolationKind::Choose, format!("choose of the negative number {n}")))
-                }
-            };
-        }
-        match self.cx.store.size_of(source) {
-            Some(0) => Err(self.fault_here(ViolationKind::Choose, "choose from an empty collection".into())),
-            Some(n) if n > MAX_ANSWERS => {
-                let text = format!("choose expects at most {MAX_ANSWERS} choices, got {n}");
-                Err(self.fault_here(ViolationKind::Choose, text))
-            }
-            Some(n) => Ok(n as u32),
-            None => {
-                let text = format!("choose from a value that is {}", describe(source));
-                Err(self.fault_here(ViolationKind::Cast, text))
-            }
-        }
-    }
-
-    fn answer(&mut self, source: Value, pc: u32, answer: u32) -> Value {
-        match self.cx.store.nth(source, answer as usize) {
-            Some(value) => self.cx.store.copy(value),
-            None => {
-                let atom = self.cx.store.data.as_ref().and_then(|plan| plan.atom(pc, answer));
-                atom.unwrap_or(Value::size(answer as usize))
-            }
-        }
-    }
-
-    /// P's checks of a send, in P's order.
-    fn check_send(
-        &mut self,
-        target: Value,
-        event: Value,
-    ) -> Result<(allways_run::InstanceId, EventId), Fault> {
-        let exe = self.cx.exe;
-        let Some(event) = event.as_event() else {
-            return Err(self.fault_here(ViolationKind::NullEvent, "sent event is null".into()));
-        };
-        let Some((target, permission)) = target.as_ref() else {
-            return Err(self.fault_here(ViolationKind::NullTarget, "target of the send is null".into()));
-        };
-        if !exe.machines[self.local.machine].sends.contains(event) {
-            let text = format!(
-                "event {} is not in the sends set of machine {}",
-                exe.event_name(event),
-                exe.machine_name(self.local.machine)
-            );
-            return Err(self.fault_here(ViolationKind::SendsSet, text));
-        }
-        if !exe.permissions[permission].contains(event) {
-            let text = format!(
-                "event {} is not in the permissions set of the target machine",
-                exe.event_name(event)
-            );
-            return Err(self.fault_here(ViolationKind::Permission, text));
-        }
-        Ok((target, event))
-    }
-
-    /// Where a named tuple has a field: where the static type says, or wherever its own names say.
-    #[inline]
-    fn position(&self, tuple: Value, name: Symbol, usual: u32) -> Option<usize> {
-        let View::Node(Kind::Named, id) = tuple.view() else { return None };
-        let names = &self.cx.exe.shapes[self.cx.store.named_parts(id).0];
-        if names.get(usual as usize) == Some(&name) {
-            return Some(usual as usize);
-        }
-        names.iter().position(|&other| other == name)
     }
 
     fn fill(&self, template: u32, first: usize) -> String {
@@ -626,268 +445,36 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         out
     }
 
-    /// Changes a variable along a path, in place: freed slots stay.
+    /// Changes a variable along a path.
     fn update(&mut self, base: usize, root: Operand, path: u32, update: Update) -> Result<(), Fault> {
         let exe = self.cx.exe;
-        let mut steps = exe.paths[path as usize].as_slice();
-        // The key of an insertion or removal is the last step.
-        let mut key = Value::NULL;
-        if let (Update::Insert(_) | Update::Remove, Some((&Step::Index(operand), rest))) =
-            (update, steps.split_last())
-        {
-            key = self.read_copy(base, operand);
-            steps = rest;
-        }
-        // Down, keeping what was passed: a plain store needs the holder of the last step only.
-        let down = match update {
-            Update::Set(_) => steps.len() - 1,
-            Update::Insert(_) | Update::Add(_) | Update::Remove => steps.len(),
-        };
-        let mut holders = [Value::NULL; 8];
-        let mut more_holders = Vec::new();
-        let mut current = self.read(base, root);
-        for (depth, step) in steps[..down].iter().enumerate() {
-            match holders.get_mut(depth) {
-                Some(slot) => *slot = current,
-                None => more_holders.push(current),
-            }
-            current = self.child(base, current, *step)?;
-        }
-        current = match update {
-            Update::Set(value) => self.with_child(base, current, steps[down], value)?,
-            Update::Insert(value) => {
-                let outcome = self.cx.store.insert_at(current, key, value);
-                outcome.map_err(|fault| self.collection_fault(fault))?
-            }
-            Update::Add(value) => {
-                let outcome = self.cx.store.add(current, value);
-                outcome.map_err(|fault| self.collection_fault(fault))?
-            }
-            Update::Remove => {
-                let outcome = self.cx.store.remove(current, key);
-                outcome.map_err(|fault| self.collection_fault(fault))?
-            }
-        };
-        for (depth, step) in steps[..down].iter().enumerate().rev() {
-            let holder = match holders.get(depth) {
-                Some(&holder) => holder,
-                None => more_holders[depth - holders.len()],
-            };
-            current = self.with_child(base, holder, *step, current)?;
-        }
-        if self.cx.store.take_too_deep() {
-            return Err(self.too_deep());
-        }
-        self.write(base, root, current);
+        let before = self.read(base, root);
+        let after = ops::update(exe, &mut InFrame { interpreter: self, base }, before, path, update);
+        let after = after.map_err(|fault| self.op_fault(fault))?;
+        self.write(base, root, after);
         Ok(())
     }
 
-    fn child(&mut self, base: usize, holder: Value, step: Step) -> Result<Value, Fault> {
-        match step {
-            Step::Part(at) => match part(self.cx.store, holder, at as usize) {
-                Some(value) => Ok(value),
-                None => Err(self.not_a_tuple(holder)),
-            },
-            Step::Field(access) => {
-                let at = self.field_position(holder, access)?;
-                match part(self.cx.store, holder, at) {
-                    Some(value) => Ok(value),
-                    None => Err(self.not_a_tuple(holder)),
-                }
-            }
-            Step::Index(index) => {
-                let index = self.read(base, index);
-                let outcome = self.cx.store.get(holder, index);
-                outcome.map_err(|fault| self.collection_fault(fault))
-            }
-        }
-    }
-
-    fn with_child(&mut self, base: usize, holder: Value, step: Step, value: Value) -> Result<Value, Fault> {
-        match step {
-            Step::Part(at) => match self.cx.store.with_part(holder, at as usize, value) {
-                Some(changed) => Ok(changed),
-                None => Err(self.not_a_tuple(holder)),
-            },
-            Step::Field(access) => {
-                let at = self.field_position(holder, access)?;
-                match self.cx.store.with_part(holder, at, value) {
-                    Some(changed) => Ok(changed),
-                    None => Err(self.not_a_tuple(holder)),
-                }
-            }
-            Step::Index(index) => {
-                let index = self.read_copy(base, index);
-                let outcome = self.cx.store.set(holder, index, value);
-                outcome.map_err(|fault| self.collection_fault(fault))
-            }
-        }
-    }
-
-    fn field_position(&mut self, holder: Value, access: u32) -> Result<usize, Fault> {
-        let (name, usual) = self.cx.exe.accesses[access as usize];
-        if holder.kind() != Some(Kind::Named) {
-            return Err(self.not_a_tuple(holder));
-        }
-        match self.position(holder, name, usual) {
-            Some(at) => Ok(at),
-            None => {
-                let text = format!("no field '{}' in the named tuple", self.cx.exe.symbols.text(name));
-                Err(self.fault_here(ViolationKind::MissingField, text))
-            }
-        }
-    }
-
     #[cold]
-    fn not_a_tuple(&mut self, value: Value) -> Fault {
-        let text = format!("value with parts expected, found one {}", describe(value));
-        self.fault_here(ViolationKind::Cast, text)
-    }
-
-    #[cold]
-    fn too_deep(&mut self) -> Fault {
-        self.fault_here(ViolationKind::ValueSize, "value nested too deeply".into())
-    }
-
-    #[cold]
-    fn collection_fault(&mut self, fault: CollectionFault) -> Fault {
-        let (kind, text) = match fault {
-            CollectionFault::Class => {
-                (ViolationKind::Cast, "operation on a value that is null or not a collection".into())
-            }
-            CollectionFault::Index(index, size) => (
-                ViolationKind::Index,
-                format!("index {index} is out of range for a collection of size {size}"),
-            ),
-            CollectionFault::MissingKey => (ViolationKind::MissingKey, "the key is not in the map".into()),
-            CollectionFault::DuplicateKey => {
-                (ViolationKind::DuplicateKey, "the key is in the map already".into())
-            }
-            CollectionFault::Null => (ViolationKind::NullElement, "null as map key or set element".into()),
-        };
-        self.fault_here(kind, text)
+    pub(super) fn op_fault(&mut self, fault: OpFault) -> Fault {
+        self.fault_here(fault.kind(), fault.text(self.cx.exe))
     }
 }
 
-/// What happens at the end of a path.
-#[derive(Clone, Copy)]
-enum Update {
-    Set(Value),
-    Insert(Value),
-    Add(Value),
-    Remove,
+/// The frame at `base`, in which the operands of a path are.
+struct InFrame<'a, 'b, 'c, R> {
+    interpreter: &'a mut Interpreter<'b, 'c, R>,
+    base: usize,
 }
 
-enum BinaryFault {
-    Class,
-    TooLong,
-    DivisionByZero,
-    Collection(CollectionFault),
-}
+impl<R: Recorder> PathOperands for InFrame<'_, '_, '_, R> {
+    #[inline]
+    fn read(&mut self, operand: Operand) -> Value {
+        self.interpreter.read(self.base, operand)
+    }
 
-#[inline]
-fn part(store: &Store, tuple: Value, index: usize) -> Option<Value> {
-    match tuple.view() {
-        View::Node(Kind::Tuple, id) => store.parts(id).get(index).copied(),
-        View::Node(Kind::Named, id) => store.named_parts(id).1.get(index).copied(),
-        _ => None,
+    #[inline]
+    fn store(&mut self) -> &mut Store {
+        self.interpreter.cx.store
     }
-}
-
-#[inline]
-fn binary(store: &mut Store, op: BinaryOp, a: Value, b: Value) -> Result<Value, BinaryFault> {
-    match op {
-        BinaryOp::Eq => return Ok(Value::bool(store.eq(a, b))),
-        BinaryOp::Ne => return Ok(Value::bool(!store.eq(a, b))),
-        BinaryOp::In => return store.contains(b, a).map(Value::bool).map_err(BinaryFault::Collection),
-        _ => {}
-    }
-    if a.is_atom() || b.is_atom() {
-        need_order(store, op, a, b);
-    }
-    if let (Some(a), Some(b)) = (store.shown_int(a), store.shown_int(b)) {
-        let n = match op {
-            BinaryOp::Add => a.wrapping_add(b),
-            BinaryOp::Sub => a.wrapping_sub(b),
-            BinaryOp::Mul => a.wrapping_mul(b),
-            BinaryOp::Div | BinaryOp::Mod if b == 0 => return Err(BinaryFault::DivisionByZero),
-            BinaryOp::Div => a.wrapping_div(b),
-            // P's checker truncates both sides to 32 bits first; that is a defect, and 64 bits stay here.
-            BinaryOp::Mod => a.wrapping_rem(b),
-            BinaryOp::Lt => return Ok(Value::bool(a < b)),
-            BinaryOp::Le => return Ok(Value::bool(a <= b)),
-            BinaryOp::Gt => return Ok(Value::bool(a > b)),
-            BinaryOp::Ge => return Ok(Value::bool(a >= b)),
-            BinaryOp::In | BinaryOp::Eq | BinaryOp::Ne | BinaryOp::And | BinaryOp::Or => {
-                return Err(BinaryFault::Class);
-            }
-        };
-        return Ok(store.int(n));
-    }
-    binary_slow(store, op, a, b)
-}
-
-/// Reports what an operation with an atom needs to know: where the other number lies, if they are ordered; else which number it is.
-#[cold]
-fn need_order(store: &Store, op: BinaryOp, a: Value, b: Value) {
-    let (atom, number, is_left) = match (a.is_atom(), b.is_atom()) {
-        (true, false) => (a, b, true),
-        (false, true) => (b, a, false),
-        _ => {
-            store.need_numbers_in(a);
-            return store.need_numbers_in(b);
-        }
-    };
-    let Some(n) = store.as_int(number) else { return };
-    // The first number for which the answer differs from that of zero.
-    let after =
-        matches!((op, is_left), (BinaryOp::Le | BinaryOp::Gt, true) | (BinaryOp::Ge | BinaryOp::Lt, false));
-    match op {
-        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
-            store.need_cut(atom, if after { n.saturating_add(1) } else { n });
-        }
-        _ => store.need_numbers_in(atom),
-    }
-}
-
-#[cold]
-fn binary_slow(store: &mut Store, op: BinaryOp, a: Value, b: Value) -> Result<Value, BinaryFault> {
-    if let (Some(a), Some(b)) = (store.as_float(a), store.as_float(b)) {
-        let x = match op {
-            BinaryOp::Add => a + b,
-            BinaryOp::Sub => a - b,
-            BinaryOp::Mul => a * b,
-            BinaryOp::Div => a / b,
-            BinaryOp::Mod => a % b,
-            BinaryOp::Lt => return Ok(Value::bool(a < b)),
-            BinaryOp::Le => return Ok(Value::bool(a <= b)),
-            BinaryOp::Gt => return Ok(Value::bool(a > b)),
-            BinaryOp::Ge => return Ok(Value::bool(a >= b)),
-            BinaryOp::In | BinaryOp::Eq | BinaryOp::Ne | BinaryOp::And | BinaryOp::Or => {
-                return Err(BinaryFault::Class);
-            }
-        };
-        return Ok(store.float(x));
-    }
-    if let (Some(a), Some(b)) = (store.as_str(a), store.as_str(b)) {
-        let text = match op {
-            BinaryOp::Add if a.len() + b.len() > MAX_TEXT => return Err(BinaryFault::TooLong),
-            BinaryOp::Add => [a, b].concat(),
-            BinaryOp::Lt => return Ok(Value::bool(a < b)),
-            BinaryOp::Le => return Ok(Value::bool(a <= b)),
-            BinaryOp::Gt => return Ok(Value::bool(a > b)),
-            BinaryOp::Ge => return Ok(Value::bool(a >= b)),
-            BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::Div
-            | BinaryOp::Mod
-            | BinaryOp::In
-            | BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::And
-            | BinaryOp::Or => return Err(BinaryFault::Class),
-        };
-        return Ok(store.string(&text));
-    }
-    Err(BinaryFault::Class)
 }
