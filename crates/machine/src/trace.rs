@@ -175,7 +175,8 @@ impl Tracer {
         let state = self.state_name(scene, control);
         let type_name = self.data.symbol(scene, def.name);
         let (created, span) = (self.now(), Some(def.span));
-        let actor = TraceActor { name, type_name, kind, creator, created, state, variables, span };
+        let reactions = if kind == ActorKind::Monitor { self.reactions(scene, machine) } else { Vec::new() };
+        let actor = TraceActor { name, type_name, kind, creator, created, state, variables, reactions, span };
         self.trace.actors.push(actor);
         self.known.push(Known { control, activity: Activity::Running, fields, message: None });
         self.change(id, ChangeKind::Created);

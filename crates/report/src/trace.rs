@@ -4,13 +4,15 @@
 //! left out is counted.
 
 mod explain;
+mod fold;
 mod layout;
 mod rows;
 
 use allways_base::Sources;
 use allways_run::{Counterexample, Entry, Trace};
 
-pub use explain::explain;
+pub use explain::{explain, headline, reasons};
+use fold::{Fold, fold};
 use layout::{Line, Paint, Painter};
 use rows::{Row, Rows};
 
@@ -39,8 +41,7 @@ impl Look {
 pub fn render_steps(counterexample: &Counterexample, sources: &Sources, look: Look) -> String {
     let trace = &counterexample.trace;
     let loop_start = counterexample.loop_start.map(|choice| trace.step_of_choice(choice));
-    let (shown, n_far) = shown_steps(counterexample, look);
-    let n_hidden = trace.steps.len() - shown.len() - n_far;
+    let Shown { steps: shown, n_far, folds, n_hidden } = shown_steps(counterexample, look);
     let rows = Rows::new(trace, sources, &shown, look);
     let set_up = if look.is_full || n_far > 0 { 0 } else { n_of_set_up(trace, &shown) };
 
@@ -58,6 +59,9 @@ pub fn render_steps(counterexample: &Counterexample, sources: &Sources, look: Lo
     }
     let mut is_in_loop = false;
     for &at in &shown[set_up..] {
+        if let Some((_, fold)) = folds.iter().find(|(before, _)| *before == at) {
+            fold_line(&mut painter, *fold);
+        }
         if loop_start.is_some_and(|start| at >= start) && !is_in_loop {
             is_in_loop = true;
             painter.open_box("from here on the run repeats for ever");
@@ -70,7 +74,7 @@ pub fn render_steps(counterexample: &Counterexample, sources: &Sources, look: Lo
         let back = loop_start.unwrap_or(0) + 1;
         painter.close_box(&format!("and again from step {back}"));
     }
-    if n_hidden > 0 || n_far > 0 {
+    if n_hidden > 0 || n_far > 0 || !folds.is_empty() {
         painter.blank();
         if n_hidden > 0 {
             let verb = if n_hidden == 1 { "is" } else { "are" };
@@ -97,19 +101,33 @@ pub fn step_lines(trace: &Trace, sources: &Sources, at: usize) -> Vec<String> {
     lines
 }
 
-/// The steps that are shown, and how many relevant ones are too far from the failure.
-fn shown_steps(counterexample: &Counterexample, look: Look) -> (Vec<usize>, usize) {
+/// Which steps are shown, and what is not.
+struct Shown {
+    steps: Vec<usize>,
+    /// Relevant steps that are too far from the failure.
+    n_far: usize,
+    /// Steps without influence on the failure.
+    n_hidden: usize,
+    /// Rounds that are left out, each with the step that it stands before.
+    folds: Vec<(usize, Fold)>,
+}
+
+fn shown_steps(counterexample: &Counterexample, look: Look) -> Shown {
     let trace = &counterexample.trace;
     let loop_start = counterexample.loop_start.map(|choice| trace.step_of_choice(choice));
     let relevance = Relevance::of(trace, loop_start);
     let mut shown: Vec<usize> =
         (0..trace.steps.len()).filter(|&at| look.is_full || relevance.is_relevant(at)).collect();
+    let n_hidden = trace.steps.len() - shown.len();
+    let end = loop_start.unwrap_or(trace.steps.len());
+    let mut folds = if look.is_full { Vec::new() } else { fold(trace, &mut shown, end) };
     let mut n_far = 0;
     if !look.is_full && shown.len() > MAX_STEPS {
         n_far = shown.len() - MAX_STEPS;
         shown.drain(..n_far);
+        folds.retain(|(before, _)| *before >= shown[0]);
     }
-    (shown, n_far)
+    Shown { steps: shown, n_far, n_hidden, folds }
 }
 
 fn steps(n: usize) -> String {
@@ -135,6 +153,20 @@ fn n_of_set_up(trace: &Trace, shown: &[usize]) -> usize {
     };
     let n = shown.iter().take_while(is_set_up).count();
     if n >= 2 { n } else { 0 }
+}
+
+fn fold_line(painter: &mut Painter, fold: Fold) {
+    let what = match fold.period {
+        1 => "the step above".to_owned(),
+        n => format!("the {n} steps above"),
+    };
+    let text = format!("{what} again, {} more, with other values", times(fold.n_rounds));
+    let number = format!("{}-{}", fold.first + 1, fold.last + 1);
+    painter.row(&Row { number: Some(number), head: Line::of(Paint::Dim, &text), ..Row::default() });
+}
+
+fn times(n: usize) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
 
 fn set_up_line(painter: &mut Painter, trace: &Trace, set_up: &[usize]) {

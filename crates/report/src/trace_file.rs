@@ -135,6 +135,8 @@ pub fn emit(
             json!({
                 "kind": violation.kind.as_str(),
                 "message": violation.text(sources),
+                "headline": crate::trace::headline(counterexample),
+                "why": crate::trace::reasons(counterexample, sources),
                 "place": place(violation.span),
                 "monitor": heading.monitor,
                 "failure": failure(trace, sources, &files),
@@ -281,6 +283,7 @@ fn failure(trace: &Trace, sources: &Sources, files: &Files) -> Value {
                 "state": &*waiting.state,
                 "events": names(&waiting.events),
                 "senders": names(&waiting.senders),
+                "elsewhere": names(&waiting.elsewhere),
                 "place": waiting.span.map_or(Value::Null, |span| files.place(span, sources)),
             })
         })

@@ -7,7 +7,10 @@ use allways_base::{Idx, Span};
 
 use crate::Violation;
 use crate::datum::{Datum, Edit, Name};
-use crate::trace::{ActorId, ActorKind, Change, ChangeKind, Entry, Trace, TraceActor, TraceStep};
+use crate::trace::{
+    ActorId, ActorKind, Change, ChangeKind, Entry, FailurePart, PartLabel, PartOrigin, Trace, TraceActor,
+    TraceStep,
+};
 
 /// A value that a statement gave to a variable.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,6 +52,7 @@ impl TaskTrace {
             created: self.trace.steps.len() as u32,
             state: "".into(),
             variables: Vec::new(),
+            reactions: Vec::new(),
             span: None,
         });
         id
@@ -95,6 +99,26 @@ impl TaskTrace {
             if let Some(step) = self.trace.steps.last_mut() {
                 step.changes.push(Change { actor, what });
             }
+        }
+    }
+
+    /// A variable that the failing condition of a task reads. One that was never written has no value to show.
+    pub fn reads(&mut self, task: ActorId, variable: Name, span: Span) {
+        let is_known = self
+            .trace
+            .failure
+            .parts
+            .iter()
+            .any(|part| matches!(&part.origin, PartOrigin::Variable { name, .. } if *name == variable));
+        // A local variable hides a shared one.
+        let actors = [Some(task), self.shared].into_iter().flatten();
+        let value = actors.filter_map(|actor| self.values.get(&(actor, variable.clone()))).next();
+        if let (false, Some(value)) = (is_known, value) {
+            self.trace.failure.parts.push(FailurePart {
+                label: PartLabel::Source(span),
+                value: value.clone(),
+                origin: PartOrigin::Variable { name: variable, path: Vec::new() },
+            });
         }
     }
 

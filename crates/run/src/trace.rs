@@ -103,6 +103,8 @@ pub struct TraceActor {
     pub state: Name,
     /// Its variables and their first values.
     pub variables: Vec<(Name, Datum)>,
+    /// Of a monitor: the events that each of its control states reacts to.
+    pub reactions: Vec<(Name, Vec<Name>)>,
     pub span: Option<Span>,
 }
 
@@ -266,7 +268,7 @@ pub enum PartLabel {
 /// Where a value came from.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PartOrigin {
-    /// A variable of the failing actor, and the path into it.
+    /// A variable of the failing actor or else of the memory that tasks share, and the path into it.
     Variable {
         name: Name,
         path: Vec<PathStep>,
@@ -284,8 +286,10 @@ pub struct Waiting {
     pub state: Name,
     pub events: Vec<Name>,
     pub span: Option<Span>,
-    /// Machine types that may send one of them in this test.
+    /// Machine types that may send one of them to this machine in this test.
     pub senders: Vec<Name>,
+    /// Other machine types that may send one of them, but never to this machine.
+    pub elsewhere: Vec<Name>,
 }
 
 /// Something that happened. `state` is the control state at that moment.

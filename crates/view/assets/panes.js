@@ -197,25 +197,27 @@ class Panes {
       /** @type {any} */
       let origin = part.origin === "payload" && failure.message !== undefined ? h("span", {}, "sent by ", this.actorName(trace.message(failure.message).from), " in ", this.stepLink(trace.message(failure.message).sent - 1)) : part.origin;
       if (part.origin === "variable" && failure.actor !== undefined) {
-        const write = trace.lastWrite(failure.actor, part.variable, trace.nSteps - 1);
+        const write = trace.lastWrite(trace.ownerOf(failure.actor, part.variable), part.variable, trace.nSteps - 1);
         origin = write === undefined ? "first value" : h("span", {}, "written in ", this.stepLink(write.at), "before" in write.change && "after" in write.change ? `: ${valueText(write.change.before, 24)} → ${valueText(write.change.after, 24)}` : null);
       }
       const isKnown = origin !== "local" && origin !== "computed";
       return h("tr", {}, h("td", {}, h("code", {}, plain(part.text))), h("td", {}, valueElement(part.value)), h("td", { class: "origin" }, isKnown ? origin : null));
     });
-    const waiting = (failure.waiting ?? []).map((/** @type {any} */ one) =>
-      h("li", {}, this.actorName(one.actor), ` waits in ${plain(one.state)} for ${one.events.map(plain).join(" or ")}`, one.senders.length > 0 ? `, which ${one.senders.map(plain).join(", ")} may send` : ", which no machine of this test sends"),
-    );
+    const reasons = (violation.why ?? []).map((/** @type {string} */ line) => h("li", { class: line.startsWith(" ") ? "inner" : undefined }, ...this.linked(plain(line.trim()))));
     return h(
       "section",
       { class: "card failure", "aria-label": "Why it fails" },
       h("h2", {}, plain(violation.kind), violation.monitor ? h("span", { class: "tag" }, `monitor ${plain(violation.monitor)}`) : null),
       h("p", { class: "lead" }, trace.failureText),
-      failure.message === undefined ? null : h("p", {}, this.handled(failure.message)),
+      failure.message === undefined || reasons.length > 0 ? null : h("p", {}, this.handled(failure.message)),
       parts.length > 0 ? h("table", { class: "parts" }, h("tbody", {}, ...parts)) : null,
-      waiting.length > 0 ? h("ul", { class: "entries" }, ...waiting) : null,
-      (failure.handledIn ?? []).length > 0 ? h("p", {}, `States that handle it: ${failure.handledIn.map(plain).join(", ")}`) : null,
+      reasons.length > 0 ? h("ul", { class: "entries reasons" }, ...reasons) : null,
     );
+  }
+
+  /** Text in which `step 7` leads there. @param {string} text */
+  linked(text) {
+    return text.split(/\b(step \d+)\b/).map((part, i) => (i % 2 === 1 ? this.stepLink(Number(part.slice(5)) - 1) : part));
   }
 
   /** The message that was handled when the run failed. @param {number} id */

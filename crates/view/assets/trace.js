@@ -207,7 +207,7 @@ class Trace {
   }
   /** What failed, without the place, which is shown beside it. */
   get failureText() {
-    return plain(this.violation?.message ?? "").replace(/^Assertion Failed: \S+:\d+:\d+ /, "");
+    return plain(this.violation?.headline ?? "");
   }
   /** The first step of the loop of a run that repeats for ever, or -1. */
   get loopStart() {
@@ -410,6 +410,13 @@ class Trace {
       } else if (change.kind === "state") parts.push(change.after);
     }
     return parts.join(" ").toLowerCase();
+  }
+
+  /** The actor that a variable belongs to: the failing one, or else the memory that tasks share. @param {number} actor @param {string} text */
+  ownerOf(actor, text) {
+    const isOwn = (this.actors[actor]?.variables ?? []).some((/** @type {any} */ [name]) => name === text || startsPath(text, name));
+    const shared = this.actors.findIndex((other) => other.kind === "shared");
+    return isOwn || shared < 0 ? actor : shared;
   }
 
   /**

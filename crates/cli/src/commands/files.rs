@@ -47,6 +47,7 @@ pub fn write(
     folder.put(&format!("{project}.coverage.txt"), &check_report::render_coverage(report))?;
     folder.put(&format!("{project}.report.json"), &json::to_text(report))?;
     folder.put(&format!("{project}_pchecker_summary.txt"), &summary(report))?;
+    folder.say_how_to_look(project);
     Ok(Some(folder.path))
 }
 
@@ -70,6 +71,7 @@ pub fn write_counterexample(
 ) -> Result<Option<PathBuf>, String> {
     let folder = Folder::make(outdir, test, format)?;
     folder.put_run(compilation, exe, test, 0, counterexample, engine)?;
+    folder.say_how_to_look(&compilation.project.name);
     Ok(Some(folder.path))
 }
 
@@ -148,6 +150,17 @@ impl Folder {
         }
         let schedule = schedule_file::write(&schedule(compilation, exe, test, counterexample));
         self.put(&format!("{project}_0_{k}.schedule"), &schedule)
+    }
+
+    /// Says how to look at the first run. Comes after all files.
+    fn say_how_to_look(&self, project: &str) {
+        let trace = self.path.join(format!("{project}_0_0.allways.json"));
+        if self.is_told && trace.exists() {
+            printer::detail(&format!(
+                "`allways show {}` makes a page of it for a browser\n",
+                trace.display()
+            ));
+        }
     }
 }
 

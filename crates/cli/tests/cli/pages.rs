@@ -92,15 +92,19 @@ fn every_kind_of_counterexample_has_a_page() {
     let cases: &[(&str, &str, &[&str])] = &[
         ("trace_assertion", "Main(1) handles eValue", &["value", "nDone", "written in"]),
         ("trace_monitor", "Lock(2)", &["monitor OneHolder", "holder"]),
-        ("trace_deadlock", "Philosopher", &["waits in Hungry for eTaken", "Fork may send"]),
-        ("trace_unhandled", "Door(2) handles eKnock", &["States that handle it: Closed"]),
+        (
+            "trace_deadlock",
+            "Philosopher",
+            &["in state Hungry waits for eTaken", "Fork(2) could send it", "defers eTake"],
+        ),
+        ("trace_unhandled", "Door(2) handles eKnock", &["Door handles eKnock in state Closed"]),
         ("trace_missing_key", "Shop(2) handles eOrder", &["key", "{1 -> 20, 3 -> 35}"]),
-        ("trace_lasso", "eRequest", &["hot", "Served", "loop"]),
+        ("trace_lasso", "eRequest", &["hot", "Served", "loop", "Waiting reacts to eGrant"]),
         ("trace_divergence", "eEcho", &["loop"]),
         ("trace_lost", "Server(2)", &["lossy eReply", "the network loses"]),
         ("trace_thousand", "Player", &["994"]),
         ("trace_ten_thousand", "Player", &["9994"]),
-        ("trace_task_race", "increment", &["shared", "done"]),
+        ("trace_task_race", "increment", &["shared", "done", "written in step 11"]),
         (
             "trace_hostile",
             "Reader(2) handles eNote",

@@ -509,6 +509,7 @@ impl<'a> Pipeline<'a> {
         let mut stack: Vec<&str> = Vec::new();
         let mut trace = TaskTrace::default();
         let task = trace.task(&trace::task_name(program.text(self.entry), 0));
+        let mut last = None;
         for step in &found.steps {
             match step {
                 TraceStep::Enter { procedure, is_loop: false, .. } => stack.push(procedure),
@@ -520,6 +521,7 @@ impl<'a> Pipeline<'a> {
                         value: assigned.value.to_string().into(),
                         is_shared: is_shared(&assigned.name),
                     });
+                    last = Some(*stmt);
                     trace.statement(
                         task,
                         stack.last().copied().unwrap_or_default().into(),
@@ -530,6 +532,9 @@ impl<'a> Pipeline<'a> {
                     );
                 }
             }
+        }
+        if let Some(stmt) = last {
+            trace::add_reads(&mut trace, program, task, stmt);
         }
         trace.finish(violation)
     }

@@ -5,12 +5,24 @@ use std::collections::BTreeMap;
 use allways_boogie::interp::run::{Run, Segment};
 use allways_boogie::interp::{Code, Move};
 use allways_boogie::printer::print_stmt_head;
+use allways_boogie::tree::{ExprKind, Program, StmtId, StmtKind};
 use allways_run::task_trace::Write;
-use allways_run::{Entry, TaskTrace, Trace, Violation};
+use allways_run::{ActorId, Entry, TaskTrace, Trace, Violation};
 
 /// The name of a task: the procedure that it runs, and its number in the order of posting.
 pub fn task_name(procedure: &str, task: usize) -> String {
     format!("{procedure}({})", task + 1)
+}
+
+/// Adds the variables that a failing assertion reads, with their values.
+pub fn add_reads(trace: &mut TaskTrace, program: &Program, task: ActorId, stmt: StmtId) {
+    let StmtKind::Assert { expr, .. } = program.stmts[stmt].kind else { return };
+    for id in program.postorder(expr) {
+        let read = &program.exprs[id];
+        if let ExprKind::Var(name) = read.kind {
+            trace.reads(task, program.text(name).into(), read.span);
+        }
+    }
 }
 
 /// The trace of a run that fails.
@@ -24,6 +36,7 @@ pub fn of_run(code: &Code, run: &Run, violation: &Violation, shows_rounds: bool)
     }
     let name = |task: usize| names.get(&task).cloned().unwrap_or_else(|| task_name("task", task));
     let mut trace = TaskTrace::default();
+    let mut last = None;
     for Segment { made, round, events } in &run.segments {
         let (Move::Run(task) | Move::Delay(task, _) | Move::Abandon(task)) = *made;
         let actor = trace.task(&name(task));
@@ -39,6 +52,7 @@ pub fn of_run(code: &Code, run: &Run, violation: &Violation, shows_rounds: bool)
                 is_shared: variable.is_some_and(|variable| code.checked.global_names.contains_key(&variable)),
             });
             let actor = trace.task(&name(event.task));
+            last = event.stmt.map(|stmt| (actor, stmt));
             trace.statement(
                 actor,
                 program.text(code.procedures[event.procedure].name).into(),
@@ -48,6 +62,9 @@ pub fn of_run(code: &Code, run: &Run, violation: &Violation, shows_rounds: bool)
                 event.span,
             );
         }
+    }
+    if let Some((actor, stmt)) = last {
+        add_reads(&mut trace, program, actor, stmt);
     }
     trace.finish(violation)
 }

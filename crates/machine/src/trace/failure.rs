@@ -7,7 +7,7 @@ use allways_run::{
 
 use super::Tracer;
 use crate::configuration::{After, Local, Status};
-use crate::ir::{Action, ControlId, EventId, Inspect, Op, Operand, OperandView, Step};
+use crate::ir::{Action, ControlId, EventId, Inspect, MachineId, Op, Operand, OperandView, Step};
 use crate::kernel::Kernel;
 use crate::record::Scene;
 use crate::topology::{Target, Topology};
@@ -54,6 +54,18 @@ impl Tracer {
         self.explain_expression(&scene, local, violation.kind);
     }
 
+    /// The events that each control state of a monitor reacts to.
+    pub(super) fn reactions(&mut self, scene: &Scene<'_>, machine: MachineId) -> Vec<(Name, Vec<Name>)> {
+        let mut reactions = Vec::new();
+        for (at, state) in scene.exe.states.iter_ids().filter(|(_, state)| state.machine == machine) {
+            let reacts = |action: &Action| matches!(action, Action::Do(_) | Action::Goto(..));
+            let events = state.actions.iter_ids().filter(|(_, action)| reacts(action));
+            let events = events.map(|(event, _)| self.event_name(scene, event)).collect();
+            reactions.push((self.state_name(scene, at), events));
+        }
+        reactions
+    }
+
     fn explain_unhandled(&mut self, scene: &Scene<'_>, local: &Local, event: EventId) {
         let states = scene.exe.states.iter_ids();
         let states = states.filter(|(_, state)| state.machine == local.machine);
@@ -71,24 +83,29 @@ impl Tracer {
             let Some(&actor) = self.actors.get(&instance) else { continue };
             let cases = &scene.exe.receives[table as usize].cases;
             let is_awaited = |event: &EventId| cases[*event].is_some();
-            let mut senders: Vec<Name> = Vec::new();
+            let (mut senders, mut elsewhere): (Vec<Name>, Vec<Name>) = (Vec::new(), Vec::new());
             for (from, target, events) in topology.edges() {
                 let Target::Site(to) = target else { continue };
+                if !events.iter().any(is_awaited) {
+                    continue;
+                }
                 let is_it = topology.sites()[to as usize].machine == local.machine;
-                if is_it && events.iter().any(is_awaited) {
-                    let machine = topology.sites()[from as usize].machine;
-                    let name = self.data.symbol(&scene, scene.exe.machines[machine].name);
-                    if !senders.contains(&name) {
-                        senders.push(name);
-                    }
+                // Actors are called by what they are created as.
+                let interface = topology.sites()[from as usize].interface;
+                let name = self.data.symbol(&scene, scene.exe.interfaces[interface].name);
+                let names = if is_it { &mut senders } else { &mut elsewhere };
+                if !names.contains(&name) {
+                    names.push(name);
                 }
             }
+            elsewhere.retain(|name| !senders.contains(name));
             let waiting = Waiting {
                 actor,
                 state: self.state_name(&scene, local.control),
                 events: self.awaited(&scene, table),
                 span: local.frames.last().map(|frame| scene.exe.spans[frame.pc as usize]),
                 senders,
+                elsewhere,
             };
             self.trace.failure.waiting.push(waiting);
         }

@@ -3,8 +3,9 @@
 
 use allways_base::{Code, Diagnostic, Severity, Sources, Span};
 use allways_run::{
-    Activity, ActorId, ChangeKind, Counterexample, Datum, Edit, FailurePart, PartLabel, PartOrigin, PathStep,
-    Trace, TraceState, ViolationKind,
+    Activity, ActorId, ActorKind, ChangeKind, Counterexample, Datum, Edit, Entry, FailurePart, Fate,
+    MessageId, Name, PartLabel, PartOrigin, PathStep, Trace, TraceMessage, TraceState, ViolationKind,
+    Waiting,
 };
 
 use super::layout::phrases;
@@ -26,12 +27,8 @@ pub fn explain(
     let violation = &counterexample.violation;
     let trace = &counterexample.trace;
     let failure = &trace.failure;
-    let message = match violation.message.as_str() {
-        // An assertion need not say anything.
-        "" => "this does not hold".to_owned(),
-        message => plain(message),
-    };
-    let mut diagnostic = Diagnostic::new(Severity::Error, Code::new(violation.kind.as_str()), message);
+    let headline = headline(counterexample);
+    let mut diagnostic = Diagnostic::new(Severity::Error, Code::new(violation.kind.as_str()), headline);
     // Of an assertion, the message is the headline already: the statement is shown up to the end of its condition.
     let span = match (violation.span, failure.condition) {
         (Some(whole), Some(condition)) if whole.file == condition.file && whole.end > condition.end => {
@@ -46,9 +43,9 @@ pub fn explain(
         diagnostic = diagnostic.help(help);
     }
     let mut out = diagnostics::render_text(&[diagnostic], sources, look.is_styled);
-    let (shown, _) = shown_steps(counterexample, look);
+    let shown = shown_steps(counterexample, look).steps;
     let rows = Rows::new(trace, sources, &shown, look);
-    let explainer = Explainer { trace, sources, rows };
+    let explainer = Explainer { trace, sources, rows, loop_start: loop_start(counterexample) };
     let lines = explainer.lines(violation.kind);
     if !lines.is_empty() {
         while out.ends_with("\n\n") {
@@ -87,6 +84,8 @@ struct Explainer<'a> {
     trace: &'a Trace,
     sources: &'a Sources,
     rows: Rows<'a>,
+    /// The step, by index, that a loop goes back to.
+    loop_start: Option<usize>,
 }
 
 impl Explainer<'_> {
@@ -105,13 +104,18 @@ impl Explainer<'_> {
             let line = format!("{label:<label_width$} = {value:<value_width$}  {origin}");
             lines.push(line.trim_end().to_owned());
         }
+        self.reasons(kind, &mut lines);
+        lines
+    }
+
+    /// What is not a value: which machine waits for what, which states would have handled an event, what would cool a monitor.
+    fn reasons(&self, kind: ViolationKind, lines: &mut Vec<String>) {
         match kind {
-            ViolationKind::Deadlock => self.deadlock(&mut lines),
-            ViolationKind::UnhandledEvent | ViolationKind::MonitorUnhandled => self.unhandled(&mut lines),
-            ViolationKind::HotAtEnd | ViolationKind::Liveness(_) => self.hot(&mut lines),
+            ViolationKind::Deadlock => self.deadlock(lines),
+            ViolationKind::UnhandledEvent | ViolationKind::MonitorUnhandled => self.unhandled(lines),
+            ViolationKind::HotAtEnd | ViolationKind::Liveness(_) => self.hot(lines),
             _ => {}
         }
-        lines
     }
 
     fn label(&self, part: &FailurePart) -> String {
@@ -127,7 +131,9 @@ impl Explainer<'_> {
     fn origin(&self, part: &FailurePart) -> String {
         let failure = &self.trace.failure;
         match (&part.origin, failure.actor) {
-            (PartOrigin::Variable { name, path }, Some(actor)) => self.writes(actor, name, path),
+            (PartOrigin::Variable { name, path }, Some(actor)) => {
+                self.writes(self.owner(actor, name), name, path)
+            }
             (PartOrigin::Payload, _) => failure.message.map_or_else(String::new, |id| {
                 let message = self.trace.message(id);
                 let sender = message.sender.map_or("?", |sender| self.trace.name(sender));
@@ -137,10 +143,19 @@ impl Explainer<'_> {
         }
     }
 
+    /// The actor that a variable belongs to: the failing one, or else the memory that tasks share.
+    fn owner(&self, actor: ActorId, variable: &str) -> ActorId {
+        let is_own = self.trace.actor(actor).variables.iter().any(|(name, _)| &**name == variable);
+        let shared = || self.trace.actor_ids().find(|&id| self.trace.actor(id).kind == ActorKind::Shared);
+        if is_own { actor } else { shared().unwrap_or(actor) }
+    }
+
     /// The last writes of a place in a variable.
     fn writes(&self, actor: ActorId, variable: &str, path: &[PathStep]) -> String {
         let mut writes: Vec<String> = Vec::new();
         let mut n_more = 0;
+        // Before its first write, a variable of a task holds no value.
+        let is_task = matches!(self.trace.actor(actor).kind, ActorKind::Task | ActorKind::Shared);
         for (at, step) in self.trace.steps.iter().enumerate().rev() {
             for change in step.changes.iter().rev() {
                 let ChangeKind::Variable { name, path: changed, edit } = &change.what else { continue };
@@ -159,7 +174,8 @@ impl Explainer<'_> {
                             let part = side.as_ref().and_then(|datum| {
                                 rest.iter().try_fold(datum, |datum, step| datum.part(step))
                             });
-                            part.map(|datum| shorten(&source_text(datum)))
+                            part.filter(|datum| !is_task || **datum != Datum::Null)
+                                .map(|datum| shorten(&source_text(datum)))
                         };
                         // Inside of the place that is shown, it is said where.
                         let place = match &changed[n..] {
@@ -167,7 +183,8 @@ impl Explainer<'_> {
                             inner => format!("{} ", path_text(inner)),
                         };
                         match (side(before), side(after)) {
-                            (Some(before), Some(after)) if before == after => continue,
+                            // Writing the same value again can be what was lost of another write.
+                            (Some(before), Some(after)) if before == after && !rest.is_empty() => continue,
                             (Some(before), Some(after)) => format!("{place}{before} -> {after}"),
                             (None, Some(after)) => format!("{place}set to {after}"),
                             (Some(before), None) => format!("{place}{before} removed"),
@@ -195,8 +212,10 @@ impl Explainer<'_> {
         let (name, message) = (self.trace.name(actor), self.trace.message(id));
         let sender = message.sender.map_or("?", |sender| self.trace.name(sender));
         let state = self.final_state();
-        let payload =
-            message.payload.as_ref().map_or_else(String::new, |payload| format!(" {}", source_text(payload)));
+        let payload = message
+            .payload
+            .as_ref()
+            .map_or_else(String::new, |payload| format!(" with {}", shorten(&source_text(payload))));
         lines.push(format!(
             "{name} in state {} received {}{payload} from {sender}, sent in step {}",
             state.of(actor).state,
@@ -227,24 +246,80 @@ impl Explainer<'_> {
                 waiting.state,
                 list(&waiting.events)
             ));
+            let kept = self.inbox(&state, waiting.actor);
+            if !kept.is_empty() {
+                lines.push(format!("  this `receive` does not take what is in its inbox: {kept}"));
+            }
+            if let Some(line) = self.lost(waiting) {
+                lines.push(format!("  {line}"));
+            }
+            let events = list(&waiting.events);
             if waiting.senders.is_empty() {
-                lines.push("  no machine of this test ever sends that to it".to_owned());
+                lines.push(match &waiting.elsewhere[..] {
+                    [] => format!("  no machine of this test sends {events}"),
+                    others => format!("  {} sends {events}, but never to {name}", list(others)),
+                });
                 continue;
             }
-            for sender in self.trace.actor_ids() {
-                let actor = self.trace.actor(sender);
-                if !waiting.senders.contains(&actor.type_name) || sender == waiting.actor {
-                    continue;
+            for kind in &waiting.senders {
+                let is_one = |sender: &ActorId| self.trace.actor(*sender).type_name == *kind;
+                let senders: Vec<ActorId> = self.trace.actor_ids().filter(is_one).collect();
+                if senders.is_empty() {
+                    lines.push(format!("  {kind} could send {events}, but this run has none"));
                 }
-                let now = state.of(sender);
-                let doing = match now.activity {
-                    Activity::Halted => "has halted".to_owned(),
-                    Activity::Waiting => format!("waits itself, in state {}", now.state),
-                    Activity::Idle | Activity::Running => format!("is idle in state {}", now.state),
-                };
-                lines.push(format!("  {} could send it, but {doing}", actor.name));
+                for sender in senders.into_iter().filter(|sender| *sender != waiting.actor) {
+                    let other = self.trace.name(sender);
+                    lines.push(format!("  {other} could send it, but {}", self.doing(&state, sender)));
+                }
             }
         }
+    }
+
+    /// Why a machine does not step.
+    fn doing(&self, state: &TraceState, machine: ActorId) -> String {
+        let now = state.of(machine);
+        match now.activity {
+            Activity::Halted => "has halted".to_owned(),
+            Activity::Waiting => match self.trace.failure.waiting.iter().find(|other| other.actor == machine)
+            {
+                Some(other) => format!("waits itself for {}", list(&other.events)),
+                None => format!("waits itself, in state {}", now.state),
+            },
+            Activity::Idle | Activity::Running => match self.inbox(state, machine) {
+                kept if kept.is_empty() => format!("is idle in {}, its inbox empty", now.state),
+                kept => format!("is idle in {} and defers {kept}", now.state),
+            },
+        }
+    }
+
+    /// The last message that a machine waits for, was sent, and did not reach its `receive`.
+    fn lost(&self, waiting: &Waiting) -> Option<String> {
+        let is_it = |message: &TraceMessage| {
+            message.target == Some(waiting.actor)
+                && waiting.events.contains(&message.event)
+                && matches!(message.fate, Fate::Lost | Fate::Ignored)
+        };
+        let at = self.trace.messages.iter().rposition(is_it)?;
+        let message = &self.trace.messages[at];
+        let sender = message.sender.map_or("?", |sender| self.trace.name(sender));
+        let what = match message.fate {
+            Fate::Lost => "the network lost it",
+            _ => "it was ignored",
+        };
+        let step = self.rows.step_of(MessageId::from_u32(at as u32));
+        Some(format!("{sender} sent {} in step {step}, and {what}", message.event))
+    }
+
+    /// The events that wait in an inbox, each once.
+    fn inbox(&self, state: &TraceState, machine: ActorId) -> String {
+        let mut events: Vec<&str> = Vec::new();
+        for message in &state.of(machine).inbox {
+            let event = &*self.trace.message(*message).event;
+            if !events.contains(&event) {
+                events.push(event);
+            }
+        }
+        events.join(", ")
     }
 
     fn hot(&self, lines: &mut Vec<String>) {
@@ -255,9 +330,67 @@ impl Explainer<'_> {
             let is_it = |what: &ChangeKind| matches!(what, ChangeKind::State { .. } | ChangeKind::Created);
             step.changes.iter().any(|change| change.actor == actor && is_it(&change.what))
         });
-        if let Some(since) = since {
-            let step = self.rows.step_of_change(actor, since);
-            lines.push(format!("{name} is in state {} since step {step}", state.of(actor).state));
+        let Some(since) = since else { return };
+        let step = self.rows.step_of_change(actor, since);
+        let control = &state.of(actor).state;
+        lines.push(format!("{name} is in state {control} since step {step}"));
+        // In a loop that changes its state, what it waits for changes too.
+        if self.loop_start.is_some_and(|start| since >= start) {
+            return;
         }
+        let reactions = self.trace.actor(actor).reactions.iter().find(|(name, _)| name == control);
+        let Some((_, awaited)) = reactions else { return };
+        let began = self.loop_start.unwrap_or(since + 1);
+        let is_seen = |event: &Name| {
+            let entries = self.trace.steps[began..].iter().flat_map(|step| &step.entries);
+            entries.into_iter().any(|entry| {
+                matches!(entry, Entry::Observe { monitor, message, .. }
+                    if *monitor == actor && self.trace.message(*message).event == *event)
+            })
+        };
+        let (seen, missing): (Vec<Name>, Vec<Name>) = awaited.iter().cloned().partition(is_seen);
+        let when = if self.loop_start.is_some() { "in the loop" } else { "after that" };
+        lines.push(match (&seen[..], &missing[..]) {
+            ([], []) => format!("{control} reacts to no event, so that nothing can cool it"),
+            ([], missing) => format!("{control} reacts to {}, and none comes {when}", list(missing)),
+            (seen, []) => format!("{} comes {when} and does not cool it", list(seen)),
+            (seen, missing) => {
+                format!("{} comes {when} and does not cool it; no {} comes", list(seen), list(missing))
+            }
+        });
     }
+}
+
+/// The reasons in plain text, with the numbers of steps as in the trace.
+pub fn reasons(counterexample: &Counterexample, sources: &Sources) -> Vec<String> {
+    let trace = &counterexample.trace;
+    let rows = Rows::new(trace, sources, &[], Look::PLAIN);
+    let explainer = Explainer { trace, sources, rows, loop_start: loop_start(counterexample) };
+    let mut lines = Vec::new();
+    explainer.reasons(counterexample.violation.kind, &mut lines);
+    lines
+}
+
+/// What broke, as a headline for people. That of a deadlock in P's words is for logs.
+pub fn headline(counterexample: &Counterexample) -> String {
+    let (violation, trace) = (&counterexample.violation, &counterexample.trace);
+    match (violation.kind, &trace.failure.waiting[..]) {
+        (ViolationKind::Deadlock, [one]) => {
+            format!("{} waits, and no machine can step", trace.name(one.actor))
+        }
+        (ViolationKind::Deadlock, [some @ .., last]) if !some.is_empty() => {
+            let names: Vec<&str> = some.iter().take(3).map(|one| trace.name(one.actor)).collect();
+            let more = some.len() - names.len();
+            let last =
+                if more > 0 { format!("{} more", more + 1) } else { trace.name(last.actor).to_owned() };
+            format!("{} and {last} wait, and no machine can step", names.join(", "))
+        }
+        // An assertion need not say anything.
+        _ if violation.message.is_empty() => "this does not hold".to_owned(),
+        _ => plain(&violation.message),
+    }
+}
+
+fn loop_start(counterexample: &Counterexample) -> Option<usize> {
+    counterexample.loop_start.map(|choice| counterexample.trace.step_of_choice(choice))
 }

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use allways_base::{Sources, Span};
 use allways_run::trace::Change;
 use allways_run::{
-    ActorId, ActorKind, ChangeKind, Datum, Edit, Entry, Fate, MessageId, Trace, TraceStep, ViolationKind,
+    ActorId, ActorKind, ChangeKind, Datum, Edit, Entry, Fate, MessageId, Trace, TraceStep, Violation,
+    ViolationKind,
 };
 
 use super::Look;
@@ -25,6 +26,8 @@ pub(super) struct Row {
     pub details: Vec<Line>,
     /// The actor whose changes need no name in front of them.
     pub owner: Option<ActorId>,
+    /// Whether a detail speaks of another one, so that they do.
+    pub has_others: bool,
 }
 
 pub(super) struct Rows<'a> {
@@ -165,7 +168,7 @@ impl<'a> Rows<'a> {
                 if let Some(actor) = self.trace.failure.actor {
                     line.append(&self.acting(actor, ": "));
                 }
-                line.push(Paint::Failure, failure_words(violation.kind));
+                line.push(Paint::Failure, &failure_words(violation));
                 row.details.push(line);
             }
         }
@@ -211,6 +214,7 @@ impl<'a> Rows<'a> {
             let at =
                 rows.iter().rposition(|row| row.owner == Some(actor)).unwrap_or(rows.len().saturating_sub(1));
             if let Some(row) = rows.get_mut(at) {
+                row.has_others |= row.owner != Some(actor);
                 row.details.push(line);
             }
         };
@@ -404,7 +408,7 @@ impl<'a> Rows<'a> {
             let is_monitor = self.trace.actor(actor).kind == ActorKind::Monitor;
             let at = at.unwrap_or(if is_monitor { rows.len() - 1 } else { 0 });
             let mut line = Line::default();
-            if !is_owner {
+            if !is_owner || rows[at].has_others {
                 let (paint, name) = self.name(actor);
                 line.push(paint, name).push(Paint::Plain, ": ");
             }
@@ -534,14 +538,19 @@ pub(super) fn list(names: &[allways_run::Name]) -> String {
     }
 }
 
-fn failure_words(kind: ViolationKind) -> &'static str {
-    match kind {
+/// The message of the violation is its headline already; short ones are repeated where there are no other words.
+fn failure_words(violation: &Violation) -> String {
+    let words = match violation.kind {
         ViolationKind::Assertion => "assertion fails",
         ViolationKind::UnhandledEvent | ViolationKind::MonitorUnhandled => "cannot handle the event",
         ViolationKind::Deadlock => "waits, and no machine can step: deadlock",
         ViolationKind::HotAtEnd => "is hot, and the run has ended",
         ViolationKind::Liveness(_) => "stays hot for ever",
         ViolationKind::StepBound(_) => "the step bound is reached",
+        _ if !violation.message.is_empty() && violation.message.chars().count() <= MAX_VALUE => {
+            return plain(&violation.message);
+        }
         other => other.as_str(),
-    }
+    };
+    words.to_owned()
 }
