@@ -108,6 +108,11 @@ impl Sink {
         }
     }
 
+    /// Everything that was covered.
+    pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        self.seen.iter().zip(0..).filter(|(seen, _)| **seen).map(|(_, thing)| thing)
+    }
+
     /// What was covered for the first time since the last call.
     pub fn take_fresh(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.fresh)
@@ -175,6 +180,12 @@ impl Coverage {
                 self.n_covered += 1;
             }
         }
+    }
+
+    /// The same of things by number, of which some may not exist.
+    pub(crate) fn merge_all(&mut self, things: &[u64]) {
+        let known = things.iter().filter(|&&thing| thing < self.seen.len() as u64);
+        self.merge(&known.map(|&thing| thing as u32).collect::<Vec<_>>());
     }
 
     /// How many things of all kinds were covered: a figure that grows while there is news.

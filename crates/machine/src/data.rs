@@ -122,6 +122,29 @@ impl DataPlan {
         Arc::new(DataPlan::of(sites.collect()))
     }
 
+    /// Which numbers are distinguished where: equal for plans that take the same numbers to be equivalent.
+    pub fn label(&self) -> String {
+        let site = |site: &Site| format!("{}:{}:{:?}", site.pc, site.is_enumerated, site.cuts);
+        self.sites.iter().map(site).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What was reported: the class, and where it has to be divided; nowhere means that all its numbers count.
+    pub fn reports(&self) -> Vec<(u32, Option<u32>)> {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = |fact: &Fact| match *fact {
+            Fact::Numbers(class) => (class, None),
+            Fact::Cut(class, at) => (class, Some(at)),
+        };
+        learned.iter().map(report).collect()
+    }
+
+    /// Adds what other processes have reported.
+    pub fn add_reports(&self, reports: &[(u32, Option<u32>)]) {
+        for &(class, at) in reports {
+            self.learn(at.map_or(Fact::Numbers(class), |at| Fact::Cut(class, at)));
+        }
+    }
+
     /// Whether no number is left out, so that the plan can be left out, too.
     pub fn is_trivial(&self) -> bool {
         self.sites.iter().all(|site| site.answers.len() == site.n as usize)

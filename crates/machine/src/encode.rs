@@ -5,7 +5,7 @@
 //! will not read again count as null. Numbers are variable-length, low seven bits first.
 
 use allways_base::Idx;
-use allways_run::InstanceId;
+use allways_run::{InstanceId, ViolationKind};
 
 use crate::Executable;
 use crate::configuration::{After, Configuration, Local, Message, Pending, Status};
@@ -220,7 +220,8 @@ impl Encoder<'_> {
             }
             Status::Pending(Pending::Fault(fault)) => {
                 self.number(7);
-                self.out.extend_from_slice(fault.kind.as_str().as_bytes());
+                let kind = ViolationKind::ALL.iter().position(|kind| kind.as_str() == fault.kind.as_str());
+                self.number(kind.unwrap_or(ViolationKind::ALL.len()) as u64);
                 self.value(fault.text);
                 // Two faults of one kind are one only at one place.
                 if let Some(span) = fault.span {
@@ -262,6 +263,7 @@ impl Encoder<'_> {
                 self.number(part as u64);
             }
         }
+        self.number(local.registers.len() as u64);
         if self.hides_dead {
             let mut dead = self.exe.liveness.dead(self.exe, local).peekable();
             for (place, &value) in local.registers.iter().enumerate() {

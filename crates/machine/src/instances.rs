@@ -68,6 +68,17 @@ impl InstanceTable {
         path.iter().fold(InstanceId::MAIN, |creator, &place| self.child(creator, place))
     }
 
+    /// The same, unless that takes more names than so many.
+    pub fn at_path_within(&self, path: &[u32], most: usize) -> Option<InstanceId> {
+        path.iter().try_fold(InstanceId::MAIN, |creator, &place| {
+            let inner = self.lock();
+            let n_new = (place as usize + 1).saturating_sub(inner.children[creator.index()].len());
+            let fits = inner.parents.len() + n_new <= most;
+            drop(inner);
+            fits.then(|| self.child(creator, place))
+        })
+    }
+
     /// How many names there are.
     pub fn len(&self) -> usize {
         self.lock().parents.len()

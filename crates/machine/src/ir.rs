@@ -63,6 +63,11 @@ impl Operand {
     pub const fn bits(self) -> u32 {
         self.0
     }
+
+    /// The operand of these bits, if they are those of one.
+    pub const fn from_bits(bits: u32) -> Option<Self> {
+        if bits >> Self::SHIFT < 3 { Some(Operand(bits)) } else { None }
+    }
 }
 
 impl std::fmt::Debug for Operand {

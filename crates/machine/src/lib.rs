@@ -17,6 +17,7 @@ pub mod chart;
 pub mod configuration;
 pub mod content;
 pub mod data;
+pub mod decode;
 pub mod demand;
 pub mod drops;
 pub mod encode;

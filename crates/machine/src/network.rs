@@ -406,6 +406,25 @@ impl InFlight {
         Some(LateArrival { message, is_spare, n_lost })
     }
 
+    /// Adds a channel, which must not be there; says where.
+    pub(crate) fn add_channel(&mut self, source: InstanceId, target: InstanceId) -> Option<usize> {
+        if self.position(source, target).is_some() {
+            return None;
+        }
+        self.channels.push(Channel { source, target, messages: VecDeque::new() });
+        Some(self.channels.len() - 1)
+    }
+
+    /// Adds a message behind those of a channel.
+    pub(crate) fn add_sent(&mut self, channel: usize, message: Message, is_spare: bool, before: Vec<u32>) {
+        self.channels[channel].messages.push_back(Sent { message, is_spare, before });
+    }
+
+    /// Says what an instance knows of each channel.
+    pub(crate) fn set_known(&mut self, instance: InstanceId, known: Vec<u32>) {
+        *self.known_mut(instance) = known;
+    }
+
     /// What instances know of the channel at each place, without those that know nothing.
     pub(crate) fn knowledge(&self) -> impl Iterator<Item = (InstanceId, &[u32])> {
         let known = self.known.iter().enumerate().filter(|(_, known)| known.iter().any(|&n| n > 0));

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use allways_base::Sources;
+use allways_machine::encode::{encode_in_flight, encode_local, encode_whole};
 use allways_machine::value::Form;
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent, Tracer, replay_on};
 use allways_p::{Dialect, FileRole, Input};
@@ -156,10 +157,53 @@ fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Res
     if bytes[0] != bytes[1] {
         return Err("replays to another configuration".into());
     }
+    decode_again(kernel, again)?;
     Ok(match kernel.outcome() {
         Outcome::Running | Outcome::Quiescent => None,
         other => Some(other.clone()),
     })
+}
+
+/// What one kernel writes another reads, and writes again; what was cut short is refused.
+fn decode_again(kernel: &Kernel, again: &mut Kernel) -> Result<(), String> {
+    let (exe, conf) = (kernel.executable(), kernel.configuration());
+    let locals = conf.monitors.iter().chain(conf.instances().map(|(_, local)| local));
+    for local in locals {
+        let (mut bytes, mut other) = (Vec::new(), Vec::new());
+        encode_local(exe, kernel.store(), local, &mut bytes);
+        let read = again.decode_local(&bytes).map_err(|error| format!("cannot be read: {error}"))?;
+        encode_whole(exe, again.store(), &read, &mut other);
+        if bytes != other {
+            return Err("is read as another local".into());
+        }
+        // All parts of what is long would fill the store.
+        if bytes.len() > 500 {
+            continue;
+        }
+        if (0..bytes.len()).any(|n| again.decode_local(&bytes[..n]).is_ok()) {
+            return Err("part of a local is read as a local".into());
+        }
+        // Changed bytes are a local or are refused, and what is read is what is written.
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << (at % 8);
+            if let Ok(read) = again.decode_local(&changed) {
+                other.clear();
+                encode_whole(exe, again.store(), &read, &mut other);
+                let twice = again.decode_local(&other).map_err(|error| format!("not again: {error}"))?;
+                let mut bytes = Vec::new();
+                encode_whole(exe, again.store(), &twice, &mut bytes);
+                if bytes != other {
+                    return Err("changed bytes are read differently each time".into());
+                }
+            }
+        }
+    }
+    let (mut bytes, mut other) = (Vec::new(), Vec::new());
+    encode_in_flight(exe, kernel.store(), &conf.network, &mut bytes);
+    let read = again.decode_in_flight(&bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    encode_in_flight(exe, again.store(), &read, &mut other);
+    if bytes == other { Ok(()) } else { Err("is read as another network".into()) }
 }
 
 /// The differences of a trace must add up to the configuration at its end.

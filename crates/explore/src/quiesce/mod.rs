@@ -168,6 +168,7 @@ pub fn quiesce(
     let locals =
         Mutex::new(LocalStates::new(exe, options.limits, bounds, options.is_fair, simplify, false, &sticky));
     let cx = Context {
+        label: "",
         options: &prove_options,
         locals: &locals,
         is_symmetric: false,

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use allways_run::{Cancel, Observer, Progress, StopReason};
 
+use super::distribute::record::Record;
 use super::expand::Expander;
 use super::growth::Clock;
 use super::local::memo::Memo;
@@ -17,6 +18,8 @@ use super::survey::Notes;
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub options: &'a ProveOptions,
+    /// Everything that decides what is explored, besides the program, for checkpoints and other processes.
+    pub label: &'a str,
     pub locals: &'a Mutex<LocalStates<'a>>,
     /// Names of machines are pure, and the options ask for symmetry.
     pub is_symmetric: bool,
@@ -103,6 +106,8 @@ pub(crate) struct Explored {
     pub store_bytes: u64,
     pub peak_bytes: u64,
     pub clock: Clock,
+    /// What several processes, or a process and a checkpoint, have noted together; the tally is of this process alone then.
+    pub record: Option<Box<Record>>,
 }
 
 /// Figures that add up.
@@ -139,6 +144,14 @@ impl Cuts {
 
     pub fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
+    pub fn from_bits(bits: u8) -> Self {
+        Cuts(bits)
     }
 
     pub fn join(&mut self, other: Cuts) {

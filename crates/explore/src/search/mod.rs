@@ -9,13 +9,14 @@
 //! Reading order: [`options`], [`report`], [`local`] (interned local states, their steps, messages in flight, and what each thread remembers
 //! of them), [`expand`] (the steps of a vector), [`successors`] (which of them are taken, for which purpose), [`context`] (what searches share), [`store`] (visited sets), [`order`] (breadth first on all cores; depth first), [`reduce`]
 //! (reductions), [`counterexample`] (from "there is a violation" to a schedule that replays), [`liveness`] (infinite runs), [`growth`] (why
-//! a search did not terminate).
+//! a search did not terminate), [`distribute`] (several processes, and checkpoints).
 //!
 //! Deterministic: numbers of local states depend on the order of interning, and so on threads, but neither keys of the
 //! fingerprint store nor counts do; and once a violation is known to exist, its counterexample is searched for again in a fixed order.
 
 pub(crate) mod context;
 pub(crate) mod counterexample;
+pub mod distribute;
 pub(crate) mod expand;
 pub(crate) mod growth;
 pub(crate) mod liveness;

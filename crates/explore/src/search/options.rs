@@ -5,6 +5,7 @@ use std::sync::Arc;
 use allways_machine::{DataPlan, Executable};
 use allways_run::Limits;
 
+use super::distribute::{Checkpoints, Peers};
 use super::order::Order;
 use super::reduce::table::{Reductions, Setting};
 use super::variables::VariableBounds;
@@ -54,6 +55,10 @@ pub struct ProveOptions {
     pub fairness: Option<Fairness>,
     /// At least one. Answer and counts do not depend on it.
     pub n_threads: usize,
+    /// Other processes that search together with this one. Answer and counts do not depend on them; process 0 has the report.
+    pub peers: Option<Peers>,
+    /// Where to keep layers of the search, and to resume from if there are some.
+    pub checkpoint: Option<Checkpoints>,
     /// Of a machine's instructions and calls, and `memory_bytes` for the whole search. Time is up to [`Cancel`].
     ///
     /// [`Cancel`]: crate::Cancel
@@ -72,6 +77,8 @@ impl Default for ProveOptions {
             probes: true,
             fairness: Some(Fairness::Random),
             n_threads: 1,
+            peers: None,
+            checkpoint: None,
             limits: Limits::default(),
         }
     }

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use allways_machine::{Executable, Simplify};
-use allways_run::{Bound, Cancel, Counterexample, Guarantee, LastCall, Observer, Verdict};
+use allways_run::{
+    Bound, Cancel, Counterexample, Guarantee, LastCall, Limits, Observer, StopReason, Verdict,
+};
 
 use super::context::{Context, Cuts, Explored, SearchEnd};
 use super::counterexample::{self, Allowance, Found};
@@ -52,10 +54,19 @@ pub(crate) fn search(
         cancel,
         |Attempt { plan, cancel, is_alone }| {
             let n_threads = if is_alone { 1 } else { options.n_threads };
-            let options = ProveOptions { data: plan, n_threads, ..options.clone() };
+            let mut options = ProveOptions { data: plan, n_threads, ..options.clone() };
+            if is_alone {
+                (options.peers, options.checkpoint) = (None, None);
+            }
             search_by_plan(exe, &options, observer, cancel, notes.as_ref().map(|_| Notes::default()))
         },
-        |found| found.as_ref().is_ok_and(|(report, _)| matches!(report.verdict, Verdict::Violated(_))),
+        // Processes that search together must agree about that, and only the first has the counterexample.
+        |found| {
+            found.as_ref().is_ok_and(|(report, _)| {
+                let is_seen = options.peers.is_some() && report.remarks.seen.is_some();
+                matches!(report.verdict, Verdict::Violated(_)) || is_seen
+            })
+        },
     )
 }
 
@@ -110,6 +121,7 @@ fn search_by_plan(
     let probed = new_locals(false, simplify, &sticky_first);
     let reach = if reductions.persistent_sets { Reach::new(exe) } else { None };
     let look = Context {
+        label: "",
         options,
         locals: &probed,
         is_symmetric: false,
@@ -130,9 +142,22 @@ fn search_by_plan(
     }
     let locals = new_locals(options.n_threads > 1, simplify, &sticky);
     super::lock(&locals).has_lazy_faults = reductions.lazy_faults;
+    if options.peers.is_some() || options.checkpoint.is_some() {
+        super::lock(&locals).record_content();
+    }
+    let label = label(options, &simplify, uses_sets, is_symmetric);
+    let is_helper = options.peers.as_ref().is_some_and(|peers| peers.0.number() > 0);
     // Those with faults where they happen, if they are asked for.
     let whole;
-    let cx = Context { locals: &locals, cancel: &sticky, is_symmetric, reach, notes: notes.as_ref(), ..look };
+    let cx = Context {
+        label: &label,
+        locals: &locals,
+        cancel: &sticky,
+        is_symmetric,
+        reach,
+        notes: notes.as_ref(),
+        ..look
+    };
     let (mut explored, counterexample) = match options.order {
         Order::Breadth => {
             let explored = breadth::search(cx);
@@ -141,6 +166,9 @@ fn search_by_plan(
                 let reductions = Reductions { broadcasts: false, ..reductions };
                 let options = ProveOptions { reductions, ..options.clone() };
                 return search_by_plan(exe, &options, observer, cancel, notes.map(|_| Notes::default()));
+            }
+            if is_helper {
+                return Ok((helper_report(exe, options, &locals, explored), Survey::default()));
             }
             if let SearchEnd::Broken { depth } = explored.end {
                 // How far threads came before they stopped is chance; the report is of the second search alone.
@@ -197,6 +225,34 @@ fn search_by_plan(
     }
     let survey = notes.as_ref().map_or_else(Survey::default, |notes| notes.survey(&super::lock(&locals)));
     Ok((report, survey))
+}
+
+/// Everything that decides what is explored, besides the program.
+fn label(options: &ProveOptions, simplify: &Simplify, uses_sets: bool, is_symmetric: bool) -> String {
+    let ProveOptions { store, bounds, max_choices, reductions, limits, .. } = options;
+    let Limits { instructions, call_depth, machines, .. } = limits;
+    let plan = options.data.as_ref().map(|plan| plan.label());
+    format!(
+        "{store:?} {bounds:?} {max_choices:?} {reductions:?} {simplify:?} sets {uses_sets} symmetry {is_symmetric} \
+         limits {instructions} {call_depth} {machines} data {plan:?}"
+    )
+}
+
+/// What a process says that has searched together with others, and is not the first of them.
+fn helper_report(
+    exe: &Executable,
+    options: &ProveOptions,
+    locals: &Mutex<LocalStates>,
+    mut explored: Explored,
+) -> ProveReport {
+    let is_broken = matches!(explored.end, SearchEnd::Broken { .. });
+    if !matches!(explored.end, SearchEnd::Stopped(_)) {
+        explored.end =
+            SearchEnd::Stopped(StopReason::Undecided { why: "process 0 has the report".to_owned() });
+    }
+    let mut report = report(exe, options, locals, explored, None);
+    report.remarks.seen = is_broken.then_some(SeenViolation { n_steps: None });
+    report
 }
 
 /// A breadth-first search that also says what it reached. When something breaks, that is only part of it.
@@ -295,6 +351,7 @@ pub(crate) fn report(
     let mut locals = super::lock(locals);
     let mut tally = explored.tally;
     locals.cuts().for_each(|cut| tally.cuts.add(cut));
+    let record = explored.record.as_deref();
     // Depth-first searches have exact keys always.
     let store = if options.order == Order::Breadth { options.store } else { StoreKind::Exact };
     let omission = match store {
@@ -307,26 +364,31 @@ pub(crate) fn report(
         SearchEnd::Exhausted | SearchEnd::Broken { .. } => None,
     };
     let is_complete = stopped.is_none() && counterexample.is_none() && explored.unknown.is_none();
-    let coverage = locals.coverage();
+    let mut coverage = locals.coverage();
+    coverage.merge_all(record.map_or(&[], |record| &record.coverage));
     let dead_handlers = (is_complete && tally.cuts.is_empty()).then(|| coverage.unused_handlers(exe));
+    let simplified = record.map_or_else(
+        || locals.n_simplified(),
+        |record| record.simplified.each_ref().map(|known| known.len() as u64),
+    );
     let statistics = ProveStatistics {
         n_configurations: tally.n_configurations,
         n_transitions: tally.n_transitions,
         depth: explored.depth,
         n_ends: tally.n_ends,
-        largest_inbox: locals.largest_inbox() as u32,
+        largest_inbox: record.map_or(locals.largest_inbox() as u64, |record| record.largest_inbox) as u32,
         n_machines: tally.n_machines,
-        n_local_states: locals.n_local_states() as u64,
-        n_messages: locals.n_messages() as u64,
+        n_local_states: record.map_or(locals.n_local_states(), |record| record.local_states.len()) as u64,
+        n_messages: record.map_or(locals.n_messages(), |record| record.messages.len()) as u64,
         n_lookups: explored.n_lookups,
         n_misses: explored.n_misses,
         store,
         bytes_per_configuration: explored.store_bytes as f64 / tally.n_configurations.max(1) as f64,
         peak_bytes: explored.peak_bytes,
         saved: Saved {
-            n_dead: locals.n_simplified()[0],
-            n_unread: locals.n_simplified()[1],
-            n_unordered: locals.n_simplified()[2],
+            n_dead: simplified[0],
+            n_unread: simplified[1],
+            n_unordered: simplified[2],
             n_renamed: tally.n_renamed,
             n_persistent: tally.n_persistent,
             n_put_off: tally.n_put_off,
@@ -350,7 +412,8 @@ pub(crate) fn report(
     };
     let is_cut_short = matches!(verdict, Verdict::Unknown(_)) && stopped.is_some();
     let growth = if is_cut_short { growth::growth(&locals, &explored.clock) } else { Vec::new() };
-    let wide_choice = if is_cut_short { locals.wide_choice() } else { None };
+    let wide_choice =
+        if is_cut_short { locals.wide_choice(record.and_then(|record| record.widest)) } else { None };
     let remarks = Remarks { growth, wide_choice, ..Remarks::default() };
     ProveReport { verdict, statistics, coverage, dead_handlers, stopped, remarks }
 }

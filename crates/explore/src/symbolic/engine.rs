@@ -169,6 +169,7 @@ pub(super) fn explored(end: SearchEnd) -> Explored {
         store_bytes: 0,
         peak_bytes: 0,
         clock: Clock::default(),
+        record: None,
     }
 }
 
@@ -226,6 +227,7 @@ fn run(
     locals.set_data(search.data.clone());
     let locals = Mutex::new(locals);
     let cx = Context {
+        label: "",
         options: &search,
         locals: &locals,
         is_symmetric: false,

@@ -93,6 +93,7 @@ fn run(
         &told,
     ));
     let cx = Context {
+        label: "",
         options,
         locals: &locals,
         is_symmetric: false,

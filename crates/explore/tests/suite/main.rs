@@ -7,6 +7,7 @@ mod certificates;
 mod check_network;
 mod common;
 mod data_independence;
+mod distribute;
 mod first;
 mod limits;
 mod liveness;

@@ -18,7 +18,7 @@ use super::{Flags, Kind, ShapeId, Value, View};
 use crate::data::DataPlan;
 
 /// Deeper values are a fault: comparing and printing recurse over them.
-const MAX_DEPTH: u32 = 1_000;
+pub(crate) const MAX_DEPTH: u32 = 1_000;
 
 #[derive(Clone, Copy)]
 pub(super) struct Node {
@@ -338,6 +338,38 @@ impl Store {
         let value = self.intern_parts(Kind::Named, &content);
         self.scratch = content;
         value
+    }
+
+    /// The tuple or collection with this content, as [`Store::content`] gives it; `None` if nothing has it.
+    pub(crate) fn from_content(&mut self, kind: Kind, content: &[Value]) -> Option<Value> {
+        let width = match kind {
+            Kind::Set => 1,
+            Kind::Map => 2,
+            Kind::Tuple | Kind::Named | Kind::Seq => {
+                let has_hole = content.iter().any(|part| part.is_hole());
+                return (!has_hole).then(|| self.intern_parts(kind, content));
+            }
+            Kind::Int | Kind::Float | Kind::String => return None,
+        };
+        let (slots, free) = match content.first().map(|first| first.view()) {
+            Some(View::Hole(free)) => (&content[1..], Some(free?)),
+            _ => (content, None),
+        };
+        let n_slots = slots.len() / width;
+        let is_free = |slot: &u32| (*slot as usize) < n_slots && slots[*slot as usize * width].is_hole();
+        // The freed slots are a list that has all of them, once.
+        let (mut next, mut n_free) = (free, 0);
+        while let Some(slot) = next.filter(|_| n_free <= n_slots) {
+            let View::Hole(after) = slots.get(slot as usize * width).filter(|_| is_free(&slot))?.view()
+            else {
+                return None;
+            };
+            (next, n_free) = (after, n_free + 1);
+        }
+        let n_holes = slots.chunks(width).filter(|slot| slot[0].is_hole()).count();
+        let is_stray = |slot: &[Value]| slot.iter().skip(1).any(|part| part.is_hole());
+        let is_whole = slots.len() % width == 0 && n_free == n_holes && !slots.chunks(width).any(is_stray);
+        is_whole.then(|| self.slots(kind, slots, free))
     }
 
     /// A set or map of which `content` is the slots. `free` is the slot freed last; it must be given

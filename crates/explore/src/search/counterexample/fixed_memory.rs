@@ -252,6 +252,7 @@ mod tests {
         let locals = Mutex::new(LocalStates::new(exe, limits, bounds, false, simplify, false, &Never));
         let reach = is_reduced.then(|| Reach::new(exe)).flatten();
         let cx = Context {
+            label: "",
             options: &options,
             locals: &locals,
             is_symmetric: is_reduced && !exe.usage().names_in_texts(),

@@ -67,7 +67,12 @@ impl LocalStates<'_> {
         }
     }
 
-    fn intern_network(&mut self, owner: Owner, flight: InFlight) -> LocalStateId {
+    /// The networks in which messages are on their way.
+    pub(crate) fn network_owners(&self, flight: &InFlight) -> impl Iterator<Item = Owner> {
+        flight.channels.iter().map(|channel| self.network_of(channel.target))
+    }
+
+    pub(crate) fn intern_network(&mut self, owner: Owner, flight: InFlight) -> LocalStateId {
         let mut words = std::mem::take(&mut self.scratch);
         words.clear();
         self.network_words(owner, &flight, &mut words);

@@ -152,6 +152,7 @@ impl<'a> Search<'a> {
             store_bytes: self.store_bytes(),
             peak_bytes: self.peak_bytes,
             clock: self.clock,
+            record: None,
         };
         Ok(DepthFirst { explored, way })
     }

@@ -34,6 +34,7 @@ use super::entries::{Arrival, Log, NetworkOp};
 use super::recorder::{LocalRecorder, temperatures};
 use super::size::Sizes;
 use crate::coverage::{Coverage, Sink};
+use crate::search::distribute::record::Record;
 use crate::search::options::SearchBounds;
 use crate::search::report::WideChoice;
 use crate::search::store::hash::{hash_bytes, hash_bytes_from, hash_words};
@@ -177,6 +178,8 @@ pub(crate) struct LocalStates<'c> {
     /// Locals that differ before they are simplified, by hash: those with dead variables, with unread payloads,
     /// with collections out of order.
     simplified: [HashSet<u64, rustc_hash::FxBuildHasher>; 3],
+    /// These hashes are of content.
+    records_content: bool,
     sorted: KnownValues,
     hashes: ContentHashes,
     pub(crate) states: Vec<LocalState>,
@@ -249,6 +252,7 @@ impl<'c> LocalStates<'c> {
             touched: Touched::default(),
             simplify,
             simplified: Default::default(),
+            records_content: false,
             sorted: KnownValues::default(),
             hashes: ContentHashes::default(),
             states: vec![absent],
@@ -379,6 +383,100 @@ impl<'c> LocalStates<'c> {
             None => encode_whole(&self.exe, self.kernel.store(), local, &mut bytes),
         }
         hash_bytes_from(&bytes, 0x2545_f491_4f6c_dd1d)
+    }
+
+    /// The content of a local state, for other processes.
+    pub fn flat(&self, id: LocalStateId) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match &self.states[id as usize].flight {
+            Some(flight) => encode_in_flight(&self.exe, self.kernel.store(), flight, &mut bytes),
+            None => encode_whole(&self.exe, self.kernel.store(), self.local(id), &mut bytes),
+        }
+        bytes
+    }
+
+    /// The local state with an owner and a content, and its slot.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn intern_flat(&mut self, owner: Owner, bytes: &[u8]) -> Result<(u32, LocalStateId), String> {
+        let id = match owner {
+            Owner::Network(_) => {
+                let flight = self.kernel.decode_in_flight(bytes).map_err(|error| error.to_string())?;
+                if self.network_owners(&flight).any(|of| of != owner) {
+                    return Err("a message is on its way in another network".to_owned());
+                }
+                self.intern_network(owner, flight)
+            }
+            Owner::Machine(_) | Owner::Monitor(_) => {
+                let mut local = self.kernel.decode_local(bytes).map_err(|error| error.to_string())?;
+                let is_monitor = self.exe.machines[local.machine as usize].is_monitor;
+                if is_monitor == owner.is_machine() {
+                    return Err("a machine is no monitor".to_owned());
+                }
+                self.intern_local(owner, &mut local, false)
+            }
+        };
+        Ok((self.slot(owner), id))
+    }
+
+    /// Counts what was simplified by hashes of content, which mean the same in every process.
+    pub fn record_content(&mut self) {
+        self.records_content = true;
+    }
+
+    /// What was noted, but for the figures of the search.
+    pub fn record(&mut self) -> Record {
+        let sorted = |mut list: Vec<u64>| {
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        let messages = self.messages.clone();
+        let hash_of = |message: &Message| {
+            let mut bytes = Vec::new();
+            encode_message(&self.exe, self.kernel.store(), *message, &mut bytes);
+            hash_bytes(&bytes)
+        };
+        // An empty network has no hash, and is not counted by it.
+        let hashes = self.states.iter().skip(1).map(|state| match state.hash {
+            0 => hash_bytes(&self.name(state.owner)),
+            hash => hash,
+        });
+        Record {
+            coverage: sorted(self.recorder.coverage.all().map(u64::from).collect()),
+            simplified: self.simplified.each_ref().map(|known| sorted(known.iter().copied().collect())),
+            local_states: sorted(hashes.collect()),
+            messages: sorted(messages.iter().map(hash_of).collect()),
+            largest_inbox: self.largest_inbox as u64,
+            widest: self.widest,
+            singles: self.singles(),
+            ..Record::default()
+        }
+    }
+
+    /// Interfaces of which one machine is made at most, with the path of the one that was met.
+    pub fn singles(&self) -> Vec<(u32, Vec<u32>)> {
+        let path = |instance: InstanceId| self.exe.instances.path(instance);
+        let mut singles: Vec<_> =
+            self.singles.iter().map(|(&interface, &instance)| (interface, path(instance))).collect();
+        singles.sort_unstable();
+        singles
+    }
+
+    /// Takes note of machines that others have met.
+    pub fn meet_singles(&mut self, singles: &[(u32, Vec<u32>)]) {
+        let most = Limits::default().machines as usize;
+        for (interface, path) in singles {
+            if let Some(instance) = self.exe.instances.at_path_within(path, most) {
+                self.meet(instance, *interface);
+            }
+        }
+    }
+
+    /// Another process has met a machine that may observe the order of broadcasts.
+    pub fn set_lacks_broadcast_precondition(&mut self) {
+        self.lacks_broadcast_precondition = true;
     }
 
     pub fn hash(&self, id: LocalStateId) -> u64 {
@@ -515,11 +613,13 @@ impl<'c> LocalStates<'c> {
         key.clear();
         key.push(who);
         if self.simplify != Simplify::default() {
-            let raw = if counts {
-                words(local, &mut key);
-                hash_words(&key)
-            } else {
-                0
+            let raw = match (counts, self.records_content) {
+                (true, true) => self.content_hash(owner, local),
+                (true, false) => {
+                    words(local, &mut key);
+                    hash_words(&key)
+                }
+                (false, _) => 0,
             };
             let done = self.kernel.simplify(local, self.simplify, &mut self.sorted);
             if counts && done != Default::default() {
@@ -553,12 +653,16 @@ impl<'c> LocalStates<'c> {
         if cut.is_none() {
             self.largest_inbox = self.largest_inbox.max(local.inbox.len());
         }
+        let hash = self.content_hash(owner, &local);
+        self.add(words, LocalState { local, flight: None, owner, hash, key, end: 0, cut })
+    }
+
+    fn content_hash(&mut self, owner: Owner, local: &Local) -> u64 {
         let who = match owner {
             Owner::Monitor(monitor) => u64::from(monitor),
             Owner::Machine(instance) | Owner::Network(instance) => self.hashes.instance(&self.exe, instance),
         };
-        let hash = self.hashes.local(&self.exe, self.kernel.store(), who, &local);
-        self.add(words, LocalState { local, flight: None, owner, hash, key, end: 0, cut })
+        self.hashes.local(&self.exe, self.kernel.store(), who, local)
     }
 
     /// The local state with these words.
@@ -710,8 +814,11 @@ impl<'c> LocalStates<'c> {
     }
 
     /// The choice of a number with most answers that were looked at, if these are many.
-    pub fn wide_choice(&self) -> Option<WideChoice> {
-        let (machine, n_answers) = self.widest.filter(|&(_, n)| n >= MANY_ANSWERS)?;
+    pub fn wide_choice(&self, widest: Option<(u32, u32)>) -> Option<WideChoice> {
+        let (machine, n_answers) = widest.or(self.widest).filter(|&(_, n)| n >= MANY_ANSWERS)?;
+        if machine as usize >= self.exe.machines.len() {
+            return None;
+        }
         Some(WideChoice { machine: self.exe.machine_name(machine).to_owned(), n_answers })
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Mutex;
 
+use crate::search::distribute::link::Arrivals;
 use crate::search::expand::write_successor;
 use crate::search::local::states::LocalStateId;
 use crate::search::lock;
@@ -54,6 +55,30 @@ impl Chunk {
     #[inline]
     pub(crate) fn write_key(&mut self, key: u64) {
         self.words.push(key);
+    }
+}
+
+/// Chunks of vectors that have arrived from elsewhere.
+#[derive(Default)]
+pub(crate) struct Arrived {
+    pub(crate) chunks: Vec<Chunk>,
+}
+
+impl Arrivals for Arrived {
+    fn add(&mut self, vector: &[LocalStateId], fingerprint: u64, is_representative: bool) {
+        let fits = |chunk: &&mut Chunk| {
+            chunk.is_representative == is_representative
+                && chunk.stride >= vector.len()
+                && chunk.len() < CHUNK
+        };
+        match self.chunks.iter_mut().rev().take(2).find(fits) {
+            Some(chunk) => chunk.write(vector, &[], fingerprint),
+            None => {
+                let mut chunk = Chunk::new(Chunk::default(), vector.len(), is_representative);
+                chunk.write(vector, &[], fingerprint);
+                self.chunks.push(chunk);
+            }
+        }
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use super::chunk::{Chunk, Writer};
 use super::partition::Partition;
 use crate::search::context::Tally;
-use crate::search::expand::{Move, Sink, Successor};
+use crate::search::distribute::flat::Outbox;
+use crate::search::distribute::link::Link;
+use crate::search::expand::{Move, Sink, Successor, write_successor};
 use crate::search::local::states::{Cut, LocalStateId, LocalStates};
 use crate::search::lock;
 use crate::search::reduce::confluent_sends::MergedSink;
@@ -22,8 +24,10 @@ pub(crate) enum Keys<'a> {
     Exact(Box<Tree>),
 }
 
-/// Second hashes of local states, for the other half of fingerprints of 128 bits.
+/// Hashes of local states by number: second ones, for the other half of fingerprints of 128 bits; or first ones, where fingerprints are
+/// not at hand.
 pub(crate) struct Seconds<'a> {
+    pub(crate) is_first: bool,
     pub(crate) locals: &'a Mutex<LocalStates<'a>>,
     pub(crate) by_local: Vec<u64>,
 }
@@ -42,8 +46,12 @@ impl Seconds<'_> {
         let locals = lock(self.locals);
         let known = self.by_local.len() as LocalStateId;
         // Zero is no local state, and adds nothing.
-        self.by_local
-            .extend((known..=local).map(|local| if local == 0 { 0 } else { locals.second_hash(local) }));
+        let is_first = self.is_first;
+        self.by_local.extend((known..=local).map(|local| match local {
+            0 => 0,
+            _ if is_first => locals.hash(local),
+            _ => locals.second_hash(local),
+        }));
         self.by_local[local as usize]
     }
 
@@ -115,7 +123,28 @@ impl Recent {
     }
 }
 
+/// Where successors go that other processes own.
+pub(crate) struct Route<'b, 'a> {
+    pub(crate) link: &'b Link<'a>,
+    /// By process.
+    pub(crate) outboxes: &'b mut [Outbox],
+    pub(crate) vector: Vec<LocalStateId>,
+}
+
+impl Route<'_, '_> {
+    /// Sends what makes a block; all of it, if that is asked for.
+    pub(crate) fn send(&mut self, locals: &Mutex<LocalStates<'_>>, all: bool) {
+        for (to, outbox) in self.outboxes.iter_mut().enumerate() {
+            if all || outbox.is_large() {
+                self.link.send(to, locals, outbox);
+            }
+        }
+    }
+}
+
 pub(crate) struct Inserter<'b, 'a, 'w> {
+    /// If there are other processes.
+    pub(crate) route: Option<Route<'b, 'a>>,
     pub(crate) chunk: &'b Chunk,
     pub(crate) table: &'b Table,
     pub(crate) keys: &'b mut Keys<'a>,
@@ -152,6 +181,24 @@ impl Sink for Inserter<'_, '_, '_> {
             }
         };
         let fingerprint = self.fingerprint.wrapping_add(delta);
+        if let Some(route) = &mut self.route {
+            let owner = route.link.owner_of(fingerprint);
+            if owner != route.link.number() {
+                let key = key_of(fingerprint);
+                if matches!(self.keys, Keys::Fingerprint) {
+                    if self.recent.has(key) {
+                        return;
+                    }
+                    // It was sent, so its owner has it soon.
+                    self.recent.add(key);
+                }
+                route.vector.clear();
+                let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
+                write_successor(from, changes, highest.max(from.len()), &mut route.vector);
+                route.outboxes[owner].push(route.vector.iter().copied(), self.is_representative);
+                return;
+            }
+        }
         let mut second = 0;
         let key = match self.keys {
             Keys::Fingerprint => {

@@ -12,12 +12,15 @@
 //! The result is only *whether* there is a violation, and at which depth. Which one, and the path to it, is found again in
 //! a fixed order (see `counterexample`), so that it does not depend on threads.
 //!
-//! Layers, rounds and threads are here; vectors are in `chunk`, and the insertion of successors into the table in `insert`.
+//! Layers, rounds and threads are here; vectors are in `chunk`, and the insertion of successors into the table in `insert`. What several
+//! processes do together is in `together`, and what is kept for a later one in `saving`: without these, a layer is expanded just the same.
 
 mod chunk;
 mod insert;
 mod partition;
+mod saving;
 mod tasks;
+mod together;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -27,12 +30,15 @@ use allways_run::{Progress, StopReason};
 
 use chunk::{CHUNK, Chunk, N_PARTS, Writer};
 pub(crate) use insert::key_of;
-use insert::{Batch, Inserter, Keys, Recent, Seconds};
+use insert::{Batch, Inserter, Keys, Recent, Route, Seconds};
 use partition::{MIN_DIVIDED, Partition};
 use tasks::{Again, Task, Tasks};
 
 use super::barrier::Barrier;
 use crate::search::context::{Context, Explored, SearchEnd, Tally};
+use crate::search::distribute::flat::Outbox;
+use crate::search::distribute::link::Link;
+use crate::search::distribute::record::Record;
 use crate::search::expand::{Expander, Standing, fingerprint};
 use crate::search::growth::Clock;
 use crate::search::local::states::{Cut, LocalStateId};
@@ -56,7 +62,11 @@ const MAX_WAITING: usize = 64;
 /// Transitions after which a task looks at clock and memory.
 const LOOK_AFTER: u64 = 1 << 17;
 
-struct Shared {
+struct Shared<'l> {
+    /// To other processes, if there are some.
+    link: Option<Link<'l>>,
+    /// Messages of theirs that were read.
+    n_received: AtomicU64,
     table: RwLock<Arc<Table>>,
     pairs: RwLock<Arc<Pairs>>,
     /// If not working on tasks: a larger table, which all threads help to fill.
@@ -118,6 +128,8 @@ pub(crate) fn search(cx: Context<'_>) -> Explored {
     table.touch(0..table.n_slots());
     let n_threads = cx.options.n_threads.max(1);
     let shared = Shared {
+        link: cx.options.peers.as_ref().map(|peers| Link::new(&*peers.0)),
+        n_received: AtomicU64::new(0),
         table: RwLock::new(Arc::new(table)),
         pairs: RwLock::new(Arc::new(pairs)),
         growth: RwLock::new(None),
@@ -167,8 +179,11 @@ pub(crate) fn search(cx: Context<'_>) -> Explored {
             clock: Clock::default(),
             divider: Partition::default(),
             n_when_chosen: 0,
+            base: Record::default(),
+            is_due: false,
         };
         let mut explored = leader.search();
+        let base = std::mem::take(&mut leader.base);
         shared.done.store(true, Ordering::Release);
         if n_threads > 1 {
             barrier.wait();
@@ -179,6 +194,9 @@ pub(crate) fn search(cx: Context<'_>) -> Explored {
                 explored.n_lookups += n_lookups;
                 explored.n_misses += n_misses;
             }
+        }
+        if cx.options.peers.is_some() || cx.options.checkpoint.is_some() {
+            together::record(cx, shared.link.as_ref(), base, &mut explored);
         }
         explored
     })
@@ -196,13 +214,14 @@ fn stopped(reason: StopReason) -> Explored {
         store_bytes: 0,
         peak_bytes: 0,
         clock: Clock::default(),
+        record: None,
     }
 }
 
 /// The thread that sees to rounds and layers; it works too.
 struct Leader<'a, 's> {
     cx: Context<'a>,
-    shared: &'s Shared,
+    shared: &'s Shared<'a>,
     barrier: &'s Barrier,
     worker: Worker<'a, 's>,
     peak: u64,
@@ -211,6 +230,10 @@ struct Leader<'a, 's> {
     /// How layers are divided that are large enough, and how large the one was for which that was chosen.
     divider: Partition,
     n_when_chosen: u64,
+    /// What was noted before the search was resumed.
+    base: Record,
+    /// The processes keep the layer at hand.
+    is_due: bool,
 }
 
 impl Leader<'_, '_> {
@@ -222,7 +245,18 @@ impl Leader<'_, '_> {
         let mut unknown = beginning.unknown;
         let mut depth = 0;
         let mut layer = Vec::new();
-        let end = if self.cx.options.bounds.depth == Some(0) {
+        if !self.is_first() {
+            // Every process begins alike, and the first of them counts that.
+            tally = Tally::default();
+        }
+        let resumed = match self.resume(&mut layer, &mut depth) {
+            Ok(is_resumed) => is_resumed,
+            Err(why) => return Explored { peak_bytes: self.peak, ..stopped(StopReason::Undecided { why }) },
+        };
+        let end = if resumed {
+            tally = Tally::default();
+            self.layers(layer, &mut tally, &mut depth)
+        } else if self.cx.options.bounds.depth == Some(0) {
             tally.cuts.add(Cut::Depth);
             SearchEnd::Exhausted
         } else if !beginning.violations.is_empty() {
@@ -230,6 +264,9 @@ impl Leader<'_, '_> {
         } else {
             for (_, vector) in &beginning.vectors {
                 let print = fingerprint(&lock(self.cx.locals), vector);
+                if self.shared.link.as_ref().is_some_and(|link| link.owner_of(print) != link.number()) {
+                    continue;
+                }
                 let inserted = match &mut self.worker.keys {
                     Keys::Fingerprint => self.worker.table.insert(key_of(print)),
                     Keys::Wide(seconds) => {
@@ -272,6 +309,7 @@ impl Leader<'_, '_> {
             store_bytes,
             peak_bytes: self.peak,
             clock: std::mem::take(&mut self.clock),
+            record: None,
         }
     }
 
@@ -285,48 +323,84 @@ impl Leader<'_, '_> {
 
     fn layers(&mut self, first: Vec<Chunk>, tally: &mut Tally, depth: &mut u64) -> SearchEnd {
         let mut layer = first;
-        while !layer.is_empty() {
+        let found = match self.shared.link {
+            None => None,
+            Some(_) => self.meet_first(&layer, *depth),
+        };
+        if let Some(end) = found {
+            return end;
+        }
+        if *depth == 0
+            && let Err(reason) = self.save_keys(&layer)
+        {
+            return SearchEnd::Stopped(reason);
+        }
+        while self.shared.link.is_some() || !layer.is_empty() {
+            let found = self.layer(&mut layer, tally, depth);
+            let found = match self.shared.link {
+                None => found,
+                // What comes next is known when all processes have met.
+                Some(_) => self.meet(found, &mut layer, tally, *depth),
+            };
+            if let Some(end) = found {
+                return end;
+            }
+            if let Err(reason) = self.save(&layer, tally, *depth) {
+                return SearchEnd::Stopped(reason);
+            }
+        }
+        SearchEnd::Exhausted
+    }
+
+    /// Expands a layer; what comes after it takes its place. Says how the search ends, if it does here.
+    fn layer(&mut self, layer: &mut Vec<Chunk>, tally: &mut Tally, depth: &mut u64) -> Option<SearchEnd> {
+        {
             *depth += 1;
             self.clock.tick(&lock(self.cx.locals));
             let is_last = self.cx.options.bounds.depth == Some(*depth);
             self.shared.is_last_layer.store(is_last, Ordering::Release);
             let frontier: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
-            self.divide(&layer, frontier);
+            self.divide(layer, frontier);
             let layer_bytes: u64 = layer.iter().map(|chunk| chunk.n_bytes() as u64).sum();
             self.shared.next_bytes.store(0, Ordering::Relaxed);
             let mut tasks: Vec<Task> =
-                layer.drain(..).map(|chunk| Task { chunk, from: 0, others: Vec::new() }).collect();
+                layer.drain(..).map(|chunk| Task { chunk, ..Task::default() }).collect();
             let mut in_layer = Tally::default();
             while !tasks.is_empty() {
                 if let Some(reason) = self.prepare(layer_bytes) {
                     tally.add(&in_layer);
-                    return SearchEnd::Stopped(reason);
+                    return Some(SearchEnd::Stopped(reason));
                 }
                 let n_left: usize = tasks.iter().map(Task::len).sum();
-                tasks = self.round(tasks, n_left, &mut in_layer, &mut layer);
-                self.cx.observer.progress(&Progress {
-                    n_steps: tally.n_transitions + in_layer.n_transitions,
-                    n_configurations: Some(tally.n_configurations + in_layer.n_configurations),
-                    frontier: Some(frontier),
-                    depth: *depth,
-                    bytes: Some(self.peak),
-                    ..Progress::default()
-                });
+                tasks = self.round(tasks, n_left, &mut in_layer, layer);
+                if self.shared.link.is_none() {
+                    self.cx.observer.progress(&Progress {
+                        n_steps: tally.n_transitions + in_layer.n_transitions,
+                        n_configurations: Some(tally.n_configurations + in_layer.n_configurations),
+                        frontier: Some(frontier),
+                        depth: *depth,
+                        bytes: Some(self.peak),
+                        ..Progress::default()
+                    });
+                }
                 // What was seen counts more than that there is no more time or memory.
                 let reason = lock(&self.shared.reason).take();
                 if in_layer.breaks || in_layer.ends_badly {
                     tally.add(&in_layer);
                     let depth = if in_layer.ends_badly { *depth } else { *depth + 1 };
-                    return SearchEnd::Broken { depth };
+                    return Some(SearchEnd::Broken { depth });
                 }
                 if let Some(reason) = reason {
                     tally.add(&in_layer);
-                    return SearchEnd::Stopped(reason);
+                    return Some(SearchEnd::Stopped(reason));
+                }
+                if self.shared.link.as_ref().is_some_and(Link::is_urgent) {
+                    break;
                 }
             }
             tally.add(&in_layer);
         }
-        SearchEnd::Exhausted
+        None
     }
 
     /// Says how what comes after a layer is divided. In the exact store vectors are not at hand; and where nothing is handed over,
@@ -353,6 +427,7 @@ impl Leader<'_, '_> {
         let others = lock(self.cx.locals).n_bytes() as u64
             + shared.memo_bytes.load(Ordering::Relaxed)
             + shared.next_bytes.load(Ordering::Relaxed)
+            + shared.link.as_ref().map_or(0, Link::n_bytes) as u64
             + layer_bytes;
         let no_memory = |bytes| Some(StopReason::Memory { bytes });
         let table = read(&shared.table);
@@ -440,7 +515,11 @@ impl Leader<'_, '_> {
 
 struct Worker<'a, 's> {
     cx: Context<'a>,
-    shared: &'s Shared,
+    shared: &'s Shared<'a>,
+    /// By process: what it owns and was not sent yet.
+    outboxes: Vec<Outbox>,
+    /// Fingerprints of vectors, where other processes need them and the store does not.
+    prints: Option<Seconds<'a>>,
     /// Which of the threads it is.
     number: usize,
     expander: Expander<'a>,
@@ -463,17 +542,27 @@ struct Worker<'a, 's> {
 }
 
 impl<'a, 's> Worker<'a, 's> {
-    fn new(cx: Context<'a>, shared: &'s Shared, number: usize) -> Self {
+    fn new(cx: Context<'a>, shared: &'s Shared<'a>, number: usize) -> Self {
         let keys = match cx.options.store {
             StoreKind::Fingerprint => Keys::Fingerprint,
-            StoreKind::Wide => Keys::Wide(Seconds { locals: cx.locals, by_local: Vec::new() }),
+            StoreKind::Wide => {
+                Keys::Wide(Seconds { locals: cx.locals, by_local: Vec::new(), is_first: false })
+            }
             StoreKind::Exact => Keys::Exact(Box::new(Tree::new(read(&shared.pairs)))),
         };
         let mut expander = cx.expander();
         expander.skips_stutter = cx.options.reductions.timer_stutter;
+        let has_prints = cx.options.store != StoreKind::Exact || shared.link.is_none();
+        let n_processes = shared.link.as_ref().map_or(0, Link::n_processes);
         Worker {
             cx,
             shared,
+            outboxes: (0..n_processes).map(|_| Outbox::default()).collect(),
+            prints: (!has_prints).then(|| Seconds {
+                locals: cx.locals,
+                by_local: Vec::new(),
+                is_first: true,
+            }),
             number,
             expander,
             keys,
@@ -507,6 +596,28 @@ impl<'a, 's> Worker<'a, 's> {
         let mut output = Output { number: self.number, tally: Tally::default(), chunks: Default::default() };
         let mut writer = Writer::new(&shared.spare);
         while !shared.pause.load(Ordering::Relaxed) {
+            if let Some(link) = &shared.link {
+                // What others have sent comes first: they may wait until there is room for more.
+                let arrived = self.receive();
+                let has_arrived = !arrived.is_empty();
+                for chunk in arrived {
+                    let task = Task { chunk, is_arrival: true, ..Task::default() };
+                    self.work(task, room, &pairs, &mut output.tally, &mut writer);
+                }
+                if link.is_urgent() {
+                    shared.pause.store(true, Ordering::Relaxed);
+                    break;
+                }
+                if has_arrived || link.is_congested() {
+                    if !has_arrived {
+                        link.wait();
+                    }
+                    if shared.must_stop(&self.cx, 0) {
+                        shared.pause.store(true, Ordering::Relaxed);
+                    }
+                    continue;
+                }
+            }
             let task = shared.tasks.take(self.number);
             if task.is_none() && self.waiting.is_empty() {
                 break;
@@ -532,6 +643,7 @@ impl<'a, 's> Worker<'a, 's> {
                 shared.pause.store(true, Ordering::Relaxed);
             }
         }
+        self.send_all();
         self.expander.memo.forget();
         lock(&shared.left).append(&mut self.waiting);
         output.chunks = writer.finish();
@@ -546,13 +658,20 @@ impl<'a, 's> Worker<'a, 's> {
 
     /// Expands the vectors of a task, and puts it where it belongs then.
     fn work(&mut self, mut task: Task, room: u64, pairs: &Pairs, tally: &mut Tally, writer: &mut Writer<'_>) {
+        if task.is_arrival {
+            match self.insert_task(&task, room, pairs, tally, writer) {
+                Some(from) => lock(&self.shared.left).push(Task { from, ..task }),
+                None => writer.reuse(task.chunk),
+            }
+            return;
+        }
         let mut again = Vec::new();
         match self.expand_task(&task, room, pairs, tally, writer, &mut again) {
             Some(from) => {
                 again.retain(|other| (other.place as usize) < from);
                 again.extend(task.others.iter().filter(|other| other.place as usize >= from));
                 let from = from.max(task.from);
-                lock(&self.shared.left).push(Task { chunk: task.chunk, from, others: again });
+                lock(&self.shared.left).push(Task { from, others: again, ..task });
             }
             None if again.is_empty() => writer.reuse(task.chunk),
             None => {
@@ -577,7 +696,10 @@ impl<'a, 's> Worker<'a, 's> {
         let puts_off = self.cx.options.n_threads > 1;
         let is_last_layer = self.shared.is_last_layer.load(Ordering::Acquire);
         let n_monitors = self.expander.n_monitors();
+        let link = self.shared.link.as_ref();
+        let outboxes = &mut self.outboxes[..];
         let mut sink = Inserter {
+            route: link.map(|link| Route { link, outboxes, vector: Vec::new() }),
             chunk,
             table: &self.table,
             keys: &mut self.keys,
@@ -623,6 +745,9 @@ impl<'a, 's> Worker<'a, 's> {
             if sink.n_new > 256 {
                 self.shared.n_seen.fetch_add(std::mem::take(&mut sink.n_new), Ordering::Relaxed);
             }
+            if let Some(route) = &mut sink.route {
+                route.send(self.cx.locals, false);
+            }
             if sink.batch.entries.is_empty() {
                 before.clear();
             }
@@ -657,7 +782,9 @@ impl<'a, 's> Worker<'a, 's> {
                         sink.fingerprint = chunk.words[from];
                         sink.second = seconds.of(vector);
                     }
-                    Keys::Exact(_) => {}
+                    Keys::Exact(_) => {
+                        sink.fingerprint = self.prints.as_mut().map_or(0, |prints| prints.of(vector));
+                    }
                 }
                 let memo = &mut self.expander.memo;
                 let symmetry = sink.symmetry.as_deref_mut();
@@ -770,14 +897,15 @@ impl<'a, 's> Worker<'a, 's> {
     }
 }
 
-impl Shared {
+impl Shared<'_> {
     /// Looks at clock and memory, where so many bytes of the next layer are not counted yet.
     fn must_stop(&self, cx: &Context<'_>, more_bytes: u64) -> bool {
         let bytes = self.next_bytes.load(Ordering::Relaxed)
             + self.base_bytes.load(Ordering::Relaxed)
             + self.local_bytes.load(Ordering::Relaxed)
             + more_bytes;
-        let reason = cx.is_over(bytes).or_else(|| cx.stop_reason());
+        let failure = || self.link.as_ref().and_then(Link::failure);
+        let reason = cx.is_over(bytes).or_else(|| cx.stop_reason()).or_else(failure);
         let must_stop = reason.is_some();
         if let Some(reason) = reason {
             lock(&self.reason).get_or_insert(reason);

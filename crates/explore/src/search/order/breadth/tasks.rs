@@ -8,11 +8,14 @@ use super::chunk::Chunk;
 use crate::search::lock;
 
 /// A chunk, from some vector on.
+#[derive(Default)]
 pub(crate) struct Task {
     pub chunk: Chunk,
     pub from: usize,
     /// Vectors before that one which have to be looked at again, in order.
     pub others: Vec<Again>,
+    /// Its vectors come from elsewhere, and are to be inserted.
+    pub is_arrival: bool,
 }
 
 /// A vector of a chunk that has to be looked at again.

@@ -1,0 +1,246 @@
+//! Configurations as bytes, for other processes and for files.
+//!
+//! A *block* is a list of local states and a list of vectors. Local states are numbered in the order in which they come, through all blocks of one
+//! sender to one receiver, and each comes once: its owner by path, its content, and the hash of both. A vector is the numbers of its local states that
+//! are there: which slot each belongs to follows from its owner, so vectors need not agree about slots, and the receiver adds up the
+//! fingerprint by itself. Numbers are variable-length, low seven bits first.
+//!
+//! A reader trusts nothing: lists are no longer than the bytes that are left, and a local state must have the hash that it
+//! comes with, computed from what was read.
+
+use std::sync::Mutex;
+
+use allways_machine::decode::read_number;
+use allways_run::Limits;
+
+use crate::search::local::states::{LocalStateId, LocalStates, Owner};
+use crate::search::lock;
+
+/// Bytes of a block, about.
+pub(crate) const BLOCK: usize = 1 << 16;
+
+pub(crate) fn put_number(out: &mut Vec<u8>, mut n: u64) {
+    while n >= 0x80 {
+        out.push(n as u8 | 0x80);
+        n >>= 7;
+    }
+    out.push(n as u8);
+}
+
+pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_number(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// What a reader says of bytes that are not what they should be.
+pub(crate) type Read<T> = Result<T, String>;
+
+pub(crate) fn early() -> String {
+    "the bytes end early".to_owned()
+}
+
+pub(crate) fn get_number(bytes: &mut &[u8]) -> Read<u64> {
+    read_number(bytes).ok_or_else(early)
+}
+
+/// The length of a list, of which each element takes a byte at least.
+pub(crate) fn get_length(bytes: &mut &[u8]) -> Read<usize> {
+    let n = get_number(bytes)?;
+    if n > bytes.len() as u64 { Err("a list is longer than the bytes".to_owned()) } else { Ok(n as usize) }
+}
+
+pub(crate) fn get_bytes<'b>(bytes: &mut &'b [u8]) -> Read<&'b [u8]> {
+    let n = get_length(bytes)?;
+    let (taken, rest) = bytes.split_at(n);
+    *bytes = rest;
+    Ok(taken)
+}
+
+pub(crate) fn get_word(bytes: &mut &[u8]) -> Read<u64> {
+    let (word, rest) = bytes.split_first_chunk::<8>().ok_or_else(early)?;
+    *bytes = rest;
+    Ok(u64::from_le_bytes(*word))
+}
+
+/// Vectors on their way into a block: each as how many local states it has, twice, plus one if it is a representative, and these.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    words: Vec<u32>,
+    n_vectors: usize,
+}
+
+impl Outbox {
+    pub fn push(&mut self, vector: impl Iterator<Item = LocalStateId>, is_representative: bool) {
+        let at = self.words.len();
+        self.words.push(0);
+        self.words.extend(vector.filter(|&local| local != 0));
+        let n = (self.words.len() - at - 1) as u32;
+        self.words[at] = n << 1 | u32::from(is_representative);
+        self.n_vectors += 1;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.n_vectors == 0
+    }
+
+    /// Whether it makes a block.
+    pub fn is_large(&self) -> bool {
+        self.words.len() >= BLOCK / 2
+    }
+}
+
+/// What one receiver has been sent.
+#[derive(Default)]
+pub(crate) struct Sender {
+    /// By local state: its number there plus one; zero if it was not sent.
+    numbers: Vec<u32>,
+    n_sent: u32,
+}
+
+impl Sender {
+    pub fn n_bytes(&self) -> usize {
+        self.numbers.capacity() * 4
+    }
+
+    /// Appends a block with the vectors of an outbox, which is empty then.
+    pub fn block(&mut self, locals: &Mutex<LocalStates<'_>>, outbox: &mut Outbox, out: &mut Vec<u8>) {
+        let mut new = Vec::new();
+        let mut at = 0;
+        while let Some(&header) = outbox.words.get(at) {
+            for &local in &outbox.words[at + 1..at + 1 + (header >> 1) as usize] {
+                if self.numbers.len() <= local as usize {
+                    self.numbers.resize(local as usize + 1, 0);
+                }
+                if self.numbers[local as usize] == 0 {
+                    self.n_sent += 1;
+                    self.numbers[local as usize] = self.n_sent;
+                    new.push(local);
+                }
+            }
+            at += 1 + (header >> 1) as usize;
+        }
+        put_number(out, new.len() as u64);
+        if !new.is_empty() {
+            put_contents(&lock(locals), &new, out);
+        }
+        put_number(out, outbox.n_vectors as u64);
+        let mut at = 0;
+        while let Some(&header) = outbox.words.get(at) {
+            put_number(out, u64::from(header));
+            for &local in &outbox.words[at + 1..at + 1 + (header >> 1) as usize] {
+                put_number(out, u64::from(self.numbers[local as usize] - 1));
+            }
+            at += 1 + (header >> 1) as usize;
+        }
+        outbox.words.clear();
+        outbox.n_vectors = 0;
+    }
+}
+
+/// Appends the contents of local states.
+fn put_contents(locals: &LocalStates<'_>, new: &[LocalStateId], out: &mut Vec<u8>) {
+    for &local in new {
+        match locals.owner_of(local) {
+            Owner::Monitor(monitor) => {
+                out.push(0);
+                put_number(out, u64::from(monitor));
+            }
+            owner @ (Owner::Machine(instance) | Owner::Network(instance)) => {
+                out.push(if owner.is_machine() { 1 } else { 2 });
+                put_path(out, &locals.exe.instances.path(instance));
+            }
+        }
+        out.extend_from_slice(&locals.hash(local).to_le_bytes());
+        put_bytes(out, &locals.flat(local));
+    }
+}
+
+pub(crate) fn put_path(out: &mut Vec<u8>, path: &[u32]) {
+    put_number(out, path.len() as u64);
+    path.iter().for_each(|&place| put_number(out, u64::from(place)));
+}
+
+pub(crate) fn get_path(bytes: &mut &[u8]) -> Read<Vec<u32>> {
+    let n = get_length(bytes)?;
+    let place = |bytes: &mut &[u8]| u32::try_from(get_number(bytes)?).map_err(|_| "no machine".to_owned());
+    (0..n).map(|_| place(bytes)).collect()
+}
+
+/// What was received from one sender.
+#[derive(Default)]
+pub(crate) struct Receiver {
+    /// By number: slot, local state, and what it adds to the fingerprint.
+    locals: Vec<(u32, LocalStateId, u64)>,
+}
+
+impl Receiver {
+    pub fn n_bytes(&self) -> usize {
+        self.locals.capacity() * 16
+    }
+
+    /// Reads a block: tells each vector with its fingerprint and whether it is a representative. A vector has the slots of this process.
+    pub fn block(
+        &mut self,
+        locals: &Mutex<LocalStates<'_>>,
+        mut bytes: &[u8],
+        tell: &mut dyn FnMut(&[LocalStateId], u64, bool),
+    ) -> Read<()> {
+        let bytes = &mut bytes;
+        let n_new = get_length(bytes)?;
+        if n_new > 0 {
+            let mut locals = lock(locals);
+            (0..n_new).try_for_each(|_| self.define(&mut locals, bytes))?;
+        }
+        let n_vectors = get_length(bytes)?;
+        let mut vector = Vec::new();
+        for _ in 0..n_vectors {
+            let header = get_number(bytes)?;
+            if header >> 1 > bytes.len() as u64 {
+                return Err(early());
+            }
+            vector.clear();
+            let mut print = 0u64;
+            for _ in 0..header >> 1 {
+                let number = get_number(bytes)? as usize;
+                let &(slot, local, hash) = self.locals.get(number).ok_or("a local state was never sent")?;
+                if vector.len() <= slot as usize {
+                    vector.resize(slot as usize + 1, 0);
+                }
+                if std::mem::replace(&mut vector[slot as usize], local) != 0 {
+                    return Err("a machine stands in two local states".to_owned());
+                }
+                print = print.wrapping_add(hash);
+            }
+            tell(&vector, print, header & 1 == 1);
+        }
+        if bytes.is_empty() { Ok(()) } else { Err("bytes are left over".to_owned()) }
+    }
+
+    fn define(&mut self, locals: &mut LocalStates<'_>, bytes: &mut &[u8]) -> Read<()> {
+        let (&kind, rest) = bytes.split_first().ok_or_else(early)?;
+        *bytes = rest;
+        let owner = match kind {
+            0 => {
+                let monitor = get_number(bytes)?;
+                if monitor >= locals.n_monitors() as u64 {
+                    return Err("no such monitor".to_owned());
+                }
+                Owner::Monitor(monitor as u32)
+            }
+            1 | 2 => {
+                let path = get_path(bytes)?;
+                let most = Limits::default().machines as usize;
+                let instance = locals.exe.instances.at_path_within(&path, most).ok_or("too many machines")?;
+                if kind == 1 { Owner::Machine(instance) } else { Owner::Network(instance) }
+            }
+            _ => return Err("no such owner".to_owned()),
+        };
+        let hash = get_word(bytes)?;
+        let (slot, local) = locals.intern_flat(owner, get_bytes(bytes)?)?;
+        if locals.hash(local) != hash {
+            return Err("a local state has another hash than it should".to_owned());
+        }
+        self.locals.push((slot, local, hash));
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! The protocol between the processes of a search.
+//!
+//! A message is a block of configurations for their owner, or a note. Processes meet at notes: each sends one to every other and goes on
+//! when it has one of every other. After a note, nothing more of a process is read until all have met, so what belongs to the next layer waits.
+//! A layer has two meetings: all successors were sent; and all have arrived, so that their number is known.
+
+use std::sync::Mutex;
+
+use allways_run::StopReason;
+
+use super::flat::{Outbox, Receiver, Sender};
+use super::{Exchange, owner_of};
+use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::lock;
+
+const BLOCK: u8 = 0;
+const NOTE: u8 = 1;
+/// A note that ends the layer for all: there is no point in more successors.
+const URGENT: u8 = 2;
+
+/// The other processes, as a search sees them.
+pub(crate) struct Link<'a> {
+    exchange: &'a dyn Exchange,
+    senders: Vec<Mutex<Sender>>,
+    incoming: Vec<Mutex<Incoming>>,
+}
+
+#[derive(Default)]
+struct Incoming {
+    receiver: Receiver,
+    /// Until all have met.
+    note: Option<(bool, Vec<u8>)>,
+}
+
+/// Vectors that have arrived, with their fingerprints.
+pub(crate) trait Arrivals {
+    fn add(&mut self, vector: &[LocalStateId], fingerprint: u64, is_representative: bool);
+}
+
+impl<'a> Link<'a> {
+    pub fn new(exchange: &'a dyn Exchange) -> Self {
+        let n = exchange.n_processes();
+        Link {
+            exchange,
+            senders: (0..n).map(|_| Mutex::default()).collect(),
+            incoming: (0..n).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    pub fn number(&self) -> usize {
+        self.exchange.number()
+    }
+
+    pub fn n_processes(&self) -> usize {
+        self.exchange.n_processes()
+    }
+
+    #[inline]
+    pub fn owner_of(&self, fingerprint: u64) -> usize {
+        owner_of(fingerprint, self.senders.len())
+    }
+
+    pub fn is_leader(&self) -> bool {
+        self.number() == 0
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.n_processes()).filter(|&process| process != self.number())
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.senders.iter().map(|sender| lock(sender).n_bytes()).sum::<usize>()
+            + self.incoming.iter().map(|incoming| lock(incoming).receiver.n_bytes()).sum::<usize>()
+    }
+
+    pub fn is_congested(&self) -> bool {
+        self.exchange.is_congested()
+    }
+
+    pub fn wait(&self) {
+        self.exchange.wait();
+    }
+
+    pub fn failure(&self) -> Option<StopReason> {
+        // A process that ends its work has sent its last note before.
+        let has_left = |&from: &usize| {
+            let is_missing = |incoming: &Incoming| incoming.note.is_none();
+            self.exchange.has_left(from) && self.incoming[from].try_lock().is_ok_and(|of| is_missing(&of))
+        };
+        let left = || self.others().find(has_left).map(|from| format!("process {from}: it has left"));
+        self.exchange.failure().or_else(left).map(|why| StopReason::Undecided { why })
+    }
+
+    /// Sends the vectors of an outbox to the process that owns them.
+    pub fn send(&self, to: usize, locals: &Mutex<LocalStates<'_>>, outbox: &mut Outbox) {
+        if outbox.is_empty() {
+            return;
+        }
+        // Blocks are sent in the order in which they were made, since each relies on those before.
+        let mut sender = lock(&self.senders[to]);
+        let mut message = vec![BLOCK];
+        sender.block(locals, outbox, &mut message);
+        self.exchange.send(to, message);
+    }
+
+    /// Sends a note to all others.
+    pub fn note(&self, note: &[u8], is_urgent: bool) {
+        for to in self.others() {
+            self.note_to(to, note, is_urgent);
+        }
+    }
+
+    pub fn note_to(&self, to: usize, note: &[u8], is_urgent: bool) {
+        let mut message = vec![if is_urgent { URGENT } else { NOTE }];
+        message.extend_from_slice(note);
+        self.exchange.send(to, message);
+    }
+
+    /// Reads the next message of any process that has not sent its note; whether there was one.
+    pub fn receive(&self, locals: &Mutex<LocalStates<'_>>, arrivals: &mut dyn Arrivals) -> bool {
+        for from in self.others() {
+            // Another thread reads from it.
+            let Ok(mut incoming) = self.incoming[from].try_lock() else { continue };
+            if incoming.note.is_some() {
+                continue;
+            }
+            let Some(message) = self.exchange.take(from) else { continue };
+            match message.split_first() {
+                Some((&BLOCK, block)) => {
+                    let mut tell = |vector: &[LocalStateId], print: u64, is_representative: bool| {
+                        arrivals.add(vector, print, is_representative);
+                    };
+                    if let Err(why) = incoming.receiver.block(locals, block, &mut tell) {
+                        self.exchange.fail(from, &why);
+                    }
+                }
+                Some((&kind @ (NOTE | URGENT), note)) => {
+                    incoming.note = Some((kind == URGENT, note.to_vec()));
+                }
+                Some(_) | None => self.exchange.fail(from, "a message of no known kind"),
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Some process says that the layer ends.
+    pub fn is_urgent(&self) -> bool {
+        let is_urgent = |incoming: &Incoming| incoming.note.as_ref().is_some_and(|(is_urgent, _)| *is_urgent);
+        self.others().any(|from| is_urgent(&lock(&self.incoming[from])))
+    }
+
+    /// Whether all others have sent their notes.
+    pub fn have_all_met(&self) -> bool {
+        self.others().all(|from| lock(&self.incoming[from]).note.is_some())
+    }
+
+    /// The notes of all others, by process, which have met.
+    pub fn notes(&self) -> Vec<(usize, Vec<u8>)> {
+        let note = |from: usize| lock(&self.incoming[from]).note.take().map(|(_, note)| (from, note));
+        self.others().filter_map(note).collect()
+    }
+
+    /// A note of no known form has come.
+    pub fn fail(&self, with: usize, why: &str) -> StopReason {
+        self.exchange.fail(with, why);
+        StopReason::Undecided { why: format!("process {with}: {why}") }
+    }
+}

@@ -1,0 +1,298 @@
+//! What a search has noted besides configurations: figures, coverage, and what its local states amount to. Records of several processes, or of the time
+//! before and after a checkpoint, are merged.
+//!
+//! Things that are counted once however often they are met (local states, messages, what was simplified) are kept as hashes of their content,
+//! which mean the same in every process.
+
+use std::time::Duration;
+
+use allways_base::{FileId, Idx, Span};
+use allways_run::StopReason;
+
+use super::flat::{
+    Read, early, get_bytes, get_length, get_number, get_path, get_word, put_bytes, put_number, put_path,
+};
+use crate::search::context::{Cuts, Tally};
+
+#[derive(Clone, Default)]
+pub(crate) struct Record {
+    pub tally: Tally,
+    pub unknown: Option<StopReason>,
+    /// Ascending, as all lists here.
+    pub coverage: Vec<u64>,
+    pub simplified: [Vec<u64>; 3],
+    pub local_states: Vec<u64>,
+    pub messages: Vec<u64>,
+    pub largest_inbox: u64,
+    /// The choice of a number with most answers: the machine, and how many.
+    pub widest: Option<(u32, u32)>,
+    /// Interfaces of which one machine is made at most, and which.
+    pub singles: Vec<(u32, Vec<u32>)>,
+    pub n_lookups: u64,
+    pub n_misses: u64,
+    pub store_bytes: u64,
+    pub peak_bytes: u64,
+}
+
+fn union(into: &mut Vec<u64>, other: Vec<u64>) {
+    if into.is_empty() {
+        *into = other;
+    } else {
+        into.extend(other);
+        into.sort_unstable();
+        into.dedup();
+    }
+}
+
+impl Record {
+    /// Adds what another part of the same search has noted.
+    pub fn merge(&mut self, other: Record) {
+        self.tally.add(&other.tally);
+        self.unknown = self.unknown.take().or(other.unknown);
+        union(&mut self.coverage, other.coverage);
+        for (into, other) in self.simplified.iter_mut().zip(other.simplified) {
+            union(into, other);
+        }
+        union(&mut self.local_states, other.local_states);
+        union(&mut self.messages, other.messages);
+        self.largest_inbox = self.largest_inbox.max(other.largest_inbox);
+        // Of those with as many answers, the first: which that is may depend on processes, but hardly ever does.
+        let most = |widest: Option<(u32, u32)>| widest.map_or(0, |(_, n)| n);
+        if most(other.widest) > most(self.widest) {
+            self.widest = other.widest;
+        }
+        self.singles.extend(other.singles);
+        self.singles.sort_unstable();
+        self.singles.dedup();
+        self.n_lookups += other.n_lookups;
+        self.n_misses += other.n_misses;
+        self.store_bytes += other.store_bytes;
+        self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
+    }
+
+    pub fn put(&self, out: &mut Vec<u8>) {
+        put_tally(&self.tally, out);
+        put_reason(self.unknown.as_ref(), out);
+        let lists = [&self.coverage, &self.local_states, &self.messages];
+        for list in lists.into_iter().chain(&self.simplified) {
+            put_number(out, list.len() as u64);
+            list.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        }
+        let (machine, n_answers) = self.widest.unwrap_or((0, 0));
+        put_number(out, self.singles.len() as u64);
+        for (interface, path) in &self.singles {
+            put_number(out, u64::from(*interface));
+            put_path(out, path);
+        }
+        for n in [
+            self.largest_inbox,
+            machine.into(),
+            n_answers.into(),
+            self.n_lookups,
+            self.n_misses,
+            self.store_bytes,
+            self.peak_bytes,
+        ] {
+            put_number(out, n);
+        }
+    }
+
+    pub fn get(bytes: &mut &[u8]) -> Read<Record> {
+        let mut record =
+            Record { tally: get_tally(bytes)?, unknown: get_reason(bytes)?, ..Record::default() };
+        let [dead, unread, unordered] = &mut record.simplified;
+        let lists =
+            [&mut record.coverage, &mut record.local_states, &mut record.messages, dead, unread, unordered];
+        for list in lists {
+            let n = get_length(bytes)?;
+            *list = (0..n).map(|_| get_word(bytes)).collect::<Read<_>>()?;
+        }
+        let n = get_length(bytes)?;
+        let single = |bytes: &mut &[u8]| Ok((get_small(bytes)?, get_path(bytes)?));
+        record.singles = (0..n).map(|_| single(bytes)).collect::<Read<_>>()?;
+        record.largest_inbox = get_number(bytes)?;
+        let widest = (get_small(bytes)?, get_small(bytes)?);
+        record.widest = (widest.1 > 0).then_some(widest);
+        record.n_lookups = get_number(bytes)?;
+        record.n_misses = get_number(bytes)?;
+        record.store_bytes = get_number(bytes)?;
+        record.peak_bytes = get_number(bytes)?;
+        Ok(record)
+    }
+}
+
+pub(crate) fn get_small(bytes: &mut &[u8]) -> Read<u32> {
+    u32::try_from(get_number(bytes)?).map_err(|_| "a number is too large".to_owned())
+}
+
+pub(crate) fn put_tally(tally: &Tally, out: &mut Vec<u8>) {
+    let Tally {
+        n_configurations,
+        n_transitions,
+        n_ends,
+        n_machines,
+        n_persistent,
+        n_put_off,
+        n_merged,
+        n_stuttering,
+        n_renamed,
+        cuts,
+        breaks,
+        ends_badly,
+    } = *tally;
+    for n in [
+        n_configurations,
+        n_transitions,
+        n_ends,
+        n_machines.into(),
+        n_persistent,
+        n_put_off,
+        n_merged,
+        n_stuttering,
+        n_renamed,
+        cuts.bits().into(),
+        u64::from(breaks) | u64::from(ends_badly) << 1,
+    ] {
+        put_number(out, n);
+    }
+}
+
+pub(crate) fn get_tally(bytes: &mut &[u8]) -> Read<Tally> {
+    let mut next = || get_number(bytes);
+    let mut tally = Tally {
+        n_configurations: next()?,
+        n_transitions: next()?,
+        n_ends: next()?,
+        n_machines: next()? as u32,
+        n_persistent: next()?,
+        n_put_off: next()?,
+        n_merged: next()?,
+        n_stuttering: next()?,
+        n_renamed: next()?,
+        cuts: Cuts::from_bits(next()? as u8),
+        ..Tally::default()
+    };
+    let bits = next()?;
+    (tally.breaks, tally.ends_badly) = (bits & 1 != 0, bits & 2 != 0);
+    Ok(tally)
+}
+
+pub(crate) fn put_reason(reason: Option<&StopReason>, out: &mut Vec<u8>) {
+    let Some(reason) = reason else { return out.push(0) };
+    match reason {
+        StopReason::Time(time) => {
+            out.push(1);
+            put_number(out, time.as_millis() as u64);
+        }
+        StopReason::Memory { bytes } => {
+            out.push(2);
+            put_number(out, *bytes);
+        }
+        StopReason::Interrupted => out.push(3),
+        StopReason::ForeignFunction { name } => {
+            out.push(4);
+            put_bytes(out, name.as_bytes());
+        }
+        StopReason::ObservedText { place } => {
+            out.push(5);
+            for n in [place.file.index() as u64, place.start.into(), place.end.into()] {
+                put_number(out, n);
+            }
+        }
+        StopReason::LongHandler { machine, state, instructions } => {
+            out.push(6);
+            put_bytes(out, machine.as_bytes());
+            put_bytes(out, state.as_bytes());
+            put_number(out, u64::from(*instructions));
+        }
+        StopReason::ChoiceBound(n) => {
+            out.push(7);
+            put_number(out, *n);
+        }
+        StopReason::Unsupported { what } => {
+            out.push(8);
+            put_bytes(out, what.as_bytes());
+        }
+        StopReason::Undecided { why } => {
+            out.push(9);
+            put_bytes(out, why.as_bytes());
+        }
+    }
+}
+
+pub(crate) fn get_reason(bytes: &mut &[u8]) -> Read<Option<StopReason>> {
+    let (&tag, rest) = bytes.split_first().ok_or_else(early)?;
+    *bytes = rest;
+    let text =
+        |bytes: &mut &[u8]| String::from_utf8(get_bytes(bytes)?.to_vec()).map_err(|_| "no text".to_owned());
+    Ok(Some(match tag {
+        0 => return Ok(None),
+        1 => StopReason::Time(Duration::from_millis(get_number(bytes)?)),
+        2 => StopReason::Memory { bytes: get_number(bytes)? },
+        3 => StopReason::Interrupted,
+        4 => StopReason::ForeignFunction { name: text(bytes)? },
+        5 => {
+            let (file, start, end) = (get_small(bytes)?, get_small(bytes)?, get_small(bytes)?);
+            if start > end {
+                return Err("a place ends before it begins".to_owned());
+            }
+            StopReason::ObservedText { place: Span::new(FileId::new(file as usize), start, end) }
+        }
+        6 => StopReason::LongHandler {
+            machine: text(bytes)?,
+            state: text(bytes)?,
+            instructions: get_small(bytes)?,
+        },
+        7 => StopReason::ChoiceBound(get_number(bytes)?),
+        8 => StopReason::Unsupported { what: text(bytes)? },
+        9 => StopReason::Undecided { why: text(bytes)? },
+        _ => return Err("no such reason".to_owned()),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_as_they_were_written() {
+        let place = Span::new(FileId::new(2), 3, 9);
+        let reasons = [
+            StopReason::Time(Duration::from_millis(1_500)),
+            StopReason::Memory { bytes: 7 },
+            StopReason::Interrupted,
+            StopReason::ForeignFunction { name: "f".into() },
+            StopReason::ObservedText { place },
+            StopReason::LongHandler { machine: "M".into(), state: "S".into(), instructions: 5 },
+            StopReason::ChoiceBound(9),
+            StopReason::Unsupported { what: "this".into() },
+            StopReason::Undecided { why: "that".into() },
+        ];
+        for reason in reasons.into_iter().map(Some).chain([None]) {
+            let mut record = Record { unknown: reason, singles: vec![(1, vec![2, 3])], ..Record::default() };
+            record.tally = Tally { n_configurations: 1 << 40, ends_badly: true, ..Tally::default() };
+            record.coverage = vec![1, 5];
+            record.simplified[2] = vec![u64::MAX];
+            record.widest = Some((3, 4));
+            let (mut bytes, mut again) = (Vec::new(), Vec::new());
+            record.put(&mut bytes);
+            let read = Record::get(&mut &bytes[..]).unwrap();
+            assert_eq!(read.unknown, record.unknown);
+            read.put(&mut again);
+            assert_eq!(bytes, again);
+            assert!((0..bytes.len()).all(|n| Record::get(&mut &bytes[..n]).is_err()));
+        }
+    }
+
+    #[test]
+    fn what_two_records_share_counts_once() {
+        let part = |locals: &[u64], n| Record {
+            local_states: locals.to_vec(),
+            tally: Tally { n_configurations: n, ..Tally::default() },
+            ..Record::default()
+        };
+        let mut all = part(&[1, 3], 2);
+        all.merge(part(&[2, 3], 5));
+        assert_eq!((&all.local_states[..], all.tally.n_configurations), (&[1, 2, 3][..], 7));
+    }
+}

@@ -1,0 +1,319 @@
+//! Several processes, here as threads that share nothing but messages, and checkpoints in memory, against one process.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use allways_explore::Never;
+use allways_explore::search::distribute::{
+    Checkpoint, Checkpoints, Exchange, Peers, SavedLayer, WriteFrontier,
+};
+use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
+use allways_machine::Executable;
+use allways_run::{Quiet, StopReason, Verdict};
+use allways_testkit::Loaded;
+
+/// Queues by receiver and sender.
+struct Bus {
+    queues: Vec<Vec<Mutex<VecDeque<Vec<u8>>>>>,
+    change: (Mutex<u64>, Condvar),
+    n_bytes: AtomicU64,
+    failure: Mutex<Option<String>>,
+}
+
+struct OnBus {
+    bus: Arc<Bus>,
+    number: usize,
+}
+
+impl Exchange for OnBus {
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn n_processes(&self) -> usize {
+        self.bus.queues.len()
+    }
+
+    fn send(&self, to: usize, message: Vec<u8>) {
+        self.bus.n_bytes.fetch_add(message.len() as u64, Ordering::Relaxed);
+        self.bus.queues[to][self.number].lock().unwrap().push_back(message);
+        *self.bus.change.0.lock().unwrap() += 1;
+        self.bus.change.1.notify_all();
+    }
+
+    fn take(&self, from: usize) -> Option<Vec<u8>> {
+        self.bus.queues[self.number][from].lock().unwrap().pop_front()
+    }
+
+    fn is_congested(&self) -> bool {
+        false
+    }
+
+    fn wait(&self) {
+        let seen = self.bus.change.0.lock().unwrap();
+        drop(self.bus.change.1.wait_timeout(seen, Duration::from_millis(1)).unwrap());
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.bus.failure.lock().unwrap().clone()
+    }
+
+    fn has_left(&self, _: usize) -> bool {
+        false
+    }
+
+    fn fail(&self, with: usize, why: &str) {
+        *self.bus.failure.lock().unwrap() = Some(format!("process {with}: {why}"));
+    }
+}
+
+fn loaded(text: &str) -> Loaded {
+    Loaded::new("test.p", text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The report of each process. Each has an executable of its own, as it would have elsewhere.
+fn by_processes(text: &str, options: &ProveOptions, n: usize) -> Vec<ProveReport> {
+    let bus = Arc::new(Bus {
+        queues: (0..n).map(|_| (0..n).map(|_| Mutex::default()).collect()).collect(),
+        change: (Mutex::new(0), Condvar::new()),
+        n_bytes: AtomicU64::new(0),
+        failure: Mutex::default(),
+    });
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..n)
+            .map(|number| {
+                let bus = bus.clone();
+                scope.spawn(move || {
+                    let exe = Arc::new(Executable::new(&loaded(text).program, 0));
+                    let peers = Some(Peers(Arc::new(OnBus { bus, number })));
+                    prove(&exe, &ProveOptions { peers, ..options.clone() }, &Quiet, &Never).unwrap()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn alone(text: &str, options: &ProveOptions) -> ProveReport {
+    let exe = Arc::new(Executable::new(&loaded(text).program, 0));
+    prove(&exe, options, &Quiet, &Never).unwrap()
+}
+
+/// What must not depend on processes.
+fn essence(report: &ProveReport) -> String {
+    let s = &report.statistics;
+    let verdict = match &report.verdict {
+        Verdict::Violated(found) => format!("violated {:?}", found.schedule),
+        other => format!("{other:?}"),
+    };
+    format!(
+        "{verdict} {} {} {} {} {} {} {} {:?} {:?}",
+        s.n_configurations,
+        s.n_transitions,
+        s.depth,
+        s.n_ends,
+        s.largest_inbox,
+        s.n_machines,
+        s.n_messages,
+        report.coverage,
+        report.dead_handlers
+    )
+}
+
+const PROGRAMS: &[&str] = &[RING, BROKEN, CHOICES];
+
+/// Workers that pass tokens, with a hundred or so configurations.
+const RING: &str = "
+event eToken: int; event eStart: machine;
+machine Main {
+  start state Init { entry {
+    var a: machine; var b: machine; var c: machine;
+    a = new Node(1); b = new Node(2); c = new Node(3);
+    send a, eStart, b; send b, eStart, c; send c, eStart, a;
+    send a, eToken, 4; send b, eToken, 3; send c, eToken, 3;
+  } }
+}
+machine Node {
+  var next: machine; var seen: set[int]; var name: int;
+  start state Wait { entry (n: int) { name = n; } on eStart do (after: machine) { next = after; goto Run; } defer eToken; }
+  state Run { on eToken do (n: int) { seen += (n * 10 + name); if (n > 0) { send next, eToken, n - 1; } } }
+}
+test t [main = Main]: { Main, Node };
+";
+
+const BROKEN: &str = "
+event ePing: machine; event eOne; event eTwo;
+machine Main {
+  var n: int;
+  start state Init { entry { var a: machine; var b: machine; a = new Ping(this); b = new Ping(this); }
+    on eOne do { n = n + 1; if ($) { n = n + 1; } }
+    on eTwo do { assert n < 4; n = n + 1; } }
+}
+machine Ping { start state S { entry (m: machine) { send m, eOne; send m, eTwo; } } }
+test t [main = Main]: { Main, Ping };
+";
+
+const CHOICES: &str = "
+event eValue: int; event eDone;
+machine Main {
+  start state Init { entry { var s: machine; s = new Sink(); send s, eValue, choose(9); send s, eValue, choose(5); send s, eDone; } }
+}
+machine Sink {
+  var all: seq[int];
+  start state S { on eValue do (v: int) { if (v > 3) { all += (sizeof(all), v); } } on eDone goto Never with { } }
+  state Never { on eValue do { assert false; } ignore eDone; }
+}
+test t [main = Main]: { Main, Sink };
+";
+
+#[test]
+fn processes_find_what_one_finds() {
+    for text in PROGRAMS {
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            for (store, n_threads) in
+                [(StoreKind::Fingerprint, 1), (StoreKind::Exact, 2), (StoreKind::Wide, 1)]
+            {
+                let options = ProveOptions { reductions, store, n_threads, ..ProveOptions::default() };
+                let expected = essence(&alone(text, &options));
+                for n in [1, 2, 4] {
+                    let reports = by_processes(text, &options, n);
+                    assert_eq!(essence(&reports[0]), expected, "{n} processes");
+                    let is_helper = |report: &ProveReport| matches!(report.verdict, Verdict::Unknown(_));
+                    assert!(reports[1..].iter().all(is_helper));
+                }
+            }
+        }
+    }
+}
+
+/// A folder in memory: what one process of a run has written, by layer.
+#[derive(Default)]
+struct Folder {
+    label: Mutex<Option<String>>,
+    /// By depth and process.
+    layers: Mutex<BTreeMap<u64, BTreeMap<usize, Segment>>>,
+}
+
+#[derive(Clone, Default)]
+struct Segment {
+    keys: Vec<u8>,
+    frontier: Vec<Vec<u8>>,
+}
+
+struct InFolder {
+    folder: Arc<Folder>,
+    process: Mutex<usize>,
+    pending: Mutex<Vec<u8>>,
+    /// Only layers up to this one are seen, as if nothing was written later.
+    until: u64,
+}
+
+impl InFolder {
+    fn new(folder: &Arc<Folder>, until: u64) -> Self {
+        InFolder { folder: folder.clone(), process: Mutex::new(0), pending: Mutex::default(), until }
+    }
+
+    fn segments(&self) -> Vec<(u64, usize, Segment)> {
+        let layers = self.folder.layers.lock().unwrap();
+        let parts = layers.iter().flat_map(|(&depth, parts)| {
+            parts.iter().map(move |(&process, segment)| (depth, process, segment.clone()))
+        });
+        parts.filter(|&(depth, _, _)| depth <= self.until).collect()
+    }
+
+    fn newest(&self) -> Option<u64> {
+        self.segments().iter().map(|&(depth, ..)| depth).max()
+    }
+}
+
+impl Checkpoint for InFolder {
+    fn open(&self, label: &str, process: usize, _: usize) -> Result<Option<SavedLayer>, String> {
+        *self.process.lock().unwrap() = process;
+        let known = self.folder.label.lock().unwrap().replace(label.to_owned());
+        if known.is_some_and(|known| known != label) {
+            return Err("another search".to_owned());
+        }
+        let n_key_bytes = self.segments().iter().map(|(_, _, segment)| segment.keys.len() as u64).sum();
+        Ok(self.newest().map(|depth| SavedLayer { depth, n_key_bytes }))
+    }
+
+    fn read_keys(&self, show: &mut dyn FnMut(&[u8])) -> Result<(), String> {
+        // In pieces that are no multiple of a key.
+        self.segments().iter().for_each(|(_, _, segment)| segment.keys.chunks(13).for_each(&mut *show));
+        Ok(())
+    }
+
+    fn read_frontier(&self, show: &mut dyn FnMut(usize, &[u8]) -> Result<(), String>) -> Result<(), String> {
+        let newest = self.newest();
+        for (depth, process, segment) in self.segments() {
+            if Some(depth) == newest {
+                segment.frontier.iter().try_for_each(|block| show(process, block))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_keys(&self, keys: &[u8]) -> Result<(), String> {
+        self.pending.lock().unwrap().extend_from_slice(keys);
+        Ok(())
+    }
+
+    fn is_due(&self) -> bool {
+        true
+    }
+
+    fn commit(&self, depth: u64, frontier: &mut WriteFrontier<'_>) -> Result<(), String> {
+        let keys = std::mem::take(&mut *self.pending.lock().unwrap());
+        let mut blocks = Vec::new();
+        frontier(&mut |block| {
+            blocks.push(block.to_vec());
+            Ok(())
+        })?;
+        let mut layers = self.folder.layers.lock().unwrap();
+        let process = *self.process.lock().unwrap();
+        layers.entry(depth).or_default().insert(process, Segment { keys, frontier: blocks });
+        Ok(())
+    }
+}
+
+#[test]
+fn a_search_goes_on_from_every_layer_with_the_same_result() {
+    for text in PROGRAMS {
+        for (reductions, store) in
+            [(Reductions::NONE, StoreKind::Wide), (Reductions::ALL, StoreKind::Fingerprint)]
+        {
+            // Searches that learn more about data begin again, which is a checkpoint of its own.
+            let reductions = Reductions { data_independence: false, ..reductions };
+            let options = ProveOptions { reductions, store, ..ProveOptions::default() };
+            let expected = essence(&alone(text, &options));
+            let folder = Arc::new(Folder::default());
+            let checkpoint = Some(Checkpoints(Arc::new(InFolder::new(&folder, 0))));
+            let kept = alone(text, &ProveOptions { checkpoint, ..options.clone() });
+            assert_eq!(essence(&kept), expected);
+            let n_layers = folder.layers.lock().unwrap().len() as u64;
+            assert!(n_layers > 2);
+            let kept = folder.layers.lock().unwrap().clone();
+            for until in 1..=n_layers {
+                for n_threads in [1, 2] {
+                    let checkpoint = Some(Checkpoints(Arc::new(InFolder::new(&folder, until))));
+                    let options = ProveOptions { checkpoint, n_threads, ..options.clone() };
+                    assert_eq!(essence(&alone(text, &options)), expected, "from layer {until}");
+                    *folder.layers.lock().unwrap() = kept.clone();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn another_search_does_not_go_on() {
+    let folder = Arc::new(Folder::default());
+    let checkpoint = || Some(Checkpoints(Arc::new(InFolder::new(&folder, u64::MAX))));
+    let options = ProveOptions { checkpoint: checkpoint(), ..ProveOptions::default() };
+    alone(RING, &options);
+    let other = ProveOptions { store: StoreKind::Wide, checkpoint: checkpoint(), ..options };
+    let Verdict::Unknown(StopReason::Undecided { why }) = alone(RING, &other).verdict else { panic!() };
+    assert_eq!(why, "another search");
+}
