@@ -11,7 +11,7 @@ use allways_run::{InstanceId, Limits, ViolationKind};
 
 use crate::Executable;
 use crate::configuration::{After, Fault, Frame, Local, Message, Pending, Status};
-use crate::ir::{Operand, OperandView};
+use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView};
 use crate::kernel::Kernel;
 use crate::network::InFlight;
 use crate::value::{Kind, MAX_DEPTH, PermissionId, Store, Value};
@@ -121,6 +121,22 @@ impl Decoder<'_> {
         Ok(found)
     }
 
+    fn event(&mut self) -> Read<EventId> {
+        self.below(self.exe.n_events(), "no such event").map(EventId::from_u32)
+    }
+
+    fn control(&mut self) -> Read<ControlId> {
+        self.below(self.exe.states.len(), "no such state").map(ControlId::from_u32)
+    }
+
+    fn fun(&mut self) -> Read<FunId> {
+        self.below(self.exe.funs.len(), "no such function").map(FunId::from_u32)
+    }
+
+    fn interface(&mut self) -> Read<InterfaceId> {
+        self.below(self.exe.interfaces.len(), "no such interface").map(InterfaceId::from_u32)
+    }
+
     /// The length of a list, of which each element takes a byte at least.
     fn length(&mut self) -> Read<usize> {
         let n = self.number()?;
@@ -136,17 +152,17 @@ impl Decoder<'_> {
     }
 
     fn message(&mut self) -> Read<Message> {
-        let event = self.below(self.exe.n_events(), "no such event")?;
+        let event = self.event()?;
         Ok(Message { event, payload: self.value()? })
     }
 
     fn local(&mut self) -> Read<Local> {
         let exe = self.exe;
-        let machine = self.below(exe.machines.len(), "no such machine")?;
+        let machine = MachineId::from_u32(self.below(exe.machines.len(), "no such machine")?);
         // Of a monitor it means nothing.
-        let interface = self.word()?;
+        let interface = InterfaceId::from_u32(self.word()?);
         check(
-            exe.machines[machine as usize].is_monitor || (interface as usize) < exe.interfaces.len(),
+            exe.machines[machine].is_monitor || interface.index() < exe.interfaces.len(),
             "no such interface",
         )?;
         let status = match self.number()? {
@@ -160,28 +176,29 @@ impl Decoder<'_> {
                 Status::Pending(Pending::Deliver { target, message: self.message()? })
             }
             6 => {
-                let interface = self.below(exe.interfaces.len(), "no such interface")?;
+                let interface = self.interface()?;
                 let dst = self.operand()?;
                 Status::Pending(Pending::Create { interface, payload: self.value()?, dst })
             }
             7 => Status::Pending(Pending::Fault(self.fault()?)),
-            8 => Status::Pending(Pending::Foreign { fun: self.below(exe.funs.len(), "no such function")? }),
+            8 => Status::Pending(Pending::Foreign { fun: self.fun()? }),
             _ => return Err(DecodeError("no such status")),
         };
-        let control = self.below(exe.states.len(), "no such state")?;
+        let control = self.control()?;
         let n_children = self.word()?;
         let after = match self.number()? {
             0 => After::Handler,
             1 => {
-                let target = self.below(exe.states.len(), "no such state")?;
-                let with = self.below(exe.funs.len() + 1, "no such function")?.checked_sub(1);
+                let target = self.control()?;
+                let with =
+                    self.below(exe.funs.len() + 1, "no such function")?.checked_sub(1).map(FunId::from_u32);
                 After::Exit { target, with, payload: self.value()? }
             }
             2 => {
-                let target = self.below(exe.states.len(), "no such state")?;
+                let target = self.control()?;
                 After::With { target, payload: self.value()? }
             }
-            3 => After::Unhandled { event: self.below(exe.n_events(), "no such event")? },
+            3 => After::Unhandled { event: self.event()? },
             _ => return Err(DecodeError("nothing of this kind comes after a handler")),
         };
         let n_frames = self.length()?;
@@ -189,11 +206,11 @@ impl Decoder<'_> {
         let n_registers = self.length()?;
         let registers = (0..n_registers).map(|_| self.value()).collect::<Read<Vec<Value>>>()?;
         for frame in &frames {
-            let n_needed = u64::from(frame.base) + u64::from(exe.funs[frame.fun as usize].n_registers);
+            let n_needed = u64::from(frame.base) + u64::from(exe.funs[frame.fun].n_registers);
             check(n_needed <= n_registers as u64, "a frame has no registers")?;
         }
         // What is about to fail has left everything behind.
-        let n_fields = exe.machines[machine as usize].fields.len();
+        let n_fields = exe.machines[machine].fields.len();
         let is_bare = matches!(status, Status::Pending(Pending::Fault(_)));
         check(is_bare || n_registers >= n_fields, "fields are missing")?;
         let n_waiting = self.length()?;
@@ -213,9 +230,9 @@ impl Decoder<'_> {
     }
 
     fn frame(&mut self) -> Read<Frame> {
-        let fun = self.below(self.exe.funs.len(), "no such function")?;
+        let fun = self.fun()?;
         let (pc, base, dst) = (self.word()?, self.word()?, self.operand()?);
-        let code = &self.exe.funs[fun as usize];
+        let code = &self.exe.funs[fun];
         check((code.entry..code.end).contains(&pc), "a frame is outside of its function")?;
         Ok(Frame { fun, pc, base, dst })
     }
@@ -252,7 +269,7 @@ impl Decoder<'_> {
                 let n = self.number()?;
                 Ok(self.store.int((n >> 1) as i64 ^ -((n & 1) as i64)))
             }
-            4 => Ok(Value::event(self.below(self.exe.n_events(), "no such event")?)),
+            4 => Ok(Value::event(self.event()?)),
             5 => {
                 let instance = self.instance()?;
                 let permission = self.below(self.exe.permissions.len(), "no such permission")?;

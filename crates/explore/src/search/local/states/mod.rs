@@ -410,7 +410,7 @@ impl<'c> LocalStates<'c> {
             }
             Owner::Machine(_) | Owner::Monitor(_) => {
                 let mut local = self.kernel.decode_local(bytes).map_err(|error| error.to_string())?;
-                let is_monitor = self.exe.machines[local.machine as usize].is_monitor;
+                let is_monitor = self.exe.machines[local.machine].is_monitor;
                 if is_monitor == owner.is_machine() {
                     return Err("a machine is no monitor".to_owned());
                 }
@@ -449,7 +449,7 @@ impl<'c> LocalStates<'c> {
             local_states: sorted(hashes.collect()),
             messages: sorted(messages.iter().map(hash_of).collect()),
             largest_inbox: self.largest_inbox as u64,
-            widest: self.widest,
+            widest: self.widest.map(|(machine, n)| (machine.as_u32(), n)),
             singles: self.singles(),
             ..Record::default()
         }
@@ -459,7 +459,7 @@ impl<'c> LocalStates<'c> {
     pub fn singles(&self) -> Vec<(u32, Vec<u32>)> {
         let path = |instance: InstanceId| self.exe.instances.path(instance);
         let mut singles: Vec<_> =
-            self.singles.iter().map(|(&interface, &instance)| (interface, path(instance))).collect();
+            self.singles.iter().map(|(&interface, &instance)| (interface.as_u32(), path(instance))).collect();
         singles.sort_unstable();
         singles
     }
@@ -469,7 +469,7 @@ impl<'c> LocalStates<'c> {
         let most = Limits::default().machines as usize;
         for (interface, path) in singles {
             if let Some(instance) = self.exe.instances.at_path_within(path, most) {
-                self.meet(instance, *interface);
+                self.meet(instance, InterfaceId::from_u32(*interface));
             }
         }
     }
@@ -815,8 +815,9 @@ impl<'c> LocalStates<'c> {
 
     /// The choice of a number with most answers that were looked at, if these are many.
     pub fn wide_choice(&self, widest: Option<(u32, u32)>) -> Option<WideChoice> {
+        let widest = widest.map(|(machine, n)| (MachineId::from_u32(machine), n));
         let (machine, n_answers) = widest.or(self.widest).filter(|&(_, n)| n >= MANY_ANSWERS)?;
-        if machine as usize >= self.exe.machines.len() {
+        if machine.index() >= self.exe.machines.len() {
             return None;
         }
         Some(WideChoice { machine: self.exe.machine_name(machine).to_owned(), n_answers })
