@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use allways_explore::search::distribute::{Checkpoint, SavedLayer, WriteFrontier};
+use allways_explore::search::distribute::{Checkpoint, SavedLayer, ShowBlock, WriteFrontier};
 use sha2::{Digest, Sha256};
 
 /// Of the format of all files. Another version is refused.
@@ -383,7 +383,7 @@ impl Checkpoint for Folder {
         })
     }
 
-    fn read_frontier(&self, show: &mut dyn FnMut(usize, &[u8]) -> Result<(), String>) -> Result<(), String> {
+    fn read_frontier(&self, show: &mut ShowBlock<'_>) -> Result<(), String> {
         let files = self.lock().frontier_files.clone();
         files.iter().enumerate().try_for_each(|(part, file)| read_file(file, &mut |piece| show(part, piece)))
     }

@@ -316,7 +316,7 @@ impl Decoder<'_> {
             let names = shape.map(|shape| self.exe.shapes.iter().nth(shape as usize).map_or(0, Vec::len));
             check(names.is_some_and(|names| names + 1 == n), "no such named tuple")?;
         }
-        self.store.from_content(kind, &content).ok_or(DecodeError("no such collection"))
+        self.store.intern_content(kind, &content).ok_or(DecodeError("no such collection"))
     }
 
     fn in_flight(&mut self) -> Read<InFlight> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use allways_explore::Never;
 use allways_explore::search::distribute::{
-    Checkpoint, Checkpoints, Exchange, Peers, SavedLayer, WriteFrontier,
+    Checkpoint, Checkpoints, Exchange, Peers, SavedLayer, ShowBlock, WriteFrontier,
 };
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
 use allways_machine::Executable;
@@ -245,7 +245,7 @@ impl Checkpoint for InFolder {
         Ok(())
     }
 
-    fn read_frontier(&self, show: &mut dyn FnMut(usize, &[u8]) -> Result<(), String>) -> Result<(), String> {
+    fn read_frontier(&self, show: &mut ShowBlock<'_>) -> Result<(), String> {
         let newest = self.newest();
         for (depth, process, segment) in self.segments() {
             if Some(depth) == newest {

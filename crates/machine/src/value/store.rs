@@ -341,7 +341,7 @@ impl Store {
     }
 
     /// The tuple or collection with this content, as [`Store::content`] gives it; `None` if nothing has it.
-    pub(crate) fn from_content(&mut self, kind: Kind, content: &[Value]) -> Option<Value> {
+    pub(crate) fn intern_content(&mut self, kind: Kind, content: &[Value]) -> Option<Value> {
         let width = match kind {
             Kind::Set => 1,
             Kind::Map => 2,

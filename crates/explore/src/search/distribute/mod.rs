@@ -67,7 +67,7 @@ pub trait Checkpoint: Send + Sync {
     ///
     /// # Errors
     /// When they are damaged, or `show` says so.
-    fn read_frontier(&self, show: &mut dyn FnMut(usize, &[u8]) -> Result<(), String>) -> Result<(), String>;
+    fn read_frontier(&self, show: &mut ShowBlock<'_>) -> Result<(), String>;
 
     /// Keeps keys until the next commit.
     ///
@@ -84,6 +84,9 @@ pub trait Checkpoint: Send + Sync {
     /// When it cannot be written.
     fn commit(&self, depth: u64, frontier: &mut WriteFrontier<'_>) -> Result<(), String>;
 }
+
+/// Takes a block of a part of a frontier.
+pub type ShowBlock<'a> = dyn FnMut(usize, &[u8]) -> Result<(), String> + 'a;
 
 /// Writes a frontier block by block to what it is given.
 pub type WriteFrontier<'a> =
@@ -121,5 +124,5 @@ impl std::fmt::Debug for Checkpoints {
 #[inline]
 pub(crate) fn owner_of(fingerprint: u64, n_processes: usize) -> usize {
     let spread = (fingerprint as u32).wrapping_mul(0x9e37_79b9);
-    (u64::from(spread) * n_processes as u64 >> 32) as usize
+    ((u64::from(spread) * n_processes as u64) >> 32) as usize
 }
