@@ -40,10 +40,13 @@ pub fn run(args: &[&str]) -> ExitCode {
     let lives = args.contains(&"--live");
     let quiesces = args.contains(&"--quiesce");
     let symbolically = args.contains(&"--symbolic");
+    let as_published = args.contains(&"--paper");
     let args: Vec<&str> = args
         .iter()
         .copied()
-        .filter(|arg| !matches!(*arg, "--faults" | "--prove" | "--live" | "--quiesce" | "--symbolic"))
+        .filter(|arg| {
+            !matches!(*arg, "--faults" | "--prove" | "--live" | "--quiesce" | "--symbolic" | "--paper")
+        })
         .collect();
     let mut rest = args.as_slice();
     while let [name, value, more @ ..] = rest {
@@ -85,7 +88,9 @@ pub fn run(args: &[&str]) -> ExitCode {
             n_differences += quiesce(model, seed..seed + n_programs);
             continue;
         }
-        let compare = if symbolically && lives {
+        let compare = if symbolically && as_published {
+            paper
+        } else if symbolically && lives {
             symbolic_liveness
         } else if symbolically {
             symbolic
@@ -378,6 +383,52 @@ fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> 
     n_differences
 }
 
+/// How often the published algorithm may ask whether to stop, which it does after so much work: some seconds.
+const PAPER_POLLS: u64 = 20_000;
+
+/// The published algorithm against the oracle and explicit search.
+fn paper(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
+    let (mut n_programs, mut n_compared, mut n_violated, mut n_undecided, mut n_differences) =
+        (0, 0, 0, 0, 0);
+    for seed in seeds {
+        n_programs += 1;
+        let text = program_of(seed, over);
+        let loaded =
+            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        let network = network_of(&loaded.program, seed, over);
+        let compared = |loaded: &Loaded| {
+            let exe = proof::executable(loaded, &network).ok()?;
+            let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+            (!reference.bound_hit).then(|| {
+                let whole = bounded::Within::default();
+                with_symbols::compare_paper(&exe, reference.is_violated(), &whole, PAPER_POLLS)
+            })
+        };
+        match compared(&loaded) {
+            None => {}
+            Some(Ok(with_symbols::PaperOutcome::Undecided)) => n_undecided += 1,
+            Some(Ok(with_symbols::PaperOutcome::Agrees { is_violated })) => {
+                n_compared += 1;
+                n_violated += usize::from(is_violated);
+            }
+            Some(Err(difference)) => {
+                n_differences += 1;
+                let small = shrunk(&text, |loaded| Some(compared(loaded)?.is_err()));
+                println!("seed {seed} {}: {difference}\n{small}", network.describe().unwrap_or_default());
+                if n_differences == MAX_DIFFERENCES {
+                    break;
+                }
+            }
+        }
+    }
+    println!(
+        "published algorithm, network {}: {n_programs} programs, {n_compared} compared, {n_violated} of them violated, \
+         {n_undecided} undecided, {n_differences} differences",
+        over.model.as_str(),
+    );
+    n_differences
+}
+
 /// The same for liveness, against a naive look at the graph.
 fn symbolic_liveness(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
     let over = Over { only: over.only.or(Some(Only::LivenessCycles)), ..over };
@@ -456,7 +507,7 @@ fn compare(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> u
 
 fn usage() -> ExitCode {
     println!(
-        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live|--quiesce|--symbolic [--live]] \
+        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live|--quiesce|--symbolic [--live|--paper]] \
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();

@@ -268,7 +268,7 @@ impl Local {
     }
 
     /// A halted machine is the same whatever it was before.
-    pub(crate) fn halt(&mut self) {
+    pub fn halt(&mut self) {
         self.status = Status::Halted;
         self.after = After::Handler;
         self.n_children = 0;

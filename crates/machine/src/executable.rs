@@ -91,6 +91,11 @@ impl Executable {
         Ok(self)
     }
 
+    /// A store that holds the constants of the code.
+    pub fn new_store(&self) -> Store {
+        self.store.clone()
+    }
+
     /// What code may still look at, worked out at the first call.
     pub fn usage(&self) -> &Usage {
         self.usage.get_or_init(|| Usage::new(self))

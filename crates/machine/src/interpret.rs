@@ -7,6 +7,7 @@
 //! This file knows P's handlers: states, actions, exit and entry, raise and goto. `interpret/exec.rs` executes ops.
 
 mod exec;
+mod pointwise;
 
 use allways_base::Span;
 use allways_p::hir::EventId;
@@ -18,6 +19,8 @@ use crate::ir::{Action, ControlId, FunId, InterfaceId, Op, Operand};
 use crate::ops;
 use crate::record::{Actor, Note, PathNames, Recorder, Scene};
 use crate::value::{InstanceNames, Store, Value};
+
+pub use pointwise::{Piece, Pointwise};
 
 /// What an instance waited for.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -118,7 +121,21 @@ struct Interpreter<'a, 'b, R> {
 
 impl<R: Recorder> Interpreter<'_, '_, R> {
     fn run(&mut self, input: Input) -> Result<Effect, Fault> {
-        let mut next = match input {
+        let mut next = self.take_input(input)?;
+        loop {
+            match next {
+                Next::Effect(effect) => return Ok(effect),
+                Next::Execute => {}
+            }
+            next = match self.execute()? {
+                Stop::Effect(effect) => return Ok(effect),
+                stop => self.after_stop(stop)?,
+            };
+        }
+    }
+
+    fn take_input(&mut self, input: Input) -> Result<Next, Fault> {
+        Ok(match input {
             Input::Start(payload) => self.enter(self.local.control, payload)?,
             Input::Handle(message) => self.dispatch(message)?,
             Input::Continue => Next::Execute,
@@ -128,25 +145,23 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 Next::Execute
             }
             Input::Received(message) => self.received(message)?,
-        };
-        loop {
-            match next {
-                Next::Effect(effect) => return Ok(effect),
-                Next::Execute => {}
-            }
-            next = match self.execute()? {
-                Stop::Effect(effect) => return Ok(effect),
-                Stop::Return => self.after_frames()?,
-                Stop::Raise(message) => self.raised(message)?,
-                Stop::Goto { target, payload } => {
-                    self.unwind();
-                    if R::ON {
-                        let (actor, state) = (self.cx.actor, self.local.control);
-                        self.note(Note::Goto { actor, state, target });
-                    }
-                    self.leave(target, None, payload)?
+        })
+    }
+
+    /// What comes when frames were left.
+    fn after_stop(&mut self, stop: Stop) -> Result<Next, Fault> {
+        match stop {
+            Stop::Effect(effect) => Ok(Next::Effect(effect)),
+            Stop::Return => self.after_frames(),
+            Stop::Raise(message) => self.raised(message),
+            Stop::Goto { target, payload } => {
+                self.unwind();
+                if R::ON {
+                    let (actor, state) = (self.cx.actor, self.local.control);
+                    self.note(Note::Goto { actor, state, target });
                 }
-            };
+                self.leave(target, None, payload)
+            }
         }
     }
 

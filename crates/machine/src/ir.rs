@@ -379,6 +379,13 @@ pub struct StateDef {
     pub has_null: bool,
 }
 
+impl StateDef {
+    /// Whether a monitor in it is hot.
+    pub fn is_hot(&self) -> bool {
+        self.temperature == Temperature::Hot
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct MachineDef {
     pub name: Symbol,

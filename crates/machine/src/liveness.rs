@@ -32,7 +32,7 @@ impl Liveness {
     }
 
     #[inline]
-    pub(crate) fn is_live(&self, exe: &Executable, fun: FunId, pc: u32, register: u32) -> bool {
+    pub fn is_live(&self, exe: &Executable, fun: FunId, pc: u32, register: u32) -> bool {
         let (start, width) = self.functions[fun.index()];
         let at = start + (pc - exe.funs[fun].entry) * width + register / 64;
         self.words[at as usize] >> (register % 64) & 1 == 1
@@ -126,6 +126,26 @@ fn transfer(exe: &Executable, op: &Op, live: &mut [u64]) {
             }
         }
     });
+}
+
+/// What an op reads, and what it may write: all that its effect on single values depends on.
+pub fn reads_and_writes(exe: &Executable, op: &Op) -> (Vec<Operand>, Vec<Operand>) {
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    accesses(exe, op, &mut |operand, access| match access {
+        Access::Read if !reads.contains(&operand) => reads.push(operand),
+        Access::Read => {}
+        Access::Write => writes.push(operand),
+    });
+    match *op {
+        Op::Store { root, .. } | Op::Insert { root, .. } | Op::Add { root, .. } | Op::Remove { root, .. } => {
+            writes.push(root);
+        }
+        Op::Next { dst, iter, .. } => {
+            writes.extend([dst, Operand::register(iter), Operand::register(iter + 1)]);
+        }
+        _ => {}
+    }
+    (reads, writes)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

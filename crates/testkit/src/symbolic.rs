@@ -5,12 +5,14 @@
 //! length of the explicit one.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use allways_explore::Never;
 use allways_explore::search::{self, Order, ProveOptions, Reductions, SearchBounds, StoreKind};
+use allways_explore::symbolic::paper::{self, PaperOptions};
 use allways_explore::symbolic::{self, SlotOrder, Split, SymbolicOptions};
 use allways_machine::Executable;
-use allways_run::{Quiet, Verdict};
+use allways_run::{Quiet, StopReason, Verdict};
 
 use crate::Loaded;
 use crate::bounded::{Reference, Within};
@@ -130,4 +132,58 @@ pub fn compare_liveness(exe: &Arc<Executable>, is_violated: bool, seed: u64) -> 
         }
     }
     Ok(())
+}
+
+/// What the published algorithm made of a test.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PaperOutcome {
+    /// It agrees.
+    Agrees { is_violated: bool },
+    /// It was stopped after so much work, or does not do what the program needs.
+    Undecided,
+}
+
+/// The published algorithm against explicit search, which the oracle agrees with: verdict, and length of the counterexample.
+///
+/// # Errors
+/// The difference, in words.
+pub fn compare_paper(
+    exe: &Arc<Executable>,
+    is_violated: bool,
+    within: &Within,
+    max_polls: u64,
+) -> Result<PaperOutcome, String> {
+    let explicit = ProveOptions {
+        bounds: within.bounds,
+        max_choices: within.max_choices,
+        reductions: Reductions::NONE,
+        store: StoreKind::Exact,
+        probes: false,
+        fairness: None,
+        limits: limits(),
+        ..ProveOptions::default()
+    };
+    let plain = search::prove(exe, &explicit, &Quiet, &Never).map_err(|error| error.to_string())?;
+    let options = PaperOptions { search: explicit.clone(), ..PaperOptions::default() };
+    // It asks after so much work, whatever the time.
+    let n_polls = AtomicU64::new(0);
+    let cancel = || (n_polls.fetch_add(1, Ordering::Relaxed) >= max_polls).then_some(StopReason::Interrupted);
+    let found = paper::prove(exe, &options, &Quiet, &cancel).map_err(|error| error.to_string())?;
+    match (&plain.verdict, &found.verdict) {
+        (_, Verdict::Unknown(StopReason::Interrupted | StopReason::Unsupported { .. })) => {
+            Ok(PaperOutcome::Undecided)
+        }
+        (Verdict::Unknown(a), Verdict::Unknown(b)) if a == b => Ok(PaperOutcome::Undecided),
+        (Verdict::Holds(a), Verdict::Holds(b)) if a == b && !is_violated => {
+            Ok(PaperOutcome::Agrees { is_violated })
+        }
+        (Verdict::Violated(a), Verdict::Violated(b)) if is_violated => {
+            let lengths = (a.schedule.n_steps(), b.schedule.n_steps());
+            match lengths.0 == lengths.1 {
+                true => Ok(PaperOutcome::Agrees { is_violated }),
+                false => Err(format!("a run of {} steps, explicit {}", lengths.1, lengths.0)),
+            }
+        }
+        (a, b) => Err(format!("{b:?}, explicit {a:?}, oracle {is_violated}")),
+    }
 }

@@ -20,7 +20,7 @@ pub use boogie::{AssertionsArg, BoogieArgs, PreemptionArg, SchedulerArg, Sequent
 pub use check::{CheckArgs, DEFAULT_SCHEDULES, FairnessArg};
 pub use compat::{is_called_p, normalize};
 pub use input::{InputArgs, NetworkArgs, TestArgs};
-pub use prove::{DestinationArg, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
+pub use prove::{AlgorithmArg, DestinationArg, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
 pub use view::{ExploreArgs, PageArgs, PageShape};
 
 use crate::exit::ExitStatus;

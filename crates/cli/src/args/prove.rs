@@ -169,6 +169,10 @@ fn engine_names() -> PossibleValuesParser {
 /// For `--engine symbolic`.
 #[derive(clap::Args)]
 pub struct SymbolicArgs {
+    /// How symbolic exploration goes about it
+    #[arg(long = "symbolic", value_enum, value_name = "ALGORITHM", default_value = "sets", hide_short_help = true, help_heading = SYMBOLIC)]
+    pub algorithm: AlgorithmArg,
+
     /// Find a shortest counterexample, whatever it costs
     #[arg(long, hide_short_help = true, help_heading = SYMBOLIC)]
     pub shortest: bool,
@@ -185,6 +189,15 @@ pub struct SymbolicArgs {
     /// Which machines and monitors take several levels of the diagrams: control state, inbox, each variable
     #[arg(long, value_enum, value_name = "WHICH", default_value = "large", hide_short_help = true, help_heading = SYMBOLIC)]
     pub split: SplitArg,
+}
+
+/// How symbolic exploration goes about it.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AlgorithmArg {
+    /// Sets of configurations in decision diagrams, by saturation
+    Sets,
+    /// As published (Psym): one configuration of value summaries; networks `inbox` and `fifo`; does not check liveness
+    Paper,
 }
 
 /// Which machines and monitors are split.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use allways_driver::engine::{self, Answer, Budget, Effort, Question, Settings};
+use allways_driver::engine::{self, Algorithm, Answer, Budget, Effort, Question, Settings};
 use allways_driver::{Compilation, select};
 use allways_explore::CheckOptions;
 use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
@@ -21,7 +21,9 @@ use super::reductions::{self, reductions};
 use super::show::{self, Shown};
 use super::suite::{self, Ran};
 use super::{answers, files, foreign, network};
-use crate::args::{DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
+use crate::args::{
+    AlgorithmArg, DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg,
+};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
 use crate::printer;
@@ -211,6 +213,10 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
             },
             ..SymbolicOptions::default()
         },
+        symbolic_algorithm: match args.symbolic.algorithm {
+            AlgorithmArg::Sets => Algorithm::Sets,
+            AlgorithmArg::Paper => Algorithm::Paper,
+        },
         testing: CheckOptions { seed: ask.seed, ..CheckOptions::default() },
     };
     let budget = Budget { n_threads: options.n_threads, memory_bytes: ask.memory, effort: Effort::Whole };
@@ -306,6 +312,9 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
     }
     if (args.symbolic.shortest || args.symbolic.show_order) && args.engine() != engine::SYMBOLIC {
         return Some("--shortest and --show-order are for `--engine symbolic`".to_owned());
+    }
+    if args.symbolic.algorithm == AlgorithmArg::Paper && args.engine() != engine::SYMBOLIC {
+        return Some("--symbolic is for `--engine symbolic`".to_owned());
     }
     if args.engine() == engine::SYMBOLIC {
         let given =

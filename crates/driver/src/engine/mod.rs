@@ -28,7 +28,7 @@ pub(crate) use noted::Noted;
 
 pub use almost_sync::{AlmostSync, NAME as ALMOST_SYNC};
 pub use explicit::{Explicit, NAME as EXPLICIT};
-pub use symbolic::{NAME as SYMBOLIC, Symbolic};
+pub use symbolic::{Algorithm, NAME as SYMBOLIC, Symbolic};
 pub use testing::{NAME as TESTING, Testing};
 
 /// The name that stands for a race of all engines.
@@ -62,7 +62,7 @@ pub const ENGINES: &[Entry] = &[
         name: SYMBOLIC,
         about: "Every configuration, as sets in decision diagrams: also very many",
         proves: true,
-        make: |settings| Box::new(Symbolic(settings.symbolic.clone())),
+        make: |settings| Box::new(Symbolic(settings.symbolic.clone(), settings.symbolic_algorithm)),
     },
     Entry {
         name: TESTING,
@@ -78,6 +78,7 @@ pub struct Settings {
     pub explicit: ProveOptions,
     pub almost_sync: AlmostSyncOptions,
     pub symbolic: SymbolicOptions,
+    pub symbolic_algorithm: Algorithm,
     pub testing: CheckOptions,
 }
 

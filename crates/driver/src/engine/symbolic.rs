@@ -1,17 +1,28 @@
 //! Symbolic exploration as an engine.
 
 use allways_explore::search::ProveOptions;
+use allways_explore::symbolic::paper::{self, PaperOptions};
 use allways_explore::symbolic::{self, SymbolicOptions};
 use allways_explore::{Cancel, InternalError};
 use allways_run::Observer;
 
-use super::{Answer, Budget, Engine, Question, explicit};
+use super::{Answer, Budget, Engine, Figure, Question, Unchecked, explicit};
 
 /// As users name it.
 pub const NAME: &str = "symbolic";
 
+/// How symbolic exploration goes about it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Algorithm {
+    /// Sets of configurations in decision diagrams.
+    #[default]
+    Sets,
+    /// As published: one frontier of value summaries.
+    Paper,
+}
+
 /// Reaches every configuration, as sets.
-pub struct Symbolic(pub SymbolicOptions);
+pub struct Symbolic(pub SymbolicOptions, pub Algorithm);
 
 impl Symbolic {
     fn search(&self, question: &Question) -> ProveOptions {
@@ -31,7 +42,15 @@ impl Engine for Symbolic {
     }
 
     fn refuses(&self, question: &Question) -> Option<String> {
-        symbolic::unsupported(&question.exe, &self.search(question))
+        match self.1 {
+            Algorithm::Sets => symbolic::unsupported(&question.exe, &self.search(question)),
+            Algorithm::Paper => paper::unsupported(&question.exe, &self.search(question)),
+        }
+    }
+
+    fn leaves_unchecked(&self, question: &Question) -> Unchecked {
+        let liveness = self.1 == Algorithm::Paper && question.fairness.is_some() && question.has_hot_state();
+        Unchecked { deadlock: false, liveness }
     }
 
     fn run(
@@ -43,9 +62,32 @@ impl Engine for Symbolic {
     ) -> Result<Answer, InternalError> {
         let mut options = SymbolicOptions { search: self.search(question), ..self.0.clone() };
         options.search.limits.memory_bytes = budget.memory_bytes;
+        if self.1 == Algorithm::Paper {
+            let options = PaperOptions { search: options.search, ..PaperOptions::default() };
+            let found = paper::prove(&question.exe, &options, observer, cancel)?;
+            let mut answer = Answer::new(NAME, found.verdict);
+            answer.unchecked = self.leaves_unchecked(question);
+            answer.stopped = found.stopped;
+            answer.figures.more = paper_figures(&found.figures);
+            return Ok(answer);
+        }
         let found = symbolic::prove(&question.exe, &options, observer, cancel)?;
         let mut answer = explicit::of_report(NAME, found.report);
         answer.figures.symbolic = Some(found.figures);
         Ok(answer)
     }
+}
+
+fn paper_figures(figures: &paper::PaperFigures) -> Vec<Figure> {
+    let figure = |name, unit, n| Figure { name, unit, n };
+    vec![
+        figure("steps", "steps", figures.n_steps),
+        figure("guardVariables", "guard variables", figures.n_variables),
+        figure("handlerRuns", "lifted handler runs", figures.n_runs),
+        figure("liftedInstructions", "lifted instructions", figures.n_ops),
+        figure("pointwise", "values run one by one", figures.n_pointwise),
+        figure("summaries", "value summaries", figures.n_summaries),
+        figure("peakNodes", "guard nodes at most", figures.peak_nodes),
+        figure("machines", "machines", figures.n_machines),
+    ]
 }

@@ -7,13 +7,14 @@
 //!
 //! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `split` (local states of several
 //! levels), `order` (of the slots), `engine` (the search proper and its verdict), `path` (counterexamples), `liveness` (infinite
-//! runs that keep a monitor hot), `quiescence` (all infinite runs), `invariants` (what holds of all configurations).
+//! runs that keep a monitor hot), `quiescence` (all infinite runs), `invariants` (what holds of all configurations). `paper` is the published algorithm.
 
 mod engine;
 mod invariants;
 mod liveness;
 mod names;
 mod order;
+pub mod paper;
 mod path;
 pub(crate) mod quiescence;
 mod report;

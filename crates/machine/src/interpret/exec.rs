@@ -43,6 +43,11 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
 
     /// Executes the frames until they return, unwind or meet an effect.
     pub(super) fn execute(&mut self) -> Result<Stop, Fault> {
+        self.execute_ops::<false>()
+    }
+
+    /// The same, or just one op that is neither a plain jump nor a call or return: then it yields after it.
+    pub(super) fn execute_ops<const ONE: bool>(&mut self) -> Result<Stop, Fault> {
         let Some(&frame) = self.local.frames.last() else { return Ok(Stop::Return) };
         let mut pc = frame.pc;
         let mut base = frame.base as usize;
@@ -246,6 +251,10 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                             // Nothing of a finished loop stays behind in the state.
                             self.local.registers[iter] = Value::NULL;
                             self.local.registers[iter + 1] = Value::NULL;
+                            if ONE {
+                                self.set_pc(end);
+                                return Ok(Stop::Effect(Effect::Yield));
+                            }
                             pc = end;
                             continue;
                         }
@@ -395,6 +404,10 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 }
             }
             pc += 1;
+            if ONE {
+                self.set_pc(pc);
+                return Ok(Stop::Effect(Effect::Yield));
+            }
         }
     }
 
