@@ -5,6 +5,8 @@
 //! the order in which the graph reaches them: a run numbers them in order of creation, which may differ between two
 //! paths to the same configuration.
 
+mod goal;
+
 use std::sync::Arc;
 
 use allways_base::Interner;
@@ -18,6 +20,9 @@ use allways_machine::{
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Choice, InstanceId, Limits, Schedule, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+pub use goal::Goal;
+use goal::What;
 
 use crate::liveness::graph::Resolution;
 
@@ -76,13 +81,7 @@ pub fn state_graph(
     max_nodes: usize,
     cancel: &dyn Cancel,
 ) -> StateGraph {
-    let mut builder = Builder {
-        exe,
-        names: Names { exe, numbers: FxHashMap::default(), interfaces: FxHashMap::default() },
-        graph: StateGraph { is_complete: true, ..StateGraph::default() },
-        known: FxHashMap::default(),
-        open: Vec::new(),
-    };
+    let mut builder = Builder::new(exe);
     builder.build(Kernel::new(exe.clone(), limits), max_nodes, cancel);
     builder.graph
 }
@@ -97,22 +96,47 @@ pub fn neighbourhood(
     max_nodes: usize,
     cancel: &dyn Cancel,
 ) -> Option<StateGraph> {
-    let mut builder = Builder {
-        exe,
-        names: Names { exe, numbers: FxHashMap::default(), interfaces: FxHashMap::default() },
-        graph: StateGraph { is_complete: true, ..StateGraph::default() },
-        known: FxHashMap::default(),
-        open: Vec::new(),
-    };
-    let mut created = Created(Vec::new());
-    let mut kernel = Kernel::new(exe.clone(), limits);
-    replay_on(&mut kernel, schedule, &mut created).ok()?;
-    // Machines are called as the run calls them.
-    for (instance, interface) in created.0 {
-        builder.names.add(instance, interface);
-    }
+    let mut builder = Builder::new(exe);
+    let kernel = builder.start(exe, limits, schedule)?;
     builder.build_within(kernel, depth, max_nodes, cancel);
     Some(builder.graph)
+}
+
+/// Whether a configuration can be reached.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// By this schedule, one of the shortest from where the search began.
+    Reached(Schedule),
+    /// All configurations were explored.
+    Unreachable,
+    /// Not all were, for this reason.
+    Unknown(&'static str),
+}
+
+/// Searches for a configuration that is as described, from where a schedule ends, breadth first: at most about `max_nodes`
+/// configurations. Returns how many were explored, too; `None` if the schedule does not fit the program.
+pub fn reach(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    schedule: &Schedule,
+    goal: &Goal,
+    max_nodes: usize,
+    cancel: &dyn Cancel,
+) -> Option<(Reach, usize)> {
+    let mut builder = Builder::new(exe);
+    builder.goal = Some(goal);
+    let kernel = builder.start(exe, limits, schedule)?;
+    builder.build_within(kernel, usize::MAX, max_nodes, cancel);
+    let n = builder.graph.nodes.len();
+    let is_unknown = builder.graph.nodes.iter().any(|node| node.kind == NodeKind::Unknown);
+    let reach = match builder.found {
+        Some(found) => Reach::Reached(builder.path_to(schedule, found)),
+        None if cancel.reason().is_some() => Reach::Unknown("it was stopped"),
+        None if !builder.graph.is_complete => Reach::Unknown("there are more"),
+        None if is_unknown => Reach::Unknown("some runs need what is not supported"),
+        None => Reach::Unreachable,
+    };
+    Some((reach, n))
 }
 
 /// Machines in order of creation.
@@ -133,9 +157,88 @@ struct Builder<'a> {
     known: FxHashMap<Vec<u8>, u32>,
     /// By node: where it stands; taken when it is expanded.
     open: Vec<Option<Snapshot>>,
+    /// What is searched for; then nothing is written for display.
+    goal: Option<&'a Goal>,
+    found: Option<u32>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    fn new(exe: &'a Executable) -> Self {
+        Builder {
+            exe,
+            names: Names { exe, numbers: FxHashMap::default(), interfaces: FxHashMap::default() },
+            graph: StateGraph { is_complete: true, ..StateGraph::default() },
+            known: FxHashMap::default(),
+            open: Vec::new(),
+            goal: None,
+            found: None,
+        }
+    }
+
+    /// The kernel where a schedule ends. Machines are called as the run calls them.
+    fn start(
+        &mut self,
+        exe: &Arc<Executable>,
+        limits: Limits,
+        schedule: &Schedule,
+    ) -> Option<Kernel<'static>> {
+        let mut created = Created(Vec::new());
+        let mut kernel = Kernel::new(exe.clone(), limits);
+        replay_on(&mut kernel, schedule, &mut created).ok()?;
+        for (instance, interface) in created.0 {
+            self.names.add(instance, interface);
+        }
+        Some(kernel)
+    }
+
+    /// The schedule that goes on to a node, by the first edge to each.
+    fn path_to(&self, from: &Schedule, node: u32) -> Schedule {
+        let mut edges: Vec<&Edge> = Vec::new();
+        let mut at = node;
+        while at != 0 {
+            let Some(edge) = self.graph.edges.iter().find(|edge| edge.to == at) else { break };
+            edges.push(edge);
+            at = edge.from;
+        }
+        let mut schedule = from.clone();
+        for edge in edges.into_iter().rev() {
+            schedule.choices.extend(&edge.choices);
+        }
+        schedule
+    }
+
+    /// Whether the kernel stands where the goal describes.
+    fn is_goal(&self, kernel: &Kernel, goal: &Goal) -> bool {
+        goal.conditions.iter().all(|condition| {
+            let holds = |local: &Local| match &condition.what {
+                What::State(state) => self.exe.state_name(local.control) == state,
+                What::Variable { name, relation, value } => {
+                    let def = &self.exe.machines[local.machine];
+                    let fields = def.fields.iter().zip(&def.notations).zip(&local.registers);
+                    fields.into_iter().any(|((&(field, _), notation), &found)| {
+                        self.exe.symbols.text(field) == name
+                            && relation.holds(&self.text(kernel, notation, found), value)
+                    })
+                }
+            };
+            let configuration = kernel.configuration();
+            let is_monitor = (0..kernel.n_monitors()).any(|monitor| {
+                self.exe.monitor_name(monitor) == condition.who && holds(&configuration.monitors[monitor])
+            });
+            // A machine that has not begun or has halted is in no state.
+            let is_there =
+                |local: &Local| !matches!(local.status, Status::Halted | Status::Pending(Pending::Start));
+            let is_called = |instance: InstanceId, local: &Local| {
+                self.exe.interface_name(local.interface) == condition.who
+                    || self.names.name(instance) == condition.who
+            };
+            is_monitor
+                || configuration
+                    .instances()
+                    .any(|(instance, local)| is_there(local) && is_called(instance, local) && holds(local))
+        })
+    }
+
     fn build(&mut self, kernel: Kernel, max_nodes: usize, cancel: &dyn Cancel) {
         self.build_within(kernel, usize::MAX, max_nodes, cancel);
         self.graph.nodes[0].kind = NodeKind::Start;
@@ -152,6 +255,9 @@ impl Builder<'_> {
                 at += 1;
                 continue;
             };
+            if self.found.is_some() {
+                return;
+            }
             if layer >= depth || self.graph.nodes.len() >= max_nodes || cancel.reason().is_some() {
                 self.graph.nodes[at].kind = NodeKind::Open;
                 self.graph.is_complete = false;
@@ -181,7 +287,7 @@ impl Builder<'_> {
             let mut n_ways = 0;
             loop {
                 kernel.restore(snapshot);
-                let mut label = self.act(kernel, choice);
+                let mut label = if self.goal.is_some() { String::new() } else { self.act(kernel, choice) };
                 resolution.answers.clear();
                 if kernel.take(choice, &mut resolution, &mut Silent).is_err() {
                     break;
@@ -193,12 +299,17 @@ impl Builder<'_> {
                     label.push_str(" ...");
                 }
                 let to = self.node(kernel);
-                if known.insert((to, label.clone())) {
+                // For a path, one edge to each node is enough: the first that reaches it.
+                let is_needed = self.goal.is_none() || to + 1 == self.graph.nodes.len() as u32;
+                if is_needed && known.insert((to, label.clone())) {
                     let answers = resolution.answers.iter().map(|answer| Choice::Data(answer.answer));
                     let choices = std::iter::once(choice).chain(answers).collect();
                     self.graph.edges.push(Edge { from, to, label, choices });
                 }
                 n_ways += 1;
+                if self.found.is_some() {
+                    return;
+                }
                 if self.graph.nodes.len() > max_nodes || n_ways > MAX_WAYS {
                     self.graph.nodes[from as usize].kind = NodeKind::Open;
                     self.graph.is_complete = false;
@@ -269,6 +380,14 @@ impl Builder<'_> {
         }
         let number = self.graph.nodes.len() as u32;
         self.known.insert(key, number);
+        if let Some(goal) = self.goal {
+            if self.found.is_none() && self.is_goal(kernel, goal) {
+                self.found = Some(number);
+            }
+            self.graph.nodes.push(Node { kind, is_hot: false, lines: Vec::new() });
+            self.open.push(kernel.is_running().then(|| kernel.save()));
+            return number;
+        }
         let mut lines: Vec<String> = Vec::new();
         for monitor in 0..kernel.n_monitors() {
             let local = &kernel.configuration().monitors[monitor];

@@ -6,8 +6,10 @@ use std::time::Instant;
 
 use allways_driver::engine::{self, Budget, Effort, Question, Settings};
 use allways_explore::CheckOptions;
+use allways_explore::state_graph::{self, Goal, Reach};
 use allways_explore::testing::rng::{Rng, derive};
 use allways_machine::{Kernel, Outcome, Silent, replay_on};
+use allways_report::text::count;
 use allways_report::verdict;
 use allways_run::{Cancel, Limits, Observer, Progress, Schedule, StopReason, Verdict};
 use serde_json::{Value, json};
@@ -19,6 +21,8 @@ const N_SCHEDULES: u64 = 100_000;
 /// Walks from one place in search of a violation, and their steps.
 const N_WALKS: u64 = 5_000;
 const WALK_STEPS: u64 = 1_000;
+/// Configurations among which a described one is searched for.
+const N_REACHED: usize = 200_000;
 /// Steps of a walk for its own sake.
 const STROLL_STEPS: u64 = 20;
 
@@ -32,11 +36,14 @@ pub enum Kind {
     FromHere,
     /// One random walk of a few steps.
     Walk,
+    /// Whether a configuration that is described can be reached from here.
+    Reach,
 }
 
 impl Kind {
     pub fn named(name: &str) -> Option<Kind> {
-        [Kind::Check, Kind::Prove, Kind::FromHere, Kind::Walk].into_iter().find(|kind| kind.name() == name)
+        let all = [Kind::Check, Kind::Prove, Kind::FromHere, Kind::Walk, Kind::Reach];
+        all.into_iter().find(|kind| kind.name() == name)
     }
 
     fn name(self) -> &'static str {
@@ -45,6 +52,7 @@ impl Kind {
             Kind::Prove => "prove",
             Kind::FromHere => "from-here",
             Kind::Walk => "walk",
+            Kind::Reach => "reach",
         }
     }
 }
@@ -52,6 +60,8 @@ impl Kind {
 /// A search that runs or has run.
 pub struct Job {
     kind: Kind,
+    /// What is to be reached.
+    goal: Option<Goal>,
     start: Instant,
     should_stop: AtomicBool,
     progress: Mutex<String>,
@@ -67,9 +77,10 @@ struct Done {
 }
 
 impl Job {
-    pub fn new(kind: Kind) -> Job {
+    pub fn new(kind: Kind, goal: Option<Goal>) -> Job {
         Job {
             kind,
+            goal,
             start: Instant::now(),
             should_stop: AtomicBool::new(false),
             progress: Mutex::new(String::new()),
@@ -105,6 +116,7 @@ impl Job {
             Kind::Prove => self.prove(session),
             Kind::FromHere => self.walks(session, from),
             Kind::Walk => self.walk(session, from),
+            Kind::Reach => self.reach(session, from),
         };
         let path = found.map(|schedule| session.lines(&schedule));
         let seconds = self.start.elapsed().as_secs_f64();
@@ -157,6 +169,26 @@ impl Job {
             }
         }
         (format!("nothing broke in {N_WALKS} walks of at most {WALK_STEPS} steps"), None, false)
+    }
+
+    fn reach(&self, session: &Session<'_>, from: &Schedule) -> (String, Option<Schedule>, bool) {
+        let Some(goal) = &self.goal else { return ("nothing is described".to_owned(), None, false) };
+        let found = state_graph::reach(&session.exe, Limits::default(), from, goal, N_REACHED, self);
+        match found {
+            None => ("the path does not fit the program".to_owned(), None, false),
+            Some((Reach::Reached(schedule), n)) => {
+                (format!("reachable; {} explored", count(n as u64, "configuration")), Some(schedule), false)
+            }
+            Some((Reach::Unreachable, n)) => {
+                let text =
+                    format!("not reachable from here: all {} explored", count(n as u64, "configuration"));
+                (text, None, false)
+            }
+            Some((Reach::Unknown(why), n)) => {
+                let text = format!("unknown: not among {}, and {why}", count(n as u64, "configuration"));
+                (text, None, false)
+            }
+        }
     }
 
     fn walk(&self, session: &Session<'_>, from: &Schedule) -> (String, Option<Schedule>, bool) {

@@ -11,6 +11,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use allways_explore::state_graph::Goal;
 use allways_run::{Cancel, Never};
 use serde_json::{Value, json};
 use tiny_http::{Header, Method, Request, Response};
@@ -29,6 +30,9 @@ pub struct Server {
     port: u16,
     token: String,
 }
+
+/// Begins a search in the background.
+type Starter<'a> = dyn Fn(Kind, Option<Goal>, allways_run::Schedule) + 'a;
 
 /// What is sent back.
 struct Reply {
@@ -71,12 +75,12 @@ impl Server {
     pub fn serve(&self, session: &Session<'_>, stop: &dyn Cancel) -> io::Result<()> {
         let job: Mutex<Option<Arc<Job>>> = Mutex::new(None);
         std::thread::scope(|scope| {
-            let start = |kind: Kind, from: allways_run::Schedule| {
+            let start = |kind: Kind, goal: Option<Goal>, from: allways_run::Schedule| {
                 let Ok(mut current) = job.lock() else { return };
                 if let Some(old) = current.take() {
                     old.stop();
                 }
-                let new = Arc::new(Job::new(kind));
+                let new = Arc::new(Job::new(kind, goal));
                 *current = Some(new.clone());
                 scope.spawn(move || new.run(session, &from));
             };
@@ -106,7 +110,7 @@ impl Server {
         request: &mut Request,
         session: &Session<'_>,
         job: &Mutex<Option<Arc<Job>>>,
-        start: &dyn Fn(Kind, allways_run::Schedule),
+        start: &Starter<'_>,
     ) -> Reply {
         if let Some(refusal) = self.refuse(request) {
             return refusal;
@@ -143,7 +147,7 @@ impl Server {
         path: &str,
         session: &Session<'_>,
         job: &Mutex<Option<Arc<Job>>>,
-        start: &dyn Fn(Kind, allways_run::Schedule),
+        start: &Starter<'_>,
     ) -> Result<String, String> {
         let mut body = String::new();
         let mut reader = request.as_reader().take(MAX_BODY + 1);
@@ -165,7 +169,11 @@ impl Server {
                 if is_busy {
                     return Err("a search is running; stop it first".to_owned());
                 }
-                start(kind, schedule);
+                let goal = match (kind, asked["goal"].as_str()) {
+                    (Kind::Reach, goal) => Some(session.goal(goal.unwrap_or_default())?),
+                    _ => None,
+                };
+                start(kind, goal, schedule);
                 Ok(json!({}).to_string())
             }
         }

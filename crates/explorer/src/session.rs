@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use allways_driver::Compilation;
-use allways_explore::state_graph::{self, NodeKind, StateGraph};
+use allways_explore::state_graph::{self, Goal, NodeKind, StateGraph};
 use allways_machine::{Executable, Kernel, Outcome, Tracer, replay_on};
 use allways_report::graph::{self, Graph};
 use allways_report::json;
@@ -51,6 +51,14 @@ impl<'a> Session<'a> {
         choices
             .map(|choices| Schedule { choices })
             .ok_or_else(|| "the path has a line that is not a choice".to_owned())
+    }
+
+    /// The configurations that a text describes.
+    ///
+    /// # Errors
+    /// In one sentence, when it describes none.
+    pub fn goal(&self, text: &str) -> Result<Goal, String> {
+        Goal::parse(text, &self.exe)
     }
 
     /// A schedule as the page writes it.

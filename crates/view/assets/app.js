@@ -31,6 +31,7 @@ class App {
     this.trace = trace;
     this.diagram.setTrace(trace);
     this.showTitle();
+    this.get("canvas").dataset.empty = trace.nSteps === 0 ? "No step was taken yet." : "";
     this.fillFilters();
     const asked = this.keepsAddress ? this.stepOfAddress() : undefined;
     const isAsked = asked !== undefined && asked < trace.nSteps;

@@ -5,6 +5,17 @@
 /** Milliseconds between two questions about a search that runs. */
 const POLL = 300;
 
+/** What searches are called. @type {Record<string, string>} */
+const SEARCHES = { check: "check", prove: "prove", "from-here": "from here", walk: "random walk", reach: "that state" };
+
+/** Keys beyond those of every page. */
+const KEYS = [
+  ["1 – 9", "take the step of that number"],
+  ["u", "one step back"],
+  ["p", "picture of the configurations around this one"],
+  ["s", "search for a state"],
+];
+
 class Explorer {
   constructor() {
     this.app = new App();
@@ -14,10 +25,14 @@ class Explorer {
     this.steps = [];
     /** @type {any} */
     this.position = undefined;
+    /** What was searched for last. @type {string | undefined} */
+    this.lastGoal = undefined;
     this.bar = this.makeBar();
     this.app.get("top").after(this.bar);
     this.picture = h("dialog", { id: "picture", "aria-label": "Neighbourhood" });
-    document.body.append(this.picture);
+    this.goal = h("dialog", { id: "goal", "aria-label": "Is a state reachable?" });
+    document.body.append(this.picture, this.goal);
+    this.app.get("help").querySelector("dl")?.prepend(...KEYS.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)]));
     this.app.onselect = () => this.showNext();
     document.addEventListener("keydown", (event) => this.key(event));
     window.addEventListener("hashchange", () => this.goToAddress());
@@ -36,6 +51,7 @@ class Explorer {
       button("check", "Check", "Test from the beginning, in the background", () => this.start("check")),
       button("prove", "Prove", "Look at all runs, in the background", () => this.start("prove")),
       button("stop", "Stop", "Stop the search", () => this.ask("/api/stop", {})),
+      button("reach", "Is a state reachable?", "Search from here for a state that you describe (s)", () => this.askForGoal()),
       button("around", "Neighbourhood", "The configurations around this one (p)", () => this.showPicture()),
       h("span", { id: "job", role: "status", class: "muted" }),
     );
@@ -122,7 +138,7 @@ class Explorer {
   /** @param {string} kind */
   async start(kind) {
     try {
-      this.app.get("job").replaceChildren(`${kind}…`);
+      this.app.get("job").replaceChildren(`${SEARCHES[kind] ?? kind}…`);
       await this.ask("/api/job", { kind, path: this.steps.flat() });
       await this.watch();
     } catch (error) {
@@ -130,12 +146,40 @@ class Explorer {
     }
   }
 
+  /** Asks which state is meant, with the states of this moment as a start. */
+  askForGoal() {
+    const dialog = /** @type {HTMLDialogElement} */ (this.goal);
+    const trace = this.app.trace;
+    const at = this.app.diagram.selected;
+    const here = trace ? trace.stateAfter(at).flatMap((actor, i) => (actor.exists && trace.actors[i].kind !== "network" && actor.state ? [`${plain(trace.actors[i].name)}: ${plain(actor.state)}`] : [])) : [];
+    const problem = h("p", { class: "problem", role: "alert" });
+    const input = /** @type {HTMLInputElement} */ (h("input", { id: "goal-text", "aria-label": "State", spellcheck: "false", value: this.lastGoal ?? here.join(", ") }));
+    const search = async () => {
+      try {
+        await this.ask("/api/job", { kind: "reach", goal: input.value, path: this.steps.flat() });
+        this.lastGoal = input.value;
+        dialog.close();
+        await this.watch();
+      } catch (error) {
+        problem.textContent = error instanceof Error ? error.message : String(error);
+      }
+    };
+    dialog.replaceChildren(
+      h("h2", {}, "Is a state reachable?", h("button", { class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×")),
+      h("p", { class: "muted" }, "All configurations from here on are searched, the nearest first, until one is as described. Conditions are separated by commas: ", h("code", {}, "MACHINE: STATE"), ", ", h("code", {}, "MACHINE.VARIABLE = VALUE"), " or with !=, <, >, <=, >=. A name without its number means some machine of that kind."),
+      h("form", { onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), search()) }, input, h("button", { id: "goal-go" }, "Search")),
+      problem,
+    );
+    dialog.showModal();
+    input.select();
+  }
+
   /** Follows the search that runs. */
   async watch() {
     for (;;) {
       const job = await this.ask("/api/job");
       const place = this.app.get("job");
-      place.replaceChildren(`${job.kind}: ${job.text} (${job.seconds} s) `);
+      place.replaceChildren(`${SEARCHES[job.kind] ?? job.kind}: ${job.text} (${job.seconds} s) `);
       if (!job.isRunning) {
         if (job.path && job.kind === "walk") await this.goTo([job.path]);
         else if (job.path) place.append(h("button", { id: "jump", class: "link", onclick: () => this.goTo([job.path]) }, "go there"));
@@ -188,6 +232,7 @@ class Explorer {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || target.closest("input")) return;
     if (event.key === "u") this.back();
     else if (event.key === "p") this.showPicture();
+    else if (event.key === "s") this.askForGoal();
     else if (/^[1-9]$/.test(event.key)) /** @type {HTMLElement | null} */ (document.querySelector(`[data-option="${Number(event.key) - 1}"]`))?.click();
     else return;
     event.preventDefault();

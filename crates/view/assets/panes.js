@@ -134,7 +134,7 @@ class Panes {
       case "abandon":
         return row(actor(), " never runs again");
       case "fault":
-        return row(h("strong", {}, entry.actor === undefined ? "the run fails" : "fails: "), entry.actor === undefined ? "" : actor());
+        return row(entry.actor === undefined ? "" : actor(), h("strong", {}, entry.actor === undefined ? "the run fails" : " fails"));
       default:
         return row(actor(), ` ${entry.kind}`);
     }
