@@ -12,6 +12,7 @@ use allways_run::InstanceId;
 
 use crate::Executable;
 use crate::configuration::{After, Local, Message, Pending, Status};
+use crate::network::InFlight;
 use crate::value::{Kind, Store, Value, View};
 
 /// What a local is made of, in order.
@@ -162,6 +163,26 @@ impl ContentHashes {
             };
             hash = fold(hash, word);
         });
+        spread(hash)
+    }
+
+    /// Of what is on its way, over a network that keeps no more than that: by the paths of channels, and who carries it.
+    pub fn in_flight(&mut self, exe: &Executable, store: &Store, owner: u64, flight: &InFlight) -> u64 {
+        let mut used: Vec<_> =
+            flight.channels.iter().filter(|channel| !channel.messages.is_empty()).collect();
+        used.sort_by_cached_key(|channel| {
+            (exe.instances.path(channel.target), exe.instances.path(channel.source))
+        });
+        let mut hash = fold(SEED ^ 9, owner);
+        for channel in used {
+            hash = fold(hash, self.instance(exe, channel.target));
+            hash = fold(hash, self.instance(exe, channel.source));
+            hash = fold(hash, channel.messages.len() as u64);
+            for sent in &channel.messages {
+                hash = fold(hash, u64::from(sent.message.event) << 1 | u64::from(sent.is_spare));
+                hash = fold(hash, self.value(exe, store, sent.message.payload));
+            }
+        }
         spread(hash)
     }
 

@@ -22,18 +22,18 @@ impl Kernel<'_> {
     /// Appends the present configuration with every register as it is.
     pub fn encode_whole(&self, out: &mut Vec<u8>) {
         let (exe, store) = (self.executable(), self.store());
-        Encoder { exe, store, out, hides_dead: false, mentions: None }.configuration(self.configuration());
+        Encoder::new(exe, store, out).configuration(self.configuration());
     }
 }
 
 /// Appends a configuration whose values are in `store`.
 pub fn encode_configuration(exe: &Executable, store: &Store, conf: &Configuration, out: &mut Vec<u8>) {
-    Encoder { exe, store, out, hides_dead: true, mentions: None }.configuration(conf);
+    Encoder { hides_dead: true, ..Encoder::new(exe, store, out) }.configuration(conf);
 }
 
 /// Appends what is on its way.
 pub fn encode_in_flight(exe: &Executable, store: &Store, flight: &InFlight, out: &mut Vec<u8>) {
-    Encoder { exe, store, out, hides_dead: true, mentions: None }.in_flight(flight);
+    Encoder { hides_dead: true, ..Encoder::new(exe, store, out) }.in_flight(flight);
 }
 
 /// Compares messages by their bytes, in the order of which a network without order keeps them.
@@ -41,32 +41,66 @@ pub fn compare_messages(exe: &Executable, store: &Store, a: Message, b: Message)
     if a == b {
         return std::cmp::Ordering::Equal;
     }
-    let bytes = [a, b].map(|message| {
+    let bytes = |message: Message| {
         let mut bytes = Vec::new();
-        Encoder { exe, store, out: &mut bytes, hides_dead: true, mentions: None }.message(message);
+        Encoder::new(exe, store, &mut bytes).number(message.event.into());
         bytes
-    });
-    bytes[0].cmp(&bytes[1])
+    };
+    bytes(a).cmp(&bytes(b)).then_with(|| compare(exe, store, a.payload, b.payload))
+}
+
+/// Compares values by their bytes, of which as few as possible are written: no bytes of a value are the beginning of those of another, so
+/// that the first part that differs decides, and equal parts of one store are the same.
+fn compare(exe: &Executable, store: &Store, a: Value, b: Value) -> std::cmp::Ordering {
+    if a == b {
+        return std::cmp::Ordering::Equal;
+    }
+    // A leaf as a whole; of what has parts, the kind and how many.
+    let head = |value: Value| {
+        let mut bytes = Vec::new();
+        let mut encoder = Encoder::new(exe, store, &mut bytes);
+        match value.view() {
+            View::Node(Kind::Tuple | Kind::Named | Kind::Seq | Kind::Set | Kind::Map, id) => {
+                encoder.head(value, store.content(id).len());
+                (bytes, store.content(id))
+            }
+            _ => {
+                encoder.value(value);
+                (bytes, &[][..])
+            }
+        }
+    };
+    let ((a, a_parts), (b, b_parts)) = (head(a), head(b));
+    let parts = || a_parts.iter().zip(b_parts).map(|(&a, &b)| compare(exe, store, a, b));
+    a.cmp(&b).then_with(|| parts().find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal))
 }
 
 /// Appends a message.
 pub fn encode_message(exe: &Executable, store: &Store, message: Message, out: &mut Vec<u8>) {
-    Encoder { exe, store, out, hides_dead: false, mentions: None }.message(message);
+    Encoder::new(exe, store, out).message(message);
 }
 
 /// Appends where one machine stands; of the machine itself, that is, not of who it is.
 pub fn encode_local(exe: &Executable, store: &Store, local: &Local, out: &mut Vec<u8>) {
-    Encoder { exe, store, out, hides_dead: true, mentions: None }.local(local);
+    Encoder { hides_dead: true, ..Encoder::new(exe, store, out) }.local(local);
 }
 
 /// The same with every register as it is.
 pub fn encode_whole(exe: &Executable, store: &Store, local: &Local, out: &mut Vec<u8>) {
-    Encoder { exe, store, out, hides_dead: false, mentions: None }.local(local);
+    Encoder::new(exe, store, out).local(local);
 }
 
-/// Appends one value.
-pub(crate) fn encode_element(exe: &Executable, store: &Store, value: Value, out: &mut Vec<u8>) {
-    Encoder { exe, store, out, hides_dead: false, mentions: None }.value(value);
+/// Appends one value, as long as there are no more than so many bytes. Whether that is all of it.
+pub(crate) fn encode_element(
+    exe: &Executable,
+    store: &Store,
+    value: Value,
+    max_bytes: usize,
+    out: &mut Vec<u8>,
+) -> bool {
+    let mut encoder = Encoder { max_bytes, ..Encoder::new(exe, store, out) };
+    encoder.value(value);
+    encoder.out.len() <= max_bytes
 }
 
 /// Appends where one machine stands but for the machines that it mentions, and tells these: locals that differ by a
@@ -79,7 +113,7 @@ pub fn encode_skeleton(
     out: &mut Vec<u8>,
     mentions: &mut Vec<Mention>,
 ) {
-    let mut encoder = Encoder { exe, store, out, hides_dead: false, mentions: Some((unordered, mentions)) };
+    let mut encoder = Encoder { mentions: Some((unordered, mentions)), ..Encoder::new(exe, store, out) };
     encoder.local(local);
 }
 
@@ -99,6 +133,14 @@ struct Encoder<'a> {
     hides_dead: bool,
     /// Instances go there instead; with the registers that have no order.
     mentions: Option<(&'a [usize], &'a mut Vec<Mention>)>,
+    /// When there are more bytes, parts of values are left out.
+    max_bytes: usize,
+}
+
+impl<'a> Encoder<'a> {
+    fn new(exe: &'a Executable, store: &'a Store, out: &'a mut Vec<u8>) -> Self {
+        Encoder { exe, store, out, hides_dead: false, mentions: None, max_bytes: usize::MAX }
+    }
 }
 
 impl Encoder<'_> {
@@ -296,11 +338,8 @@ impl Encoder<'_> {
             .map(|element| {
                 let (mut bytes, mut mentions) = (Vec::new(), Vec::new());
                 let mut encoder = Encoder {
-                    exe: self.exe,
-                    store: self.store,
-                    out: &mut bytes,
-                    hides_dead: false,
                     mentions: Some((&[], &mut mentions)),
+                    ..Encoder::new(self.exe, self.store, &mut bytes)
                 };
                 for &part in element {
                     encoder.value(part);
@@ -361,15 +400,23 @@ impl Encoder<'_> {
                     self.out.extend_from_slice(text.as_bytes());
                 }
                 Kind::Tuple | Kind::Named | Kind::Seq | Kind::Set | Kind::Map => {
-                    self.out.push(9 + kind as u8);
                     let content = self.store.content(id);
-                    self.number(content.len() as u64);
+                    self.head(value, content.len());
                     for &part in content {
+                        if self.out.len() > self.max_bytes {
+                            return;
+                        }
                         self.value(part);
                     }
                 }
             },
         }
+    }
+
+    /// What comes before the parts of a value: of which kind it is, and how many there are.
+    fn head(&mut self, value: Value, n_parts: usize) {
+        self.out.extend(value.kind().map(|kind| 9 + kind as u8));
+        self.number(n_parts as u64);
     }
 
     fn int(&mut self, n: i64) {

@@ -19,6 +19,11 @@ use crate::ir::Operand;
 use crate::kernel::Kernel;
 use crate::value::{Kind, Store, Value, View};
 
+/// Collections with more elements stay as they are, and so does the order of those with more bytes: looking through them takes
+/// longer than any limit allows, while hardly two of them ever become equal by it.
+const MAX_ELEMENTS: usize = 1 << 19;
+const MAX_SORTED: usize = 1 << 22;
+
 /// What to leave out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Simplify {
@@ -257,6 +262,10 @@ impl Kernel<'_> {
             }
             Kind::Seq | Kind::Set | Kind::Map => {
                 let sorts = how.sorts && !node.order;
+                if self.store().elements_and_holes(value).0.len() > MAX_ELEMENTS {
+                    known.trimmed.insert(key, same);
+                    return same;
+                }
                 // Freed slots are part of the order. They stay as they are, whatever lies between them: what is left out must not
                 // depend on how a value came about.
                 let (content, free) = self.store().elements_and_holes(value);
@@ -289,20 +298,20 @@ impl Kernel<'_> {
         if store.size_of(value).is_none() {
             return value;
         }
-        let mut elements: Vec<(Vec<u8>, usize)> = store
-            .elements(value)
-            .enumerate()
-            .map(|(at, element)| {
-                let mut bytes = Vec::new();
-                for &part in element {
-                    encode_element(&exe, store, part, &mut bytes);
+        // One after the other in one buffer, and where each of them ends.
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        for element in store.elements(value) {
+            for &part in element {
+                if !encode_element(&exe, store, part, MAX_SORTED, &mut bytes) {
+                    return value;
                 }
-                (bytes, at)
-            })
-            .collect();
-        elements.sort();
+            }
+            ends.push(bytes.len());
+        }
+        let element = |at: usize| &bytes[at.checked_sub(1).map_or(0, |before| ends[before])..ends[at]];
+        let mut order: Vec<usize> = (0..ends.len()).collect();
+        order.sort_unstable_by(|&a, &b| element(a).cmp(element(b)).then(a.cmp(&b)));
         // Freed slots of the collection itself go; those of its elements stay, since their order may be seen.
-        let order: Vec<usize> = elements.into_iter().map(|(_, at)| at).collect();
         store.reordered(value, &order)
     }
 

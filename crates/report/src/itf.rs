@@ -8,29 +8,13 @@ use std::io;
 use allways_run::{ActorKind, ActorState, Counterexample, Datum, Trace, TraceState};
 use serde_json::{Map, Value, json};
 
+use crate::limited::Limited;
+
 /// Runs of more steps get no ITF file unless it is asked for: the file has a whole state for each step.
 pub const MAX_STEPS: usize = 1_000;
 
 /// Bytes of the largest file.
 pub const MAX_BYTES: usize = 16 << 20;
-
-/// Passes on what is written, up to a number of bytes.
-struct Limited<'a> {
-    out: &'a mut dyn io::Write,
-    n_left: usize,
-}
-
-impl io::Write for Limited<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.n_left = self.n_left.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
-        self.out.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
 
 /// Writes a run, one line for each state.
 ///
@@ -43,7 +27,7 @@ pub fn write(
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     use io::Write as _;
-    let out = &mut Limited { out, n_left: MAX_BYTES };
+    let out = &mut Limited::new(out, MAX_BYTES);
     let trace = &counterexample.trace;
     let vars: Vec<&str> = trace.actors.iter().map(|actor| &*actor.name).chain(["step"]).collect();
     let meta = json!({
@@ -63,13 +47,13 @@ pub fn write(
             state.apply(step);
             out.write_all(b",\n")?;
         }
-        let mut line = Map::new();
-        line.insert("#meta".to_owned(), json!({ "index": at }));
+        // Actor by actor, since inboxes may be long.
+        write!(out, "{{\"#meta\":{}", json!({ "index": at }))?;
         for (actor, now) in trace.actors.iter().zip(&state.actors) {
-            line.insert(actor.name.to_string(), actor_json(trace, actor.kind, now));
+            write!(out, ",{}:", json!(&*actor.name))?;
+            serde_json::to_writer(&mut *out, &actor_json(trace, actor.kind, now))?;
         }
-        line.insert("step".to_owned(), json!(at));
-        serde_json::to_writer(&mut *out, &Value::Object(line))?;
+        write!(out, ",\"step\":{at}}}")?;
     }
     out.write_all(b"\n]\n}\n")
 }

@@ -12,6 +12,7 @@ pub mod itf;
 pub mod json;
 pub mod junit;
 pub mod lasso;
+pub mod limited;
 pub mod p_log;
 pub mod prove;
 pub mod quiesce;

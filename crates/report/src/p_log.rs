@@ -1,26 +1,35 @@
 //! Runs as P's checker writes them, for scripts and viewers that read those files: the text log (`.txt`) and the
 //! JSON trace (`.trace.json`, with vector clocks).
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
+use std::collections::HashMap;
 use std::io;
+use std::rc::Rc;
 
 use allways_base::Sources;
 use allways_run::{ActorId, ActorKind, ChangeKind, Edit, Entry, MessageId, Payload, Trace, TraceStep};
 use serde_json::{Map, Value, json};
 
+use crate::limited::Limited;
 use crate::value::log_text;
 
 /// The text log, one line for each thing that happened.
-pub fn render_text(trace: &Trace, test: &str, strategy: &str, sources: &Sources) -> String {
-    let mut out = format!("<TestLog> Running test '{test}'.\n");
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_text(
+    trace: &Trace,
+    test: &str,
+    strategy: &str,
+    sources: &Sources,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    writeln!(out, "<TestLog> Running test '{test}'.")?;
     for entry in trace.steps.iter().flat_map(|step| &step.entries) {
         if let Some((tag, text)) = line_of(trace, entry, sources) {
-            let _ = writeln!(out, "<{tag}> {text}");
+            writeln!(out, "<{tag}> {text}")?;
         }
     }
-    let _ = writeln!(out, "<StrategyLog> Found bug using '{strategy}' strategy.");
-    out
+    writeln!(out, "<StrategyLog> Found bug using '{strategy}' strategy.")
 }
 
 /// What happened in one step, a line each.
@@ -170,9 +179,18 @@ fn line_of(trace: &Trace, entry: &Entry, sources: &Sources) -> Option<(&'static 
     })
 }
 
+/// Bytes of the largest JSON trace.
+pub const MAX_BYTES: usize = 64 << 20;
+
 /// The JSON trace: an array of `{type, details}`. It is written entry by entry, since the whole can be large.
+///
+/// # Errors
+/// When it cannot be written; of the kind `FileTooLarge` when there would be more than [`MAX_BYTES`]: each entry has the whole clock of
+/// its machine, so that the file grows with steps times machines.
 pub fn write_json(trace: &Trace, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut clocks = Clocks::default();
+    use io::Write as _;
+    let out = &mut Limited::new(out, MAX_BYTES);
+    let mut clocks = Clocks::new(trace);
     let entries = trace.steps.iter().flat_map(|step| &step.entries);
     let mut is_first = true;
     out.write_all(b"[")?;
@@ -186,27 +204,58 @@ pub fn write_json(trace: &Trace, sources: &Sources, out: &mut dyn io::Write) -> 
     out.write_all(b"\n]\n")
 }
 
-type Clock = BTreeMap<String, u64>;
+/// What is known of others: times by the ranks of their names, in order.
+type Clock = Rc<Vec<(u32, u64)>>;
 
 /// Vector clocks: what each machine knows of the others.
-#[derive(Default)]
-struct Clocks {
-    machines: BTreeMap<String, Clock>,
+struct Clocks<'a> {
+    /// In order, which is that of the JSON.
+    names: Vec<&'a str>,
+    /// By rank.
+    machines: Vec<Clock>,
     /// What the sender of a message knew, until the message is taken.
     sent: HashMap<MessageId, Clock>,
 }
 
-impl Clocks {
-    fn tick(&mut self, machine: &str) -> Clock {
-        let clock = self.machines.entry(machine.to_owned()).or_default();
-        *clock.entry(machine.to_owned()).or_default() += 1;
-        clock.clone()
+impl<'a> Clocks<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        // A message without a sender has one without a name.
+        let mut names: Vec<&str> = trace.actors.iter().map(|actor| &*actor.name).chain([""]).collect();
+        names.sort_unstable();
+        names.dedup();
+        Clocks { machines: vec![Clock::default(); names.len()], names, sent: HashMap::new() }
     }
 
-    fn send(&mut self, machine: &str, message: MessageId) -> Clock {
-        let clock = self.tick(machine);
-        self.sent.insert(message, clock.clone());
+    fn rank(&self, machine: &str) -> usize {
+        self.names.partition_point(|&name| name < machine)
+    }
+
+    fn json(&self, clock: &Clock) -> Value {
+        let times = clock.iter().map(|&(rank, time)| (self.names[rank as usize].to_owned(), json!(time)));
+        Value::Object(times.collect())
+    }
+
+    fn count(&mut self, machine: &str) -> &Clock {
+        let rank = self.rank(machine);
+        let clock = &mut self.machines[rank];
+        let times = Rc::make_mut(clock);
+        match times.binary_search_by_key(&(rank as u32), |&(other, _)| other) {
+            Ok(at) => times[at].1 += 1,
+            Err(at) => times.insert(at, (rank as u32, 1)),
+        }
         clock
+    }
+
+    fn tick(&mut self, machine: &str) -> Value {
+        let clock = self.count(machine).clone();
+        self.json(&clock)
+    }
+
+    fn send(&mut self, machine: &str, message: MessageId) -> Value {
+        let clock = self.count(machine).clone();
+        let json = self.json(&clock);
+        self.sent.insert(message, clock);
+        json
     }
 
     fn duplicate(&mut self, message: MessageId, copy: MessageId) {
@@ -215,19 +264,31 @@ impl Clocks {
         }
     }
 
-    fn take(&mut self, machine: &str, message: Option<MessageId>) -> Clock {
+    fn take(&mut self, machine: &str, message: Option<MessageId>) -> Value {
         if let Some(known) = message.and_then(|id| self.sent.remove(&id)) {
-            let mine = self.machines.entry(machine.to_owned()).or_default();
-            for (other, time) in known {
-                let entry = mine.entry(other).or_default();
-                *entry = (*entry).max(time);
+            let rank = self.rank(machine);
+            let mine = &mut self.machines[rank];
+            let mut times: Vec<(u32, u64)> = Vec::with_capacity(mine.len().max(known.len()));
+            let (mut a, mut b) = (mine.iter().copied().peekable(), known.iter().copied().peekable());
+            while let Some(next) = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) if x.0 == y.0 => {
+                    let time = x.1.max(y.1);
+                    b.next();
+                    a.next().map(|(other, _)| (other, time))
+                }
+                (Some(x), Some(y)) if x.0 < y.0 => a.next(),
+                (Some(_), None) => a.next(),
+                _ => b.next(),
+            } {
+                times.push(next);
             }
+            *mine = Rc::new(times);
         }
         self.tick(machine)
     }
 }
 
-fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks) -> Option<Value> {
+fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks<'_>) -> Option<Value> {
     let (_, log) = line_of(trace, entry, sources)?;
     let name = |actor: &ActorId| trace.name(*actor);
     let mut details = Map::new();
@@ -248,7 +309,7 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
         Entry::Create { machine, creator, .. } => {
             set("id", json!(name(machine)));
             set("creatorName", json!(creator.as_ref().map(name)));
-            set("clock", json!(clocks.tick(name(machine))));
+            set("clock", clocks.tick(name(machine)));
             "CreateStateMachine"
         }
         Entry::Send { message, state, .. } => {
@@ -258,7 +319,7 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
             set("target", json!(target_of(message)));
             set("isTargetHalted", json!(false));
             set("payload", payload_of(&trace.message(*message).payload));
-            set("clock", json!(clocks.send(sender_of(message), *message)));
+            set("clock", clocks.send(sender_of(message), *message));
             "SendEvent"
         }
         Entry::Lose { message } | Entry::Duplicate { message, .. } => {
@@ -281,7 +342,7 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
             set("id", json!(name(machine)));
             set("state", json!(&**state));
             set("haltInboxSize", json!(n_discarded));
-            set("clock", json!(clocks.tick(name(machine))));
+            set("clock", clocks.tick(name(machine)));
             "Crash"
         }
         Entry::Drop { message } => {
@@ -289,7 +350,7 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
             set("event", json!(event_of(message)));
             set("target", json!(target_of(message)));
             set("isTargetHalted", json!(true));
-            set("clock", json!(clocks.tick(sender_of(message))));
+            set("clock", clocks.tick(sender_of(message)));
             "SendEvent"
         }
         Entry::Dequeue { machine, state, event, payload, message } => {
@@ -297,7 +358,7 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
             set("event", json!(&**event));
             set("state", json!(&**state));
             set("payload", payload_of(payload));
-            set("clock", json!(clocks.take(name(machine), *message)));
+            set("clock", clocks.take(name(machine), *message));
             "DequeueEvent"
         }
         Entry::Receive { machine, state, event, payload, message } => {
@@ -306,7 +367,7 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
             set("state", json!(&**state));
             set("wasBlocked", json!(true));
             set("payload", payload_of(payload));
-            set("clock", json!(clocks.take(name(machine), *message)));
+            set("clock", clocks.take(name(machine), *message));
             "ReceiveEvent"
         }
         Entry::Wait { machine, state, events } => {
@@ -314,7 +375,7 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
             set("id", json!(name(machine)));
             set("eventTypes", json!(events));
             set("state", json!(&**state));
-            set("clock", json!(clocks.tick(name(machine))));
+            set("clock", clocks.tick(name(machine)));
             "WaitMultipleEvents"
         }
         Entry::Raise { actor, state, event, payload, .. } => {
@@ -322,14 +383,14 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
             set("event", json!(&**event));
             set("state", json!(&**state));
             set("payload", payload_of(payload));
-            set("clock", json!(clocks.tick(name(actor))));
+            set("clock", clocks.tick(name(actor)));
             "RaiseEvent"
         }
         Entry::Goto { actor, state, target } => {
             set("id", json!(name(actor)));
             set("startState", json!(&**state));
             set("endState", json!(&**target));
-            set("clock", json!(clocks.tick(name(actor))));
+            set("clock", clocks.tick(name(actor)));
             "GotoState"
         }
         Entry::Enter { actor, state, temperature } if trace.actor(*actor).kind == ActorKind::Monitor => {
@@ -350,14 +411,14 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
             set("state", json!(&**state));
             set("payload", json!("null"));
             set("isEntry", json!(matches!(entry, Entry::Enter { .. })));
-            set("clock", json!(clocks.tick(name(actor))));
+            set("clock", clocks.tick(name(actor)));
             "StateTransition"
         }
         Entry::Announce { message, .. } => {
             set("id", json!(sender_of(message)));
             set("event", json!(event_of(message)));
             set("payload", payload_of(&trace.message(*message).payload));
-            set("clock", json!(clocks.tick(sender_of(message))));
+            set("clock", clocks.tick(sender_of(message)));
             "Announce"
         }
         Entry::Observe { monitor, state, message } => {
@@ -383,7 +444,7 @@ fn json_of(trace: &Trace, entry: &Entry, sources: &Sources, clocks: &mut Clocks)
         Entry::Halt { machine, n_discarded } => {
             set("id", json!(name(machine)));
             set("haltInboxSize", json!(n_discarded));
-            set("clock", json!(clocks.tick(name(machine))));
+            set("clock", clocks.tick(name(machine)));
             "Halt"
         }
         Entry::Fault(violation) => {

@@ -8,6 +8,7 @@ use allways_driver::Compilation;
 use allways_explorer::choices;
 use allways_machine::Executable;
 use allways_report::check::CheckReport;
+use allways_report::limited::Limited;
 use allways_report::schedule_file::{self, ScheduleFile};
 use allways_report::{check as check_report, itf, json, p_log, trace_file};
 use allways_run::{Certainty, Counterexample, ViolationKind};
@@ -19,6 +20,9 @@ use crate::printer;
 const DEFAULT_FOLDER: &str = "PCheckerOutput";
 /// Earlier results are kept as `BugFinding0` to `BugFinding9`.
 const N_KEPT: usize = 10;
+
+/// Bytes of the largest file. A run that sends one large value many times has a small schedule, and a log that is far larger.
+const MAX_BYTES: usize = 256 << 20;
 
 /// Writes what testing found. Without a folder given, files appear only when something broke.
 pub fn write(
@@ -101,7 +105,7 @@ impl Folder {
     ) -> Result<(), String> {
         let path = self.path.join(name);
         let written = fs::File::create(&path).map(io::BufWriter::new).and_then(|mut out| {
-            write(&mut out)?;
+            write(&mut Limited::new(&mut out, MAX_BYTES))?;
             out.flush()
         });
         match written {
@@ -134,7 +138,9 @@ impl Folder {
     ) -> Result<(), String> {
         let (project, sources) = (&compilation.project.name, compilation.sources());
         let trace = &counterexample.trace;
-        self.put(&format!("{project}_0_{k}.txt"), &p_log::render_text(trace, test, strategy, sources))?;
+        self.put_by(&format!("{project}_0_{k}.txt"), |out| {
+            p_log::write_text(trace, test, strategy, sources, out)
+        })?;
         self.put_by(&format!("{project}_0_{k}.trace.json"), |out| p_log::write_json(trace, sources, out))?;
         let network = exe.network.options().describe();
         let monitor = counterexample.violation.monitor.map(|monitor| exe.monitor_name(monitor));

@@ -535,9 +535,9 @@ fn a_trace_of_large_states_is_not_written() {
 machine Main {
     var rows: map[int, seq[int]];
     start state S {
-        entry { var row: seq[int]; var i: int; while (i < 300) { row += (i, i); i = i + 1; } i = 0;
+        entry { var row: seq[int]; var i: int; while (i < 90) { row += (i, 1000000000 + i); i = i + 1; } i = 0;
             while (i < 100) { rows[i] = row; i = i + 1; } send this, eGo, 0; }
-        on eGo do (n: int) { rows[n] -= (n); assert n < 60; send this, eGo, n + 1; }
+        on eGo do (n: int) { rows[n] -= (n); assert n < 89; send this, eGo, n + 1; }
     }
 }
 ";

@@ -380,3 +380,40 @@ fn a_limit_that_is_told_once_is_in_the_verdict() {
         }
     }
 }
+
+/// Very many messages on their way, each of which may arrive next: a layer of few configurations has many local states, each of them large.
+const MANY_ARRIVALS: &str = "
+event eGo: int;
+machine Main {
+    start state S { entry { var i: int; var sink: Sink; sink = new Sink(); while (i < 60) { send sink, eGo, i; i = i + 1; } } }
+}
+machine Sink { var last: int; start state S { defer eGo; } }
+test tcArrivals [main=Main]: { Main, Sink };
+";
+
+/// Once there is a reason to stop, no local step is computed any more, however many a layer asks for.
+#[test]
+fn limits_hold_between_the_local_steps_of_a_layer() {
+    let program = compile("limits.p", MANY_ARRIVALS).unwrap_or_else(|error| panic!("{error}"));
+    for model in [NetworkModel::Bag, NetworkModel::Fifo] {
+        let network = NetworkOptions { model, ..NetworkOptions::default() };
+        let exe = Arc::new(Executable::new(&program, 0).with_network(&network).expect("names"));
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            let options = ProveOptions { reductions, probes: false, n_threads: 1, ..safety() };
+            for at in [5, 30] {
+                let n_asked = AtomicU32::new(0);
+                let reason = StopReason::Memory { bytes: 1 << 30 };
+                let stop = || (n_asked.fetch_add(1, Ordering::Relaxed) >= at).then(|| reason.clone());
+                let report = prove(&exe, &options, &Quiet, &stop).unwrap();
+                if n_asked.load(Ordering::Relaxed) <= at {
+                    continue;
+                }
+                assert_eq!(report.verdict, Verdict::Unknown(reason.clone()), "{model:?}, {at}");
+                // An answer to each question, and what one step lays out.
+                let n_steps = u64::from(at) * 16 + 64;
+                let n_local_states = report.statistics.n_local_states;
+                assert!(n_local_states <= 60 * n_steps, "{model:?}, {at}: {n_local_states} local states");
+            }
+        }
+    }
+}

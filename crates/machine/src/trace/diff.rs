@@ -6,7 +6,7 @@
 use allways_run::{Datum, Edit, PathStep};
 use rustc_hash::FxHashMap;
 
-use super::data::Data;
+use super::data::{Data, MAX_PARTS};
 use crate::record::Scene;
 use crate::value::{Kind, Notation, Value, View};
 
@@ -97,13 +97,18 @@ impl Differ<'_, '_> {
             return;
         }
         let at = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+        let whole = (before, after);
         let (before, after) = (&before[at..], &after[at..]);
         let same = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
         let scene = self.scene;
-        let mut data = |values: &[Value]| -> Vec<Datum> {
-            values.iter().map(|&value| self.data.datum(scene, notation, value)).collect()
-        };
-        let (removed, inserted) = (data(&before[..before.len() - same]), data(&after[..after.len() - same]));
+        let (before, after) = (&before[..before.len() - same], &after[..after.len() - same]);
+        // A splice counts elements, so that none of them may be left out.
+        if before.len() + after.len() > MAX_PARTS {
+            let [before, after] =
+                [whole.0, whole.1].map(|all| Some(self.data.sequence(scene, notation, all)));
+            return self.replace(before, after);
+        }
+        let [removed, inserted] = [before, after].map(|values| self.data.each(scene, notation, values));
         self.edits.push((self.path.clone(), Edit::Splice { at, removed, inserted }));
     }
 

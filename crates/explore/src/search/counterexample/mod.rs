@@ -23,7 +23,7 @@ use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, Schedule
 
 use super::context::{Context, Tally};
 use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor};
-use super::local::states::{Act, Cut, Given, LocalStateId, LocalStates, Owner, Walked};
+use super::local::states::{Act, Cut, Given, LocalOutcome, LocalStateId, LocalStates, Owner, Walked};
 use super::reduce::symmetry::{NO_SLOT, Symmetry};
 use super::store::table::Table;
 use super::store::tree::ExactKeys;
@@ -444,7 +444,7 @@ pub(crate) fn moves_answers(
     }
     match &*locals.known_act(vector[by.slot as usize]) {
         Act::Step { deliver, outcomes, .. } => {
-            let own = outcomes[by.own as usize].answers();
+            let own = outcomes.get(by.own as usize).into_iter().flat_map(LocalOutcome::answers);
             match *deliver {
                 None => answers.extend(own),
                 Some((target, message)) => {
@@ -454,8 +454,9 @@ pub(crate) fn moves_answers(
                         local => local,
                     };
                     let reactions = locals.known_delivery(receiver, message);
-                    let (fate, rest) =
-                        reactions[by.delivered as usize].answers.split_at(usize::from(has_fate));
+                    // None, where a limit ended the handler: replay finds out.
+                    let given = reactions.get(by.delivered as usize).map_or(&[][..], |it| &it.answers);
+                    let (fate, rest) = given.split_at(usize::from(has_fate).min(given.len()));
                     answers.extend_from_slice(fate);
                     answers.extend(own);
                     answers.extend_from_slice(rest);
@@ -465,7 +466,7 @@ pub(crate) fn moves_answers(
         Act::Network(arrivals) => {
             let (target, message) = arrivals[by.own as usize].delivery;
             let reactions = locals.known_delivery(vector[target as usize], message);
-            answers.extend_from_slice(&reactions[by.delivered as usize].answers);
+            answers.extend(reactions.get(by.delivered as usize).into_iter().flat_map(|it| &it.answers));
         }
         Act::Rest { .. } | Act::Fault | Act::Unknown(_) => {}
     }

@@ -9,10 +9,12 @@
 use allways_base::Idx;
 use allways_machine::encode::{compare_messages, encode_in_flight};
 use allways_machine::{Copies, DataPoint, InFlight, LateArrival, Local, Message, Touched};
-use allways_run::{Choice, InstanceId, NetworkModel};
+use allways_run::{Choice, InstanceId, NetworkModel, StopReason};
 
 pub(crate) use super::entries::{Arrival, NetworkOp};
-use super::states::{Answer, Cut, Delivered, Ending, LocalState, LocalStateId, LocalStates, Owner};
+use super::states::{
+    Answer, Cut, Delivered, Ending, LOOK_AFTER, LocalState, LocalStateId, LocalStates, Owner,
+};
 use crate::search::store::hash::{hash_bytes, hash_words};
 
 impl LocalStates<'_> {
@@ -81,8 +83,14 @@ impl LocalStates<'_> {
             Some(local) => local,
             None => {
                 let cut = self.network_cut(&flight);
-                let hash =
-                    if flight.is_empty() { 0 } else { hash_bytes(&self.network_bytes(owner, &flight)) };
+                let hash = match (owner, self.exe.network.model) {
+                    _ if flight.is_empty() => 0,
+                    (Owner::Network(whose), NetworkModel::Inbox | NetworkModel::Fifo | NetworkModel::Bag) => {
+                        let whose = self.hashes.instance(&self.exe, whose);
+                        self.hashes.in_flight(&self.exe, self.kernel.store(), whose, &flight)
+                    }
+                    _ => hash_bytes(&self.network_bytes(owner, &flight)),
+                };
                 self.local_bytes += flight.n_messages() * 64 + flight.channels.len() * 64;
                 let (local, flight) = (Local::default(), Some(Box::new(flight)));
                 self.add(&words, LocalState { local, flight, owner, hash, key, end: 0, cut })
@@ -230,8 +238,11 @@ impl LocalStates<'_> {
         self.exe.network.fates(self.messages[message as usize].event).len() > 1
     }
 
-    /// What can arrive, by the paths of target and source.
-    pub(crate) fn arrivals(&mut self, local: LocalStateId) -> Vec<Arrival> {
+    /// What can arrive, by the paths of target and source. Each arrival leaves a network of its own, nearly as large as this one.
+    ///
+    /// # Errors
+    /// When there is a reason to stop.
+    pub(crate) fn arrivals(&mut self, local: LocalStateId) -> Result<Vec<Arrival>, StopReason> {
         let owner = self.states[local as usize].owner;
         let model = self.exe.network.model;
         let flight = self.flight(local);
@@ -245,10 +256,19 @@ impl LocalStates<'_> {
             let channel = &flight.channels[at];
             (self.exe.instances.path(channel.target), self.exe.instances.path(channel.source))
         });
+        let n_messages: usize = flight.channels.iter().map(|channel| channel.messages.len()).sum();
+        let mut n_copied = 0;
         let mut arrivals = Vec::new();
         for at in channels {
             let (source, target) = (flight.channels[at].source, flight.channels[at].target);
             for place in 0..n_places(at) {
+                n_copied += n_messages;
+                if n_copied >= LOOK_AFTER {
+                    n_copied = 0;
+                    if let Some(reason) = self.stop_reason() {
+                        return Err(reason);
+                    }
+                }
                 let mut rest = flight.clone();
                 let arrived = match has_lazy_faults {
                     true => rest.deliver_late(model, at, place),
@@ -261,7 +281,7 @@ impl LocalStates<'_> {
                 arrivals.push(Arrival { choice, delivery, next, is_spare, loses: n_lost > 0 });
             }
         }
-        arrivals
+        Ok(arrivals)
     }
 }
 

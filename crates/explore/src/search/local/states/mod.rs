@@ -119,6 +119,12 @@ pub(crate) struct Delivered {
     pub touched: Touched,
 }
 
+impl Delivered {
+    pub fn unknown(reason: StopReason) -> Self {
+        Delivered { end: Ending::Unknown(reason), answers: Vec::new(), touched: Touched::default() }
+    }
+}
+
 /// What a monitor does with an observation.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Heard {
@@ -181,7 +187,7 @@ pub(crate) struct LocalStates<'c> {
     /// These hashes are of content.
     records_content: bool,
     sorted: KnownValues,
-    hashes: ContentHashes,
+    pub(crate) hashes: ContentHashes,
     pub(crate) states: Vec<LocalState>,
     words: Vec<u64>,
     index: HashTable<LocalStateId>,
@@ -205,6 +211,8 @@ pub(crate) struct LocalStates<'c> {
     recorder: LocalRecorder,
     /// Asked in handlers with many choices, which may take long.
     cancel: &'c dyn Cancel,
+    /// Local steps computed since it was asked.
+    n_unasked: u32,
     largest_inbox: usize,
     pub(crate) local_bytes: usize,
     /// Of interfaces of which one machine is made at most, if broadcasts are to see no order.
@@ -277,6 +285,7 @@ impl<'c> LocalStates<'c> {
             acts: FxHashMap::default(),
             deliveries: FxHashMap::default(),
             cancel,
+            n_unasked: 0,
             largest_inbox: 0,
             local_bytes: 0,
             singles: FxHashMap::from_iter([(exe.main, InstanceId::MAIN)]),

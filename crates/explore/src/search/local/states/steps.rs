@@ -25,6 +25,9 @@ const MAX_IN_A_ROW: usize = 1 << 12;
 /// Outcomes of one step after which it is asked whether to stop.
 pub(crate) const LOOK_AFTER: usize = 1 << 14;
 
+/// Local steps after which it is asked likewise. Each may take as long as a handler, or lay out a large network.
+const STEPS_PER_LOOK: u32 = 16;
+
 /// One way through a part, before it is known what becomes of a machine that was made.
 struct Branch {
     end: Ending,
@@ -126,22 +129,42 @@ impl Joins {
 }
 
 impl LocalStates<'_> {
+    /// Before a local step: why it is not to be computed any more, if so. Whoever asks for many steps need not ask for the time as well.
+    fn must_stop(&mut self) -> Option<StopReason> {
+        self.n_unasked += 1;
+        if self.n_unasked < STEPS_PER_LOOK {
+            return None;
+        }
+        let reason = self.cancel.reason();
+        // Once there is a reason, it is asked each time, so that nothing more is computed while it holds.
+        self.n_unasked = if reason.is_some() { STEPS_PER_LOOK } else { 0 };
+        reason
+    }
+
     /// What a machine can do in a local state, cached.
     pub fn known_act(&mut self, id: LocalStateId) -> Arc<Act> {
         if let Some(act) = self.acts.get(&id) {
             return act.clone();
         }
-        let act = Arc::new(self.act(id));
+        // Of a step that was taken, so it is computed whatever the time.
+        let act = Arc::new(self.compute_act(id));
         self.acts.insert(id, act.clone());
         act
     }
 
     /// What a machine can do where it stands.
     pub fn act(&mut self, id: LocalStateId) -> Act {
+        if let Some(reason) = self.must_stop() {
+            return Act::Unknown(reason);
+        }
+        self.compute_act(id)
+    }
+
+    fn compute_act(&mut self, id: LocalStateId) -> Act {
         let LocalState { local, owner, .. } = &self.states[id as usize];
         let machine = match *owner {
             Owner::Machine(machine) => machine,
-            Owner::Network(_) => return Act::Network(self.arrivals(id)),
+            Owner::Network(_) => return self.arrivals(id).map_or_else(Act::Unknown, Act::Network),
             Owner::Monitor(_) => return Act::Rest { blocked: false },
         };
         let mut deliver = None;
@@ -244,13 +267,20 @@ impl LocalStates<'_> {
         if let Some(delivered) = self.deliveries.get(&(id, message)) {
             return delivered.clone();
         }
-        let delivered = Arc::new(self.deliver(id, message));
+        let delivered = Arc::new(self.compute_delivery(id, message));
         self.deliveries.insert((id, message), delivered.clone());
         delivered
     }
 
     /// What a machine does when a message reaches it.
     pub fn deliver(&mut self, id: LocalStateId, message: u32) -> Vec<Delivered> {
+        if let Some(reason) = self.must_stop() {
+            return vec![Delivered::unknown(reason)];
+        }
+        self.compute_delivery(id, message)
+    }
+
+    fn compute_delivery(&mut self, id: LocalStateId, message: u32) -> Vec<Delivered> {
         let machine = match self.states[id as usize].owner {
             Owner::Machine(machine) => machine,
             Owner::Network(_) => return self.work_out_network_op(id, message),
@@ -269,13 +299,7 @@ impl LocalStates<'_> {
                     let answers = fate.into_iter().chain(way.answers.iter().copied()).collect();
                     Delivered { end: way.end, answers, touched: way.touched }
                 })),
-                Err(reason) => {
-                    return vec![Delivered {
-                        end: Ending::Unknown(reason),
-                        answers: Vec::new(),
-                        touched: Touched::default(),
-                    }];
-                }
+                Err(reason) => return vec![Delivered::unknown(reason)],
             }
         }
         delivered
@@ -468,10 +492,13 @@ impl LocalStates<'_> {
     /// What a monitor does with a message that it watches.
     pub fn observe(&mut self, id: LocalStateId, message: u32) -> Heard {
         let owner = self.states[id as usize].owner;
+        let touched = Touched::default();
         let Owner::Monitor(monitor) = owner else {
-            let touched = Touched::default();
             return Heard { end: Ending::Stands(id), hot: false, cold: false, touched };
         };
+        if let Some(reason) = self.must_stop() {
+            return Heard { end: Ending::Unknown(reason), hot: false, cold: false, touched };
+        }
         let message = self.messages[message as usize];
         let local = &self.states[id as usize].local;
         (self.recorder.hot, self.recorder.cold) = (false, false);
