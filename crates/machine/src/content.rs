@@ -179,7 +179,7 @@ impl ContentHashes {
             hash = fold(hash, self.instance(exe, channel.source));
             hash = fold(hash, channel.messages.len() as u64);
             for sent in &channel.messages {
-                hash = fold(hash, u64::from(sent.message.event) << 1 | u64::from(sent.is_spare));
+                hash = fold(hash, u64::from(sent.message.event.as_u32()) << 1 | u64::from(sent.is_spare));
                 hash = fold(hash, self.value(exe, store, sent.message.payload));
             }
         }

@@ -43,7 +43,7 @@ pub fn compare_messages(exe: &Executable, store: &Store, a: Message, b: Message)
     }
     let bytes = |message: Message| {
         let mut bytes = Vec::new();
-        Encoder::new(exe, store, &mut bytes).number(message.event.into());
+        Encoder::new(exe, store, &mut bytes).number(message.event.index() as u64);
         bytes
     };
     bytes(a).cmp(&bytes(b)).then_with(|| compare(exe, store, a.payload, b.payload))
