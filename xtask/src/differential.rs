@@ -66,6 +66,7 @@ pub fn run(args: &[&str]) -> ExitCode {
                     "broadcasts" => Some(Only::Broadcasts),
                     "liveness-cycles" => Some(Only::LivenessCycles),
                     "races" => Some(Only::Races),
+                    "workers" => Some(Only::Workers),
                     "carriers" => Some(Only::Carriers),
                     _ => known.map(Only::Profile),
                 };
@@ -511,7 +512,7 @@ fn usage() -> ExitCode {
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
-    println!("  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers", names.join(", "));
+    println!("  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers, workers", names.join(", "));
     println!("cargo xtask differential --boogie [--quiesce] [--programs N] [--seed S]");
     ExitCode::from(2)
 }

@@ -197,6 +197,8 @@ pub struct Saved {
     pub collection_order: u64,
     /// Steps to a configuration for which another stands.
     pub symmetry: u64,
+    /// Machines that left a configuration.
+    pub machine_garbage: u64,
     /// Steps put off.
     pub persistent_sets: u64,
     /// Steps that change nothing.
@@ -351,6 +353,11 @@ fn render_search(report: &ProveReport, s: &Statistics, is_verbose: bool) -> Stri
             r.symmetry,
             "configuration replaced by a symmetric one",
             "configurations replaced by symmetric ones",
+        ),
+        (
+            r.machine_garbage,
+            "machine left out that could never act again",
+            "machines left out that could never act again",
         ),
         (r.persistent_sets, "step postponed", "steps postponed"),
         (r.timer_stutter, "step that changes nothing", "steps that change nothing"),

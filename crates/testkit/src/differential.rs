@@ -12,6 +12,7 @@ use crate::generate::circle::circle;
 use crate::generate::ledger::ledger;
 use crate::generate::liveness_cycles::liveness_cycles;
 use crate::generate::races::races;
+use crate::generate::workers::workers;
 use crate::generate::{Profile, generate, generate_any};
 use crate::oracle::{self, OracleOptions};
 use crate::random::Random;
@@ -129,6 +130,7 @@ pub enum Only {
     Broadcasts,
     LivenessCycles,
     Races,
+    Workers,
     Carriers,
 }
 
@@ -151,6 +153,7 @@ pub fn program_of(seed: u64, over: Over) -> String {
         Some(Only::Broadcasts) => broadcasts(seed),
         Some(Only::LivenessCycles) => liveness_cycles(seed),
         Some(Only::Races) => races(seed),
+        Some(Only::Workers) => workers(seed),
         Some(Only::Carriers) => carrier(seed),
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
         None if seed % 5 == 2 => ledger(seed),

@@ -54,6 +54,34 @@ pub fn alone<T: Rename>(thing: &T) -> T {
     })
 }
 
+/// The same where creators may have changed, since those that were are gone.
+pub fn apart<T: Rename>(thing: &T) -> T {
+    alone(thing).renamed(&mut |path| path[1..].into())
+}
+
+/// Whatever it is called.
+pub fn anonymous(_: &Path) -> Path {
+    [].into()
+}
+
+/// A terminal configuration without the machines that no machine blocked in `receive` knows, directly or by others, and without names.
+pub fn without_garbage(end: &QuiescentView) -> QuiescentView {
+    let mut live: BTreeSet<Path> = BTreeSet::new();
+    let mut open: Vec<&LocalView> =
+        end.machines.iter().filter(|view| matches!(view.at, At::Blocked { .. })).collect();
+    live.extend(open.iter().map(|view| view.path.clone()));
+    while let Some(view) = open.pop() {
+        view.renamed(&mut |path| {
+            if live.insert(path.clone()) {
+                open.extend(end.machines.iter().find(|view| view.path == *path));
+            }
+            path.clone()
+        });
+    }
+    let machines = end.machines.iter().filter(|view| live.contains(&view.path)).cloned().collect();
+    QuiescentView { machines, monitors: end.monitors.clone() }.renamed(&mut anonymous)
+}
+
 /// Of a name, how deep it is.
 pub fn nameless(path: &Path) -> Path {
     [path.len() as u32].into()

@@ -4,7 +4,8 @@
 //! the same up to what it leaves out, and both sides are *projected*: fields that may not be read again (all of them, of a
 //! machine that is not idle), payloads that are never read, parts that are never read, the order of collections, rest before the end, machines that may have crashed. Projections take
 //! from the analyses of the program what they say is of no meaning; that it is, shows in the verdicts and in all the rest.
-//! With symmetry both sides are compared up to renamings of machines, see [`crate::orbit`].
+//! With symmetry both sides are compared up to renamings of machines, see [`crate::orbit`]; without machine garbage, also up to machines that
+//! have halted or that no machine knows which may still act.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -77,6 +78,7 @@ pub fn ways_within(exe: &Executable, within: &Within) -> Vec<Way> {
             reductions.persistent_sets = false;
             reductions.path_compression = false;
             reductions.broadcasts = false;
+            reductions.machine_garbage = false;
             reductions.confluent_sends = false;
             reductions.lazy_faults = false;
         }
@@ -193,6 +195,7 @@ pub fn judge(
             let mut reductions = way.reductions.over(exe);
             // It is for searches without bounds.
             reductions.persistent_sets &= within.bounds == SearchBounds::default();
+            reductions.machine_garbage &= within.bounds == SearchBounds::default();
             // Chosen numbers stand for others.
             let hides_numbers = report.statistics.saved.n_equivalent > 0;
             let projection = Projection { program: &loaded.program, exe, reductions, hides_numbers };
@@ -258,23 +261,36 @@ struct Projection<'a> {
 
 impl Projection<'_> {
     fn summary(&self, summary: &Summary) -> Summary {
-        let Reductions { symmetry, collection_order, .. } = self.reductions;
+        let Reductions { symmetry, collection_order, machine_garbage, .. } = self.reductions;
         let end = |view: &QuiescentView| {
             let end = self.end(view);
+            if machine_garbage {
+                return self.end(&orbit::without_garbage(&end));
+            }
             if symmetry { orbit::least(&end, |end| self.end(&end)) } else { end }
         };
         // A machine rests only if nothing waits for it, and that depends on who steps first.
         let is_kept = |view: &&LocalView| {
             let is_at_rest = matches!(view.at, At::Idle { .. } | At::Blocked { .. });
             let may_have_crashed = view.at == At::Halted && self.crashes_late(view);
-            !(self.reductions.persistent_sets && is_at_rest || may_have_crashed)
+            // One that can never act again counts as halted.
+            let is_gone = view.at == At::Halted && machine_garbage;
+            !(self.reductions.persistent_sets && is_at_rest || may_have_crashed || is_gone)
         };
         let local = |view: &LocalView| match (symmetry, self.local(view)) {
+            (_, view) if machine_garbage && collection_order => {
+                self.local(&view.renamed(&mut orbit::anonymous))
+            }
+            (_, view) if machine_garbage => orbit::apart(&view),
             (false, view) => view,
             (true, view) if collection_order => self.local(&view.renamed(&mut orbit::nameless)),
             (true, view) => orbit::alone(&view),
         };
         let monitors = |views: &Vec<MonitorView>| match (symmetry, self.monitors(views)) {
+            (_, views) if machine_garbage && collection_order => {
+                self.monitors(&views.renamed(&mut orbit::anonymous))
+            }
+            (_, views) if machine_garbage => orbit::apart(&views),
             (false, views) => views,
             (true, views) if collection_order => self.monitors(&views.renamed(&mut orbit::nameless)),
             (true, views) => orbit::alone(&views),

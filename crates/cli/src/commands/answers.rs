@@ -157,6 +157,7 @@ fn search_statistics(statistics: &ProveStatistics) -> prove_report::Statistics {
             unread_payloads: saved.n_unread,
             collection_order: saved.n_unordered,
             symmetry: saved.n_renamed,
+            machine_garbage: saved.n_collected,
             persistent_sets: saved.n_put_off + saved.n_merged,
             timer_stutter: saved.n_stuttering,
             data_independence: saved.n_equivalent,

@@ -172,6 +172,7 @@ pub fn quiesce(
         options: &prove_options,
         locals: &locals,
         is_symmetric: false,
+        collects_garbage: false,
         reach: None,
         notes: None,
         observer,

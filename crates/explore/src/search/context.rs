@@ -23,6 +23,8 @@ pub(crate) struct Context<'a> {
     pub locals: &'a Mutex<LocalStates<'a>>,
     /// Names of machines are pure, and the options ask for symmetry.
     pub is_symmetric: bool,
+    /// Machines that can never act again leave the configuration.
+    pub collects_garbage: bool,
     /// For persistent sets, where they are used.
     pub reach: Option<&'a Reach>,
     /// Where to record what is reached, if that is asked for.
@@ -36,8 +38,17 @@ impl<'a> Context<'a> {
         Expander::new(Memo::new(self.locals), self.options.bounds.machines)
     }
 
+    /// What replaces configurations by representatives, if something does.
     pub fn symmetry(&self) -> Option<Symmetry<'a>> {
-        self.is_symmetric.then(|| Symmetry::new(self.locals))
+        match self.collects_garbage {
+            true => Some(Symmetry::collecting(self.locals, self.is_symmetric, self.notes)),
+            false => self.is_symmetric.then(|| Symmetry::new(self.locals)),
+        }
+    }
+
+    /// Whether machines of a configuration may have other names than in the run that leads there.
+    pub fn renames_machines(&self) -> bool {
+        self.is_symmetric || self.collects_garbage
     }
 
     /// Whether steps are merged with what comes first after them, so that a run has more steps than layers; or faults are not steps.
@@ -123,6 +134,7 @@ pub(crate) struct Tally {
     pub n_merged: u64,
     pub n_stuttering: u64,
     pub n_renamed: u64,
+    pub n_collected: u64,
     pub cuts: Cuts,
     /// A step breaks a property; a configuration that is terminal does.
     pub breaks: bool,
@@ -175,6 +187,7 @@ impl Tally {
         self.n_merged += other.n_merged;
         self.n_stuttering += other.n_stuttering;
         self.n_renamed += other.n_renamed;
+        self.n_collected += other.n_collected;
         self.n_machines = self.n_machines.max(other.n_machines);
         self.cuts.join(other.cuts);
         self.breaks |= other.breaks;

@@ -17,6 +17,7 @@ use super::order::Order;
 use super::order::breadth;
 use super::order::depth;
 use super::reduce::data_independence::{self, Attempt};
+use super::reduce::machine_garbage;
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
 use super::reduce::table::Reductions;
@@ -125,6 +126,8 @@ fn search_by_plan(
         options,
         locals: &probed,
         is_symmetric: false,
+        collects_garbage: reductions.machine_garbage
+            && (!options.probes || machine_garbage::may_repeat_creations(exe)),
         reach: reach.as_ref(),
         notes: None,
         observer,
@@ -390,6 +393,7 @@ pub(crate) fn report(
             n_unread: simplified[1],
             n_unordered: simplified[2],
             n_renamed: tally.n_renamed,
+            n_collected: tally.n_collected,
             n_persistent: tally.n_persistent,
             n_put_off: tally.n_put_off,
             n_merged: tally.n_merged,

@@ -96,6 +96,11 @@ impl<'a> Successors<'a> {
         }
     }
 
+    /// Machines of the last configuration that left it when it became canonical.
+    pub fn n_collected(&self) -> u32 {
+        self.symmetry.as_ref().map_or(0, Symmetry::n_collected)
+    }
+
     /// The representative of a successor under symmetry, and whether that is another configuration.
     pub fn canonical<'s>(&'s mut self, successor: &'s [LocalStateId]) -> (&'s [LocalStateId], bool) {
         match &mut self.symmetry {

@@ -48,6 +48,11 @@ impl Notes {
         }
     }
 
+    /// Machines of a configuration that was not looked at as it is.
+    pub fn see_locals(&self, locals: impl Iterator<Item = LocalStateId>) {
+        lock(&self.inner).locals.extend(locals);
+    }
+
     pub fn survey(&self, locals: &LocalStates<'_>) -> Survey {
         let inner = lock(&self.inner);
         let local = |id: LocalStateId| match locals.states[id as usize].owner {

@@ -231,6 +231,7 @@ fn run(
         options: &search,
         locals: &locals,
         is_symmetric: false,
+        collects_garbage: false,
         reach: None,
         notes: notes.as_ref(),
         observer,

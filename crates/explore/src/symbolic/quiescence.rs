@@ -97,6 +97,7 @@ fn run(
         options,
         locals: &locals,
         is_symmetric: false,
+        collects_garbage: false,
         reach: None,
         notes: None,
         observer,

@@ -18,6 +18,7 @@ pub mod ledger;
 pub mod liveness_cycles;
 pub mod profile;
 pub mod races;
+pub mod workers;
 
 use std::fmt::Write as _;
 

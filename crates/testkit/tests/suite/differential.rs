@@ -14,6 +14,7 @@ use allways_testkit::differential::{
 };
 use allways_testkit::generate::generate_any;
 use allways_testkit::generate::races::N_KINDS;
+use allways_testkit::generate::workers;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
 use allways_testkit::random::Random;
@@ -139,6 +140,12 @@ fn oracle_and_search_agree_on_who_comes_first() {
     ] {
         compare_proofs(0..N_KINDS, 15, |_| Over { model, faults, only: Some(Only::Races) });
     }
+}
+
+/// Every way in which a machine may stop to act, or its name may be kept.
+#[test]
+fn oracle_and_search_agree_on_which_machines_are_garbage() {
+    compare_proofs(0..2 * workers::N_KINDS, 30, |_| Over { only: Some(Only::Workers), ..Over::default() });
 }
 
 fn compare_proofs(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u64) -> Over) {

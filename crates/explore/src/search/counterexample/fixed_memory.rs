@@ -256,6 +256,7 @@ mod tests {
             options: &options,
             locals: &locals,
             is_symmetric: is_reduced && !exe.usage().names_in_texts(),
+            collects_garbage: is_reduced && !exe.usage().names_in_texts(),
             reach: reach.as_ref(),
             notes: None,
             observer: &Quiet,

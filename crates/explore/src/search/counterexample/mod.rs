@@ -317,7 +317,7 @@ fn lost(outcome: Option<&Outcome>) -> InternalError {
 pub(crate) struct Walker<'a> {
     cx: Context<'a>,
     expander: Expander<'a>,
-    symmetry: Symmetry<'a>,
+    symmetry: Option<Symmetry<'a>>,
     here: Walked,
     /// The configuration of the way, and which machine of the run each of its machines is.
     vector: Vec<LocalStateId>,
@@ -334,7 +334,7 @@ impl<'a> Walker<'a> {
         let walker = Walker {
             cx,
             expander: cx.expander(),
-            symmetry: Symmetry::new(cx.locals),
+            symmetry: cx.symmetry(),
             here,
             vector: first.to_vec(),
             names: Naming::default(),
@@ -356,19 +356,61 @@ impl<'a> Walker<'a> {
             let mut sink = Follow { by, next: None };
             self.expander.expand(&self.vector, &mut sink);
             let successor = sink.next.ok_or_else(|| lost(None))?;
-            let expected = self.symmetry.renamed(&successor, &mut self.names.0);
-            let is_there = |_: &Outcome, vector: &[LocalStateId]| same(vector, &expected);
+            let expected = self.expected(&successor, by.slot, machine);
+            let is_there = |_: &Outcome, vector: &[LocalStateId]| {
+                expected.iter().all(|&(slot, local)| vector.get(slot as usize) == Some(&local))
+            };
             let next = super::lock(cx.locals).walk_on(&self.here.walk, machine, is_there);
-            if cx.is_symmetric {
-                self.vector = self.symmetry.canonical(&successor).to_vec();
-                self.names = self.names.after(&successor, self.symmetry.permutation());
-            } else {
-                self.vector = successor;
+            match &mut self.symmetry {
+                Some(symmetry) => {
+                    self.vector = symmetry.canonical(&successor).to_vec();
+                    self.names = self.names.after(&successor, symmetry.permutation());
+                }
+                None => self.vector = successor,
             }
             next
         };
         self.here = next.ok_or_else(|| lost(None))?;
         Ok(StepName { choice: Choice::Machine(machine), answers: self.here.answers.clone() })
+    }
+
+    /// The machines and monitors of the successor of the configuration of the way, as they are in the run: with other names, and with the
+    /// machines that they made which are garbage now. One that has halted may be garbage in the run.
+    fn expected(
+        &mut self,
+        successor: &[LocalStateId],
+        mover: u32,
+        machine: InstanceId,
+    ) -> Vec<(u32, LocalStateId)> {
+        let locals = &mut super::lock(self.cx.locals);
+        locals.stand_at(&self.here.walk);
+        let before = |slot: u32| self.vector.get(slot as usize).copied().unwrap_or(0);
+        let present: Vec<(u32, LocalStateId)> =
+            (0u32..).zip(successor.iter().copied()).filter(|&(_, local)| local != 0).collect();
+        let n_monitors = locals.n_monitors() as u32;
+        for &(slot, _) in present.iter().filter(|&&(slot, _)| slot >= n_monitors && before(slot) == 0) {
+            let n_made = locals.n_children(machine);
+            let made = locals.child_slot(self.names.of(mover), n_made);
+            self.names.set(slot, made);
+        }
+        let to: Vec<u32> = (0..locals.n_slots() as u32).map(|slot| self.names.of(slot)).collect();
+        let mut expected = Vec::new();
+        for (slot, local) in present {
+            if local == before(slot) && locals.is_halted(local) {
+                continue;
+            }
+            let there = to[slot as usize];
+            let n_children = match (locals.owner(there), before(slot)) {
+                (Owner::Machine(machine), before) if before != 0 => {
+                    let more = locals.vitality(local).n_children;
+                    let made = more.saturating_sub(locals.vitality(before).n_children);
+                    Some(locals.n_children(machine) + made)
+                }
+                _ => None,
+            };
+            expected.push((there, locals.rename(local, there, &to, n_children)));
+        }
+        expected
     }
 }
 
@@ -387,11 +429,24 @@ impl Naming {
         self.0.get(slot as usize).copied().filter(|&name| name != NO_SLOT).unwrap_or(slot)
     }
 
-    /// When the machines of a configuration have changed places as `to` says.
+    fn set(&mut self, slot: u32, name: u32) {
+        if self.0.len() <= slot as usize {
+            self.0.resize(slot as usize + 1, NO_SLOT);
+        }
+        self.0[slot as usize] = name;
+    }
+
+    /// When the machines of a configuration have changed places as `to` says, or left.
     fn after(&self, vector: &[LocalStateId], to: &[u32]) -> Naming {
         let mut names = vec![NO_SLOT; to.len().max(self.0.len())];
         for slot in vector.iter().enumerate().filter(|(_, local)| **local != 0).map(|(slot, _)| slot as u32) {
             let there = to.get(slot as usize).copied().unwrap_or(slot);
+            if there == NO_SLOT {
+                continue;
+            }
+            if names.len() <= there as usize {
+                names.resize(there as usize + 1, NO_SLOT);
+            }
             names[there as usize] = self.of(slot);
         }
         Naming(names)

@@ -74,7 +74,9 @@ pub(crate) fn check(
     }
     let cx = match fairness {
         Fairness::Random => in_graph,
-        Fairness::Weak => Context { is_symmetric: false, reach: None, ..in_graph },
+        Fairness::Weak => {
+            Context { is_symmetric: false, collects_garbage: false, reach: None, ..in_graph }
+        }
     };
     let mut graph = match Graph::explore(cx) {
         Ok(graph) => graph,
@@ -435,7 +437,7 @@ impl<'a> Graph<'a> {
         way.reverse();
         let mut stem = vec![StepName::first(self.beginnings[at as usize].clone())];
         let mut walker = None;
-        if self.cx.is_symmetric {
+        if self.cx.renames_machines() {
             let (begun, first) = Walker::begin(self.cx, self.nodes.get(at as usize))?;
             walker = Some(begun);
             stem = vec![first];

@@ -2,7 +2,8 @@
 //! turned off; the report says how much each saved. [`table`] lists them, with what each needs and preserves.
 //!
 //! There are two kinds. *Quotients* merge configurations that behave alike step by step: dead variables, unread payloads and unordered
-//! collections, which are removed from local states when these are interned (`allways_machine::simplify`, `allways_machine::broadcast`), and [`symmetry`].
+//! collections, which are removed from local states when these are interned (`allways_machine::simplify`, `allways_machine::broadcast`), [`symmetry`] and
+//! [`machine_garbage`].
 //! They preserve lengths of runs, so bounds keep their meaning and the counterexample is searched for with them on. *Partial-order
 //! reductions* postpone steps: [`persistent`] sets with [`path_compression`], [`confluent_sends`] over networks, and [`lazy_faults`].
 //! They apply to searches without bounds: under a bound, the order of steps decides what the bound cuts off, and the verdict
@@ -15,6 +16,7 @@
 pub(crate) mod confluent_sends;
 pub(crate) mod data_independence;
 pub(crate) mod lazy_faults;
+pub(crate) mod machine_garbage;
 pub(crate) mod path_compression;
 pub(crate) mod persistent;
 pub(crate) mod probe;

@@ -18,13 +18,17 @@
 //! tried if there are few; otherwise the order is kept, which is a renaming as well, though not always the same one. Local states are renamed through
 //! a table of bounded size, and by the kernel's code on a miss. Keys are computed from content, so nothing depends on threads.
 
+mod machine_garbage;
+
 use std::rc::Rc;
 use std::sync::Mutex;
+
+use machine_garbage::Garbage;
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::local::states::{LocalStateId, LocalStates, Vitality};
 use crate::search::lock;
 use crate::search::store::hash::mix;
 
@@ -59,6 +63,8 @@ struct Form {
     /// Of its mentions, in `Symmetry::mentions`.
     first: u32,
     n: u32,
+    /// For [`machine_garbage`].
+    vitality: Vitality,
 }
 
 #[derive(Clone, Copy)]
@@ -128,6 +134,9 @@ struct Key {
 
 pub(crate) struct Symmetry<'a> {
     locals: &'a Mutex<LocalStates<'a>>,
+    /// Machines made alike are permuted.
+    is_sorting: bool,
+    garbage: Option<Garbage<'a>>,
     n_monitors: usize,
     forms: Vec<Form>,
     mentions: Vec<Mention>,
@@ -175,6 +184,11 @@ const BEYOND: u64 = 1 << 63;
 
 impl<'a> Symmetry<'a> {
     pub fn new(locals: &'a Mutex<LocalStates<'a>>) -> Self {
+        Symmetry::with(locals, true, None)
+    }
+
+    /// Canonicalises by permuting machines made alike, if it `is_sorting`, after garbage was left out.
+    fn with(locals: &'a Mutex<LocalStates<'a>>, is_sorting: bool, garbage: Option<Garbage<'a>>) -> Self {
         let n_monitors = lock(locals).n_monitors();
         let empty = Shape {
             id: 0,
@@ -188,6 +202,8 @@ impl<'a> Symmetry<'a> {
         };
         Symmetry {
             locals,
+            is_sorting,
+            garbage,
             n_monitors,
             forms: Vec::new(),
             mentions: Vec::new(),
@@ -225,6 +241,7 @@ impl<'a> Symmetry<'a> {
             + self.renamed.len() * size_of::<Renamed>()
             + self.long_renamed.capacity() * (size_of::<LongRenamed>() + 1)
             + self.arena.capacity() * 4
+            + self.garbage.as_ref().map_or(0, Garbage::n_bytes)
     }
 
     /// How many machines are alike at most, in the vector that was looked at last.
@@ -234,10 +251,21 @@ impl<'a> Symmetry<'a> {
 
     /// What a configuration is replaced by.
     pub fn canonical(&mut self, vector: &[LocalStateId]) -> &[LocalStateId] {
-        self.look_at(vector);
+        if self.collect(vector) {
+            self.arrange_kept();
+            return &self.out;
+        }
+        self.arrange(vector)
+    }
+
+    /// Permutes the machines of a configuration.
+    fn arrange(&mut self, vector: &[LocalStateId]) -> &[LocalStateId] {
         self.has_moved = false;
         self.has_renamed = false;
-        if !self.shape.groups.is_empty() {
+        if self.is_sorting {
+            self.look_at(vector);
+        }
+        if self.is_sorting && !self.shape.groups.is_empty() {
             let shape = self.shape.clone();
             let has_links = self.find_keys(vector, &shape);
             let n_orders = self.sort(&shape, has_links);
@@ -320,6 +348,15 @@ impl<'a> Symmetry<'a> {
         changes: &[(u32, LocalStateId)],
         differences: &mut Vec<(u32, LocalStateId)>,
     ) -> u64 {
+        if !self.is_sorting && !self.may_leave_garbage(from, changes) {
+            self.has_renamed = false;
+            differences.clear();
+            differences.extend_from_slice(changes);
+            return changes.iter().fold(0u64, |delta, &(slot, after)| {
+                let before = from.get(slot as usize).copied().unwrap_or(0);
+                delta.wrapping_add(self.hash(after)).wrapping_sub(self.hash(before))
+            });
+        }
         let mut vector = std::mem::take(&mut self.scratch);
         vector.clear();
         vector.extend_from_slice(from);
@@ -339,52 +376,29 @@ impl<'a> Symmetry<'a> {
                 continue;
             }
             differences.push((slot as u32, after));
-            delta = delta.wrapping_add(self.hash(after));
-            if before != 0 {
-                self.know(before);
-                delta = delta.wrapping_sub(self.hash(before));
+            for local in [before, after] {
+                if local != 0 {
+                    self.know(local);
+                }
             }
+            delta = delta.wrapping_add(self.hash(after)).wrapping_sub(self.hash(before));
         }
         self.scratch = vector;
         delta
     }
 
-    /// Where each slot of the last configuration went.
+    /// Where each slot of the last configuration went; `NO_SLOT` where its machine left.
     pub fn permutation(&self) -> &[u32] {
-        if self.has_moved { &self.to } else { &[] }
+        match &self.garbage {
+            Some(garbage) if garbage.n_collected > 0 => &garbage.composed,
+            _ if self.has_moved => &self.to,
+            _ => &[],
+        }
     }
 
     /// What the last configuration was replaced by.
     pub fn last(&self) -> &[LocalStateId] {
         &self.out
-    }
-
-    /// A configuration with the machines renamed as `to` says; `to` is completed for machines that have no name yet, which
-    /// go by their creators.
-    pub fn renamed(&mut self, vector: &[LocalStateId], to: &mut Vec<u32>) -> Vec<LocalStateId> {
-        self.look_at(vector);
-        let shape = self.shape.clone();
-        to.resize(self.families.len(), NO_SLOT);
-        for &slot in &shape.order {
-            let family = self.families[slot as usize];
-            if to[slot as usize] == NO_SLOT {
-                to[slot as usize] = match family.parent {
-                    NO_SLOT => slot,
-                    parent => {
-                        let origin = (to[parent as usize], family.place);
-                        let known = self.children.get(&origin).copied();
-                        known.unwrap_or_else(|| self.new_slot(origin))
-                    }
-                };
-            }
-        }
-        self.to.clear();
-        let names = to.iter().enumerate();
-        self.to.extend(names.map(|(slot, &name)| if name == NO_SLOT { slot as u32 } else { name }));
-        self.to.extend(self.to.len() as u32..self.families.len() as u32);
-        self.find_moved();
-        self.apply(vector);
-        self.out.clone()
     }
 
     fn hash(&self, local: LocalStateId) -> u64 {
@@ -442,13 +456,15 @@ impl<'a> Symmetry<'a> {
             kind: 0,
             first: 0,
             n: 0,
+            vitality: Vitality::default(),
         };
         if self.forms.len() <= local as usize {
             self.forms.resize(locals.n_local_states() + 1, unasked);
         }
         let hash = locals.hash(local);
         let kind = interface.as_u32() + 1;
-        self.forms[local as usize] = Form { skeleton, hash, names, owner, kind, first, n, ..unasked };
+        let vitality = locals.vitality(local);
+        self.forms[local as usize] = Form { skeleton, hash, names, owner, kind, first, n, vitality, ..unasked };
         self.meet(&mut locals);
     }
 
@@ -837,7 +853,7 @@ impl<'a> Symmetry<'a> {
 
     #[cold]
     fn ask_rename(&mut self, local: LocalStateId, owner: u32) -> LocalStateId {
-        let to = lock(self.locals).rename(local, self.to[owner as usize], &self.to);
+        let to = lock(self.locals).rename(local, self.to[owner as usize], &self.to, None);
         self.know(to);
         to
     }

@@ -25,6 +25,8 @@ pub struct Reductions {
     pub broadcasts: bool,
     /// Configurations that differ by a permutation of machines made alike are one.
     pub symmetry: bool,
+    /// Machines that can never act again leave the configuration. For searches without bounds.
+    pub machine_garbage: bool,
     /// Steps that are in conflict with nothing that others may ever do go first, alone. For searches without bounds.
     pub persistent_sets: bool,
     /// A machine that steps first, alone, goes on as long as it may, and configurations between are not stored. With
@@ -49,6 +51,7 @@ impl Reductions {
         collection_order: false,
         broadcasts: false,
         symmetry: false,
+        machine_garbage: false,
         persistent_sets: false,
         path_compression: false,
         timer_stutter: false,
@@ -62,6 +65,7 @@ impl Reductions {
         collection_order: true,
         broadcasts: true,
         symmetry: true,
+        machine_garbage: true,
         persistent_sets: true,
         path_compression: true,
         timer_stutter: true,
@@ -119,6 +123,7 @@ pub struct Preserves {
 pub enum Terminal {
     Yes,
     UpToRenaming,
+    UpToGarbage,
     ExceptCrashed,
     UpToChosenNumbers,
 }
@@ -210,7 +215,7 @@ const EVERYTHING: Preserves = Preserves {
 };
 
 /// All reductions, in the order in which they are listed for people.
-pub static REDUCTIONS: [Reduction; 11] = [
+pub static REDUCTIONS: [Reduction; 12] = [
     Reduction {
         name: "dead-variables",
         former_name: None,
@@ -270,6 +275,21 @@ pub static REDUCTIONS: [Reduction; 11] = [
             own_network(setting).or_else(|| setting.names_in_texts.then_some(Obstacle::NamesInTexts))
         },
         flag: |on| &mut on.symmetry,
+    },
+    Reduction {
+        name: "machine-garbage",
+        former_name: None,
+        base: None,
+        preserves: Preserves { terminal: Terminal::UpToGarbage, liveness_weak: Liveness::No, ..EVERYTHING },
+        is_local: false,
+        orders: Orders::All,
+        // A bound on machines counts those that have halted.
+        obstacle: |setting| {
+            own_network(setting)
+                .or_else(|| unbounded(setting))
+                .or_else(|| setting.names_in_texts.then_some(Obstacle::NamesInTexts))
+        },
+        flag: |on| &mut on.machine_garbage,
     },
     Reduction {
         name: "persistent-sets",
@@ -513,6 +533,7 @@ mod tests {
             let terminal = match terminal {
                 Terminal::Yes => "yes",
                 Terminal::UpToRenaming => "up to renaming",
+                Terminal::UpToGarbage => "up to renaming and garbage",
                 Terminal::ExceptCrashed => "except crashed machines",
                 Terminal::UpToChosenNumbers => "up to chosen numbers",
             };

@@ -56,6 +56,16 @@ pub(crate) struct LocalState {
     pub cut: Option<Cut>,
 }
 
+/// Whether a machine can still do something.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Vitality {
+    /// It may step, or counts, without being sent anything.
+    pub acts: bool,
+    pub is_halted: bool,
+    /// How many machines it has made; none if it has halted.
+    pub n_children: u32,
+}
+
 /// What a machine can do by itself.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
@@ -794,15 +804,54 @@ impl<'c> LocalStates<'c> {
         }
     }
 
-    /// The local state with other machines in it, at another slot; `to` says for each slot which it becomes.
-    pub fn rename(&mut self, id: LocalStateId, owner: u32, to: &[u32]) -> LocalStateId {
+    /// What a local state says about whether its machine can still do something, and what it has made.
+    pub fn vitality(&self, id: LocalStateId) -> Vitality {
+        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let is_idle = match local.status {
+            Status::Idle => !self.exe.states[local.control as usize].has_null,
+            Status::Halted => true,
+            // A machine that waits in `receive` for ever is a deadlock.
+            Status::Blocked { .. } | Status::Pending(_) => false,
+        };
+        // Whether a broadcast has an order depends on how many machines of some interfaces are ever made.
+        let is_counted = self.simplify.broadcasts
+            && self.exe.usage().broadcast_precondition().is_some_and(|precondition| {
+                precondition.single.contains(&local.interface)
+            });
+        Vitality {
+            acts: !is_idle || is_counted || !owner.is_machine(),
+            is_halted: local.status == Status::Halted,
+            n_children: local.n_children,
+        }
+    }
+
+    /// The local state of the machine once it has halted.
+    pub fn halted(&mut self, id: LocalStateId) -> LocalStateId {
+        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let (owner, mut local) = (*owner, local.clone());
+        local.halt();
+        self.intern_local(owner, &mut local, false)
+    }
+
+    /// The local state with other machines in it, at another slot; `to` says for each slot which it becomes. A machine that has not
+    /// halted will have made so many, if that is given.
+    pub fn rename(
+        &mut self,
+        id: LocalStateId,
+        owner: u32,
+        to: &[u32],
+        n_children: Option<u32>,
+    ) -> LocalStateId {
         let mut local = self.states[id as usize].local.clone();
+        if local.status != Status::Halted {
+            local.n_children = n_children.unwrap_or(local.n_children);
+        }
         let (owners, slot_of) = (&self.owners, &self.slot_of);
         self.kernel.rename(&mut local, &|instance| {
             let slot = slot_of.get(instance.index()).copied().unwrap_or(0);
             let to = slot.checked_sub(1).and_then(|slot| to.get(slot as usize));
-            match to.map(|&to| owners[to as usize]) {
-                Some(Owner::Machine(renamed)) => renamed,
+            match to.and_then(|&to| owners.get(to as usize)) {
+                Some(&Owner::Machine(renamed)) => renamed,
                 Some(Owner::Monitor(_) | Owner::Network(_)) | None => instance,
             }
         });

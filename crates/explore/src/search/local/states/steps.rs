@@ -602,6 +602,16 @@ impl LocalStates<'_> {
         Walk { at: self.start.clone() }
     }
 
+    /// Has the kernel stand where a run does.
+    pub fn stand_at(&mut self, walk: &Walk) {
+        self.kernel.restore(&walk.at);
+    }
+
+    /// How many machines a machine has made, where the kernel stands.
+    pub fn n_children(&self, machine: InstanceId) -> u32 {
+        self.kernel.configuration().local(machine).n_children
+    }
+
     /// The first step of a machine, answers in the order of its parts, that leads where `is_it` says: to an outcome, with
     /// all machines standing like that.
     pub fn walk_on(

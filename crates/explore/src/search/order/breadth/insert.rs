@@ -177,6 +177,7 @@ impl Sink for Inserter<'_, '_, '_> {
             Some(symmetry) => {
                 let delta = symmetry.successor(from, successor.changes, self.differences);
                 self.tally.n_renamed += u64::from(symmetry.has_renamed);
+                self.tally.n_collected += u64::from(symmetry.n_collected());
                 (delta, &self.differences[..])
             }
         };
