@@ -512,7 +512,10 @@ fn usage() -> ExitCode {
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
-    println!("  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers, workers", names.join(", "));
+    println!(
+        "  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers, workers",
+        names.join(", ")
+    );
     println!("cargo xtask differential --boogie [--quiesce] [--programs N] [--seed S]");
     ExitCode::from(2)
 }

@@ -164,7 +164,8 @@ impl Lasso<'_, '_> {
         let home = state_vector(reach, &home);
         let limits = self.cx.options.limits;
         let lap = &mut || Ok(names(self.cx, &home, &lap));
-        Ok(repeat_lap(self.exe, limits, &stem, lap, self.monitor as usize, Fairness::Random)?)
+        let found = repeat_lap(self.exe, limits, &stem, lap, self.monitor as usize, Fairness::Random)?;
+        Ok(found.ok_or_else(lost)?)
     }
 
     /// A configuration of a bottom component, the configurations that can reach it, all of a set that is closed under steps, and

@@ -82,7 +82,9 @@ pub fn workers(seed: u64) -> String {
         Life::Itself => "send this, eTick;",
         Life::MakesAndHalts => "MAKE raise halt;",
         Life::MakesAndRests => "MAKE",
-        Life::Succeeds => "if (k > 1) { next = new Worker((boss, k - 1)); send next, eWork, k - 1; } raise halt;",
+        Life::Succeeds => {
+            "if (k > 1) { next = new Worker((boss, k - 1)); send next, eWork, k - 1; } raise halt;"
+        }
     };
     let tells = if random.chance(50) { "send boss, eChild, (child, k);" } else { "send child, eWork, k;" };
     let after = after.replace("MAKE", &format!("child = new Child(boss); {tells}"));
@@ -138,10 +140,15 @@ pub fn workers(seed: u64) -> String {
         Keeper::Former => "if (last != null) { send w, eKeep, last; } last = w;",
     };
     let keep = keep
-        .replace("COMPARE", *random.pick(&["assert last != w, \"one name for two\";", "send last, ePoke;", ""]))
+        .replace(
+            "COMPARE",
+            *random.pick(&["assert last != w, \"one name for two\";", "send last, ePoke;", ""]),
+        )
         .replace("COUNT", *random.pick(&["assert sizeof(all) == n + 1, \"one name for two\";", ""]));
     let last = match keeper {
-        Keeper::Variable | Keeper::Former => *random.pick(&["send last, ePoke;", "last = default(machine);", ""]),
+        Keeper::Variable | Keeper::Former => {
+            *random.pick(&["send last, ePoke;", "last = default(machine);", ""])
+        }
         Keeper::Collection => *random.pick(&["foreach (w in all) { send w, ePoke; }", ""]),
         Keeper::Holder | Keeper::Inbox => "send holder, eUse;",
         Keeper::Nobody | Keeper::Monitor => "",

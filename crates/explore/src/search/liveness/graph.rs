@@ -74,9 +74,7 @@ pub(crate) fn check(
     }
     let cx = match fairness {
         Fairness::Random => in_graph,
-        Fairness::Weak => {
-            Context { is_symmetric: false, collects_garbage: false, reach: None, ..in_graph }
-        }
+        Fairness::Weak => Context { is_symmetric: false, collects_garbage: false, reach: None, ..in_graph },
     };
     let mut graph = match Graph::explore(cx) {
         Ok(graph) => graph,
@@ -88,7 +86,17 @@ pub(crate) fn check(
     };
     match lasso {
         None => Ok(Answer::Holds),
-        Some(lasso) => graph.counterexample(exe, &lasso, fairness).map(Box::new).map(Answer::Violated),
+        Some(lasso) => match graph.counterexample(exe, &lasso, fairness)? {
+            Some(found) => Ok(Answer::Violated(Box::new(found))),
+            None => {
+                let what = format!(
+                    "monitor `{}` stays hot for ever in a run that makes machines again and again: such a run has no loop that could \
+                     be shown",
+                    exe.monitor_name(lasso.monitor)
+                );
+                Ok(Answer::Stopped(StopReason::Unsupported { what }))
+            }
+        },
     }
 }
 
@@ -427,7 +435,7 @@ impl<'a> Graph<'a> {
         exe: &Arc<Executable>,
         lasso: &Lasso,
         fairness: Fairness,
-    ) -> Result<Counterexample, InternalError> {
+    ) -> Result<Option<Counterexample>, InternalError> {
         let mut way = Vec::new();
         let mut at = lasso.start;
         while self.origins[at as usize].0 != at {
@@ -450,7 +458,8 @@ impl<'a> Graph<'a> {
 }
 
 /// Goes round a lap until a configuration repeats, and replays that. The lap is asked for again each time, since machines may
-/// change places in it.
+/// change places in it. `None` where each lap makes machines: they are garbage, and the next lap does not miss them, but in the kernel nothing
+/// repeats.
 pub(crate) fn repeat_lap(
     exe: &Arc<Executable>,
     limits: Limits,
@@ -458,8 +467,9 @@ pub(crate) fn repeat_lap(
     lap: &mut dyn FnMut() -> Result<Vec<StepName>, InternalError>,
     monitor: usize,
     fairness: Fairness,
-) -> Result<Counterexample, InternalError> {
+) -> Result<Option<Counterexample>, InternalError> {
     let mut kernel = run(exe, limits, stem)?;
+    let n_machines = kernel.configuration().roster.len();
     let heat = Heat::new(exe);
     // What is never looked at may take a few laps until it repeats, and so may machines that change places.
     let mut homes = vec![(bytes_of(&kernel), kernel.schedule().len())];
@@ -478,6 +488,9 @@ pub(crate) fn repeat_lap(
         let (hot, cold) = crate::liveness::heat::standing(&kernel);
         if (passing.hot | hot) & bit == 0 || (passing.cold | cold) & bit != 0 {
             return Err(differs("a loop that is hot and never cold", kernel.outcome()));
+        }
+        if kernel.configuration().roster.len() > n_machines {
+            return Ok(None);
         }
         let here = bytes_of(&kernel);
         if let Some((_, start)) = homes.iter().find(|(home, _)| *home == here) {
@@ -499,7 +512,7 @@ pub(crate) fn repeat_lap(
     };
     let violation = *broken.violation;
     trace.fail(&violation);
-    Ok(Counterexample { violation, schedule, loop_start: Some(loop_start), trace })
+    Ok(Some(Counterexample { violation, schedule, loop_start: Some(loop_start), trace }))
 }
 
 fn bytes_of(kernel: &Kernel) -> Vec<u8> {

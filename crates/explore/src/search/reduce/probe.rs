@@ -21,6 +21,8 @@ const LIMIT_OF_SETS: usize = 5_000;
 const LOOK_AFTER: usize = 1 << 16;
 /// Of local states. Those of a program whose inboxes or collections grow for ever are large after a few thousand steps.
 const LIMIT_OF_BYTES: usize = 64 << 20;
+/// Slots of all configurations. A program that makes machines for ever has long vectors after a few thousand steps.
+const LIMIT_OF_SLOTS: usize = 1 << 21;
 /// So many machines have enough orders for symmetry to pay.
 const MANY_ALIKE: usize = 5;
 
@@ -72,10 +74,10 @@ fn look(
     for (_, vector) in &beginning.vectors {
         layer.push(vector);
     }
-    let mut n_steps = 0;
+    let (mut n_steps, mut n_slots) = (0, 0);
     let share = cx.options.limits.memory_bytes.map_or(usize::MAX, |bytes| bytes as usize / 8);
     let limit_of_bytes = LIMIT_OF_BYTES.min(share);
-    while layer.len() > 0 && seen.len() < limit {
+    while layer.len() > 0 && seen.len() < limit && n_slots < LIMIT_OF_SLOTS {
         if crate::search::lock(cx.locals).n_bytes() > limit_of_bytes {
             break;
         }
@@ -98,13 +100,15 @@ fn look(
                 if seen.len() >= 2 * limit {
                     break;
                 }
-                let successor = sink.vectors.get(place);
+                // Without garbage, if it is collected: what a reduction saves beside that is asked.
+                let (successor, _) = successors.canonical(sink.vectors.get(place));
                 if seen.insert(keys.key(successor)?) {
+                    n_slots += successor.len();
                     next.push(successor);
                     discover(&mut keys, successor)?;
                 }
             }
-            if seen.len() >= limit {
+            if seen.len() >= limit || n_slots >= LIMIT_OF_SLOTS {
                 break;
             }
         }

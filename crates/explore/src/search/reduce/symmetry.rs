@@ -464,7 +464,8 @@ impl<'a> Symmetry<'a> {
         let hash = locals.hash(local);
         let kind = interface.as_u32() + 1;
         let vitality = locals.vitality(local);
-        self.forms[local as usize] = Form { skeleton, hash, names, owner, kind, first, n, vitality, ..unasked };
+        self.forms[local as usize] =
+            Form { skeleton, hash, names, owner, kind, first, n, vitality, ..unasked };
         self.meet(&mut locals);
     }
 

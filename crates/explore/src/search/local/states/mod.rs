@@ -815,9 +815,11 @@ impl<'c> LocalStates<'c> {
         };
         // Whether a broadcast has an order depends on how many machines of some interfaces are ever made.
         let is_counted = self.simplify.broadcasts
-            && self.exe.usage().broadcast_precondition().is_some_and(|precondition| {
-                precondition.single.contains(&local.interface)
-            });
+            && self
+                .exe
+                .usage()
+                .broadcast_precondition()
+                .is_some_and(|precondition| precondition.single.contains(&local.interface));
         Vitality {
             acts: !is_idle || is_counted || !owner.is_machine(),
             is_halted: local.status == Status::Halted,
