@@ -808,7 +808,7 @@ impl<'c> LocalStates<'c> {
     pub fn vitality(&self, id: LocalStateId) -> Vitality {
         let LocalState { local, owner, .. } = &self.states[id as usize];
         let is_idle = match local.status {
-            Status::Idle => !self.exe.states[local.control as usize].has_null,
+            Status::Idle => !self.exe.states[local.control].has_null,
             Status::Halted => true,
             // A machine that waits in `receive` for ever is a deadlock.
             Status::Blocked { .. } | Status::Pending(_) => false,
