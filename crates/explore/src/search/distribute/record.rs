@@ -136,6 +136,7 @@ pub(crate) fn put_tally(tally: &Tally, out: &mut Vec<u8>) {
         n_merged,
         n_stuttering,
         n_renamed,
+        n_collected,
         cuts,
         breaks,
         ends_badly,
@@ -150,6 +151,7 @@ pub(crate) fn put_tally(tally: &Tally, out: &mut Vec<u8>) {
         n_merged,
         n_stuttering,
         n_renamed,
+        n_collected,
         cuts.bits().into(),
         u64::from(breaks) | u64::from(ends_badly) << 1,
     ] {
@@ -169,6 +171,7 @@ pub(crate) fn get_tally(bytes: &mut &[u8]) -> Read<Tally> {
         n_merged: next()?,
         n_stuttering: next()?,
         n_renamed: next()?,
+        n_collected: next()?,
         cuts: Cuts::from_bits(next()? as u8),
         ..Tally::default()
     };
