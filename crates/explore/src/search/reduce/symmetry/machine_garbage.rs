@@ -206,7 +206,7 @@ impl<'a> Symmetry<'a> {
         let mut children: Vec<Vec<Child>> = vec![Vec::new(); n];
         let mut has_gaps = vec![false; n];
         let mut main = None;
-        for slot in first..n {
+        for (slot, &local) in vector.iter().enumerate().skip(first) {
             let mark = garbage.marks[slot];
             if mark == Mark::Absent {
                 continue;
@@ -222,7 +222,7 @@ impl<'a> Symmetry<'a> {
             } else if mark == Mark::Garbage {
                 has_gaps[parent as usize] = true;
             } else {
-                let interface = self.forms[vector[slot] as usize].kind;
+                let interface = self.forms[local as usize].kind;
                 let child = Child { interface, path: self.path(slot as u32), slot: slot as u32 };
                 children[parent as usize].push(child);
             }
