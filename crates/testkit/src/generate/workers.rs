@@ -142,9 +142,9 @@ pub fn workers(seed: u64) -> String {
     let keep = keep
         .replace(
             "COMPARE",
-            *random.pick(&["assert last != w, \"one name for two\";", "send last, ePoke;", ""]),
+            random.pick(&["assert last != w, \"one name for two\";", "send last, ePoke;", ""]),
         )
-        .replace("COUNT", *random.pick(&["assert sizeof(all) == n + 1, \"one name for two\";", ""]));
+        .replace("COUNT", random.pick(&["assert sizeof(all) == n + 1, \"one name for two\";", ""]));
     let last = match keeper {
         Keeper::Variable | Keeper::Former => {
             *random.pick(&["send last, ePoke;", "last = default(machine);", ""])
@@ -167,7 +167,7 @@ pub fn workers(seed: u64) -> String {
          on eDone do (k: int) {{ {claim} {} }}\n    on eChild do (it: (machine, int)) {{\n      {}\n      send it.0, eWork, it.1;\n    }}\n  }}\n}}",
         if random.chance(30) { "send holder, eUse;" } else { "" },
         if life == Life::Succeeds { "3" } else { "n" },
-        on_done.replace("AGAIN", *random.pick(&["n", "4", "5", "7"])),
+        on_done.replace("AGAIN", random.pick(&["n", "4", "5", "7"])),
         if random.chance(50) {
             "if (sizeof(kids) > 0) { assert kids[0] != it.0, \"one name for two\"; send kids[0], ePoke; }\n      kids += (0, it.0);"
         } else {
