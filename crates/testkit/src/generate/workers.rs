@@ -139,12 +139,9 @@ pub fn workers(seed: u64) -> String {
         Keeper::Monitor => "announce eSeen, w;",
         Keeper::Former => "if (last != null) { send w, eKeep, last; } last = w;",
     };
-    let keep = keep
-        .replace(
-            "COMPARE",
-            random.pick(&["assert last != w, \"one name for two\";", "send last, ePoke;", ""]),
-        )
-        .replace("COUNT", random.pick(&["assert sizeof(all) == n + 1, \"one name for two\";", ""]));
+    let compare: &str = *random.pick(&["assert last != w, \"one name for two\";", "send last, ePoke;", ""]);
+    let count: &str = *random.pick(&["assert sizeof(all) == n + 1, \"one name for two\";", ""]);
+    let keep = keep.replace("COMPARE", compare).replace("COUNT", count);
     let last = match keeper {
         Keeper::Variable | Keeper::Former => {
             *random.pick(&["send last, ePoke;", "last = default(machine);", ""])
@@ -156,6 +153,7 @@ pub fn workers(seed: u64) -> String {
     // Workers are made when asked for, or when the one before has reported.
     let go = if random.chance(50) { "send this, eGo;" } else { "" };
     let on_done = if go.is_empty() { "if (k == AGAIN) { send this, eGo; }" } else { "" };
+    let again: &str = *random.pick(&["n", "4", "5", "7"]);
     let wrong = random.below(9);
     let claim = if random.chance(30) { format!("assert k != {wrong}, \"wrong\";") } else { String::new() };
     let _ = writeln!(
@@ -167,7 +165,7 @@ pub fn workers(seed: u64) -> String {
          on eDone do (k: int) {{ {claim} {} }}\n    on eChild do (it: (machine, int)) {{\n      {}\n      send it.0, eWork, it.1;\n    }}\n  }}\n}}",
         if random.chance(30) { "send holder, eUse;" } else { "" },
         if life == Life::Succeeds { "3" } else { "n" },
-        on_done.replace("AGAIN", random.pick(&["n", "4", "5", "7"])),
+        on_done.replace("AGAIN", again),
         if random.chance(50) {
             "if (sizeof(kids) > 0) { assert kids[0] != it.0, \"one name for two\"; send kids[0], ePoke; }\n      kids += (0, it.0);"
         } else {
