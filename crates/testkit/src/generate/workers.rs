@@ -139,8 +139,8 @@ pub fn workers(seed: u64) -> String {
         Keeper::Monitor => "announce eSeen, w;",
         Keeper::Former => "if (last != null) { send w, eKeep, last; } last = w;",
     };
-    let compare: &str = *random.pick(&["assert last != w, \"one name for two\";", "send last, ePoke;", ""]);
-    let count: &str = *random.pick(&["assert sizeof(all) == n + 1, \"one name for two\";", ""]);
+    let compare = *random.pick(&["assert last != w, \"one name for two\";", "send last, ePoke;", ""]);
+    let count = *random.pick(&["assert sizeof(all) == n + 1, \"one name for two\";", ""]);
     let keep = keep.replace("COMPARE", compare).replace("COUNT", count);
     let last = match keeper {
         Keeper::Variable | Keeper::Former => {
@@ -153,7 +153,7 @@ pub fn workers(seed: u64) -> String {
     // Workers are made when asked for, or when the one before has reported.
     let go = if random.chance(50) { "send this, eGo;" } else { "" };
     let on_done = if go.is_empty() { "if (k == AGAIN) { send this, eGo; }" } else { "" };
-    let again: &str = *random.pick(&["n", "4", "5", "7"]);
+    let again = *random.pick(&["n", "4", "5", "7"]);
     let wrong = random.below(9);
     let claim = if random.chance(30) { format!("assert k != {wrong}, \"wrong\";") } else { String::new() };
     let _ = writeln!(
