@@ -232,9 +232,12 @@ pub fn split(limit: Duration, words: &[&str]) -> bool {
         for exe in tests(model, "").iter().filter(|exe| words.iter().all(|word| exe.test_name.contains(word)))
         {
             let mut verdicts = Vec::new();
-            for (name, split) in
-                [("whole", Some(Split::Never)), ("split", Some(Split::Large)), ("explicit", None)]
-            {
+            for (name, split) in [
+                ("whole", Some(Split::Never)),
+                ("large", Some(Split::Large)),
+                ("all", Some(Split::Always)),
+                ("explicit", None),
+            ] {
                 let mut settings = Settings::default();
                 settings.symbolic.split = split.unwrap_or_default();
                 let engine = if split.is_some() { engine::SYMBOLIC } else { engine::EXPLICIT };

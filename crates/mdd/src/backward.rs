@@ -1,13 +1,14 @@
 //! Backward search: the vectors from which one step, or some steps, lead into a set.
 //!
 //! Relations are read backwards from what a forward search has learned, so preimages contain a vector only if some forward
-//! search asked for its step. Callers intersect with what was reached.
+//! search asked for its step. Callers intersect with what was reached. Blocks have no relations: where there are some, a
+//! single predecessor is found by images ([`Reach::predecessor`]).
 
 use rustc_hash::FxHashMap;
 
 use crate::cache::Key;
 use crate::diagrams::{Edge, Halt, Node};
-use crate::events::{Change, EventId, Events, KnownStep, LocalSteps, Role};
+use crate::events::{EventId, Events, LocalSteps, Role};
 use crate::reach::{OPERATION_BITS, PRE_EVENT, PRE_IMAGE, Reach};
 
 /// The relations that are known, backwards.
@@ -20,13 +21,6 @@ pub struct Backward {
     reactions: Vec<FxHashMap<u32, Vec<u32>>>,
     /// By top level and successor there: events and the value before.
     tops: Vec<FxHashMap<u32, Vec<(EventId, u32)>>>,
-    /// By top level that is the first part of a block: events.
-    block_tops: Vec<Vec<EventId>>,
-    /// What blocks do as leads, by event, and as parties, by relation.
-    block_leads: FxHashMap<EventId, Vec<Vec<Change>>>,
-    block_reactions: FxHashMap<u32, Vec<Vec<Change>>>,
-    /// By slot, of blocks: the values of its parts.
-    n_values: FxHashMap<u32, Vec<u32>>,
 }
 
 impl Backward {
@@ -34,7 +28,7 @@ impl Backward {
         self.number << OPERATION_BITS | operation
     }
 
-    fn new<S: LocalSteps>(events: &Events, steps: &S, number: u32, filter: &Filter<'_>) -> Self {
+    fn new(events: &Events, number: u32, filter: &Filter<'_>) -> Self {
         let is_kept: Vec<bool> =
             (0..events.n_events() as EventId).map(|event| (filter.event)(events, event)).collect();
         let mut leads: FxHashMap<(EventId, u32), Vec<u32>> = FxHashMap::default();
@@ -73,49 +67,7 @@ impl Backward {
             before.sort_unstable();
             before.dedup();
         }
-        let mut backward = Backward {
-            number,
-            leads,
-            reactions,
-            tops,
-            block_tops: vec![Vec::new(); events.n_levels() as usize],
-            block_leads: FxHashMap::default(),
-            block_reactions: FxHashMap::default(),
-            n_values: FxHashMap::default(),
-        };
-        backward.add_blocks(events, steps, &is_kept);
-        backward
-    }
-
-    /// A filter of reactions does not apply to blocks.
-    fn add_blocks<S: LocalSteps>(&mut self, events: &Events, steps: &S, is_kept: &[bool]) {
-        for KnownStep { slot, action, event, changes } in events.known_block_steps(steps) {
-            let n_parts = events.n_parts_of(slot);
-            let n_values = || (0..n_parts).map(|part| steps.n_values(slot, part)).collect();
-            self.n_values.entry(slot).or_insert_with(n_values);
-            match (event, action.and_then(|action| events.known_relation(slot, action))) {
-                (Some(event), _) if is_kept[event as usize] => {
-                    self.block_leads.entry(event).or_default().push(changes);
-                }
-                (None, Some(relation)) => self.block_reactions.entry(relation).or_default().push(changes),
-                (Some(_), _) | (None, None) => {}
-            }
-        }
-        for (event, top, role) in events.tops().filter(|&(event, ..)| is_kept[event as usize]) {
-            if role != Role::None && events.is_block(top) {
-                self.block_tops[top as usize - 1].push(event);
-            }
-        }
-    }
-
-    /// What a block may do in an event.
-    fn block_steps(&self, event: EventId, role: Role) -> &[Vec<Change>] {
-        let steps = match role {
-            Role::Lead => self.block_leads.get(&event),
-            Role::Party(relation) => self.block_reactions.get(&relation),
-            Role::None => None,
-        };
-        steps.map_or(&[], Vec::as_slice)
+        Backward { number, leads, reactions, tops }
     }
 }
 
@@ -138,7 +90,7 @@ impl<S: LocalSteps> Reach<'_, S> {
     /// The same for some steps only.
     pub fn backward_where(&mut self, filter: &Filter<'_>) -> Backward {
         self.n_backward += 1;
-        Backward::new(&self.events, &self.steps, self.n_backward, filter)
+        Backward::new(&self.events, self.n_backward, filter)
     }
 
     /// The vectors from which one step leads into a set.
@@ -198,6 +150,56 @@ impl<S: LocalSteps> Reach<'_, S> {
         }
     }
 
+    /// A vector of a set from which one step leads to a vector, found by images of smaller and smaller sets: also where there are
+    /// blocks.
+    ///
+    /// # Errors
+    /// When a limit is met, or the steps ask for an end.
+    pub fn predecessor(&mut self, set: Node, vector: &[u32]) -> Result<Option<Vec<u32>>, Halt> {
+        if set.is_empty() || !self.leads_to(set, vector)? {
+            return Ok(None);
+        }
+        let set = self.lift(set)?;
+        // From the top down; the set has these values there.
+        let mut above: Vec<u32> = Vec::new();
+        let mut node = set;
+        while node != Node::UNIT {
+            let level = self.diagrams.level(node);
+            let mut edges = self.diagrams.edges(node).to_vec();
+            while edges.len() > 1 {
+                self.kept.push(node);
+                let half = edges.split_off(edges.len() / 2);
+                let mut tried = self.diagrams.node(level, &edges)?;
+                for (over, &value) in above.iter().rev().enumerate() {
+                    tried = self.diagrams.node(level + 1 + over as u32, &[Edge { value, child: tried }])?;
+                }
+                let leads = self.leads_to(tried, vector);
+                self.kept.pop();
+                if !leads? {
+                    edges = half;
+                }
+            }
+            above.push(edges[0].value);
+            node = edges[0].child;
+        }
+        above.reverse();
+        Ok(Some(above))
+    }
+
+    /// Whether one step leads from a set to a vector.
+    fn leads_to(&mut self, set: Node, vector: &[u32]) -> Result<bool, Halt> {
+        self.kept.push(set);
+        let image = self.image(set);
+        self.kept.pop();
+        let image = image?;
+        let n = (self.diagrams.level(image) as usize).min(vector.len());
+        Ok(!image.is_empty() && vector[n..].iter().all(|&value| value == 0) && {
+            let mut padded = vector[..n].to_vec();
+            padded.resize(self.diagrams.level(image) as usize, 0);
+            self.diagrams.contains(image, &padded)
+        })
+    }
+
     fn preimage_of(&mut self, backward: &Backward, node: Node) -> Result<Node, Halt> {
         if node.is_empty() || node == Node::UNIT {
             return Ok(Node::EMPTY);
@@ -230,71 +232,9 @@ impl<S: LocalSteps> Reach<'_, S> {
                 }
             }
         }
-        let mut image = self.diagrams.node_of_work(level, base)?;
-        let n_alone = backward.block_tops.get(level as usize - 1).map_or(0, Vec::len);
-        for at in 0..n_alone {
-            let event = backward.block_tops[level as usize - 1][at];
-            let before = self.unfire_block(backward, event, node)?;
-            image = self.diagrams.union(image, before)?;
-        }
+        let image = self.diagrams.node_of_work(level, base)?;
         self.diagrams.images.insert(key, image);
         Ok(image)
-    }
-
-    /// The preimage under one event of a node at the first part of a block that takes part in it.
-    fn unfire_block(&mut self, backward: &Backward, event: EventId, node: Node) -> Result<Node, Halt> {
-        let level = self.diagrams.level(node);
-        let slot = self.events.slot_of(level);
-        let mut image = Node::EMPTY;
-        for changes in backward.block_steps(event, self.events.role(event, level)) {
-            let before = self.unread_block(backward, event, slot, changes, 0, node)?;
-            image = self.diagrams.union(image, before)?;
-        }
-        Ok(image)
-    }
-
-    /// Undoes one known step of a block, from one of its parts down. There is no cache: sets that are looked back from are
-    /// small where there are blocks.
-    fn unread_block(
-        &mut self,
-        backward: &Backward,
-        event: EventId,
-        slot: u32,
-        changes: &[Change],
-        part: u32,
-        node: Node,
-    ) -> Result<Node, Halt> {
-        if part == self.events.n_parts_of(slot) {
-            return self.unfire(backward, event, node);
-        }
-        self.diagrams.tick()?;
-        let level = self.diagrams.level(node);
-        let base = self.diagrams.work.len();
-        let (change, rest) = match changes.split_first() {
-            Some((&change, rest)) if change.0 == part => (Some(change), rest),
-            _ => (None, changes),
-        };
-        for at in 0..self.diagrams.n_edges(node) {
-            let Edge { value, child } = self.diagrams.edge(node, at);
-            if change.is_some_and(|(_, _, after)| after != value) {
-                continue;
-            }
-            let below = self.unread_block(backward, event, slot, rest, part + 1, child)?;
-            if below.is_empty() {
-                continue;
-            }
-            match change {
-                None => self.add(base, value, below)?,
-                Some((_, Some(before), _)) => self.add(base, before, below)?,
-                Some((_, None, _)) => {
-                    let n_values = backward.n_values.get(&slot).map_or(0, |all| all[part as usize]);
-                    for before in 0..n_values {
-                        self.add(base, before, below)?;
-                    }
-                }
-            }
-        }
-        self.diagrams.node_of_work(level, base)
     }
 
     /// The preimage under one event of the levels at and below a node.
@@ -309,11 +249,6 @@ impl<S: LocalSteps> Reach<'_, S> {
         }
         self.diagrams.tick()?;
         let role = self.events.role(event, level);
-        if role != Role::None && self.events.is_block(level) {
-            let image = self.unfire_block(backward, event, node)?;
-            self.diagrams.images.insert(key, image);
-            return Ok(image);
-        }
         let base = self.diagrams.work.len();
         for at in 0..self.diagrams.n_edges(node) {
             let Edge { value, child } = self.diagrams.edge(node, at);

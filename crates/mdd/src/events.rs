@@ -33,6 +33,9 @@ pub struct BlockStep {
     pub event: Option<(u32, Vec<(u32, u32)>)>,
     /// Parts that get a value, sorted; all others keep theirs.
     pub writes: Vec<(u32, u32)>,
+    /// Parts that are taken out, sorted: the value of each part below moves up by one, and the last part gets the value zero. So the
+    /// last parts of a block can be a queue.
+    pub removes: Vec<u32>,
 }
 
 /// The local relations of a system. Answers must not change; they are asked for once.
@@ -66,9 +69,13 @@ pub trait LocalSteps {
         Ok(None)
     }
 
-    /// What is known after the value of one more part; the same as before if it makes no difference.
-    fn read(&mut self, reading: u32, _part: u32, _value: u32) -> u32 {
-        reading
+    /// What is known after the value of one more part; the same as before if it makes no difference; `None` if more has to be
+    /// read of the parts above.
+    ///
+    /// # Errors
+    /// When the search is to stop.
+    fn read(&mut self, reading: u32, _part: u32, _value: u32) -> Result<Option<u32>, Halt> {
+        Ok(Some(reading))
     }
 
     /// What becomes of a block of which everything that matters was read; `false` if more has to be read.
@@ -77,16 +84,6 @@ pub trait LocalSteps {
     /// When the search is to stop.
     fn finish(&mut self, _reading: u32, _found: &mut Vec<BlockStep>) -> Result<bool, Halt> {
         Ok(true)
-    }
-
-    /// The parts that were read, sorted, with their values; several answers where values of the first part are read alike.
-    fn parts_read(&self, _reading: u32) -> Vec<Vec<(u32, u32)>> {
-        Vec::new()
-    }
-
-    /// Values of a part of a block so far.
-    fn n_values(&self, _slot: u32, _part: u32) -> u32 {
-        0
     }
 
     /// Whether values lead more than they did when they were asked for, since there are new slots. Says so once.
@@ -124,26 +121,11 @@ pub(crate) struct BlockEnd {
     rewrite: u32,
 }
 
-/// A block that was read, with what becomes of it.
-struct Finished {
-    reading: u32,
-    slot: u32,
-    action: Option<u32>,
-    /// In `block_ends`.
-    ends: (u32, u32),
-}
-
-/// A part of a block, and what it has before and after a step; `None` before is any value.
-pub(crate) type Change = (u32, Option<u32>, u32);
-
-/// A known step of a block.
-pub(crate) struct KnownStep {
-    pub slot: u32,
-    /// None if it leads.
-    pub action: Option<u32>,
-    /// If it leads.
-    pub event: Option<EventId>,
-    pub changes: Vec<Change>,
+/// What a step of a block writes, and which parts it takes out.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Rewrite {
+    writes: Box<[(u32, u32)]>,
+    removes: Box<[u32]>,
 }
 
 /// What a block is read for.
@@ -190,13 +172,12 @@ pub struct Events {
     parts: Vec<u32>,
     /// By slot, with a level.
     n_parts: Vec<u32>,
-    rewrites: Vec<Box<[(u32, u32)]>>,
-    rewrite_index: FxHashMap<Box<[(u32, u32)]>, u32>,
+    rewrites: Vec<Rewrite>,
+    rewrite_index: FxHashMap<Rewrite, u32>,
     ends: Vec<BlockEnd>,
     end_index: FxHashMap<BlockEnd, u32>,
-    /// By reading: its place in `finished`.
-    finished_index: FxHashMap<u32, u32>,
-    finished: Vec<Finished>,
+    /// By reading: what becomes of the block, in `block_ends`.
+    finished: FxHashMap<u32, (u32, u32)>,
     block_ends: Vec<u32>,
     passes: FxHashMap<(Goal, u32), u32>,
     /// For use again.
@@ -290,7 +271,7 @@ impl Events {
             + self.events.capacity() * (size_of::<Event>() + 80)
             + self.rewrites.capacity() * 80
             + self.ends.capacity() * 32
-            + self.finished.capacity() * (size_of::<Finished>() + 16)
+            + self.finished.capacity() * 13
             + self.passes.capacity() * 20
             + self.relations.capacity() * (size_of::<Relation>() + 16)
     }
@@ -367,7 +348,12 @@ impl Events {
     /// The value of a part after a step.
     pub(crate) fn after(&self, end: u32, part: u32, value: u32) -> u32 {
         let rewrite = &self.rewrites[self.ends[end as usize].rewrite as usize];
-        rewrite.iter().find(|&&(written, _)| written == part).map_or(value, |&(_, after)| after)
+        rewrite.writes.iter().find(|&&(written, _)| written == part).map_or(value, |&(_, after)| after)
+    }
+
+    /// Whether a step takes out a part.
+    pub(crate) fn removes(&self, end: u32, part: u32) -> bool {
+        self.rewrites[self.ends[end as usize].rewrite as usize].removes.contains(&part)
     }
 
     pub(crate) fn block_end(&self, at: usize) -> u32 {
@@ -379,11 +365,9 @@ impl Events {
         &mut self,
         steps: &mut S,
         slot: u32,
-        action: Option<u32>,
         reading: u32,
     ) -> Result<Range<usize>, Halt> {
-        if let Some(&known) = self.finished_index.get(&reading) {
-            let (first, end) = self.finished[known as usize].ends;
+        if let Some(&(first, end)) = self.finished.get(&reading) {
             return Ok(first as usize..end as usize);
         }
         let mut found = Vec::new();
@@ -391,17 +375,18 @@ impl Events {
             return Ok(0..0);
         }
         let mut ends = Vec::with_capacity(found.len());
-        for BlockStep { event, writes } in found {
+        for BlockStep { event, writes, removes } in found {
             let event = match event {
                 Some((label, parties)) => Some(self.event(steps, slot, label, parties)?),
                 None => None,
             };
             debug_assert!(writes.is_sorted_by(|a, b| a.0 < b.0));
-            let writes = writes.into_boxed_slice();
+            debug_assert!(removes.is_sorted_by(|a, b| a < b));
+            let new = Rewrite { writes: writes.into(), removes: removes.into() };
             let next = self.rewrites.len() as u32;
-            let rewrite = *self.rewrite_index.entry(writes.clone()).or_insert(next);
+            let rewrite = *self.rewrite_index.entry(new.clone()).or_insert(next);
             if rewrite == next {
-                self.rewrites.push(writes);
+                self.rewrites.push(new);
             }
             let end = BlockEnd { event, rewrite };
             let next = self.ends.len() as u32;
@@ -415,41 +400,8 @@ impl Events {
         ends.dedup();
         let first = self.block_ends.len();
         self.block_ends.extend_from_slice(&ends);
-        self.finished_index.insert(reading, self.finished.len() as u32);
-        let ends = (first as u32, self.block_ends.len() as u32);
-        self.finished.push(Finished { reading, slot, action, ends });
+        self.finished.insert(reading, (first as u32, self.block_ends.len() as u32));
         Ok(first..self.block_ends.len())
-    }
-
-    /// All known steps of blocks.
-    pub(crate) fn known_block_steps<S: LocalSteps>(&self, steps: &S) -> Vec<KnownStep> {
-        let mut found = Vec::new();
-        for &Finished { reading, slot, action, ends: (first, end) } in &self.finished {
-            let numbers = &self.block_ends[first as usize..end as usize];
-            for (read, &number) in steps
-                .parts_read(reading)
-                .iter()
-                .flat_map(|read| numbers.iter().map(move |number| (read, number)))
-            {
-                let BlockEnd { event, rewrite } = self.ends[number as usize];
-                let writes = &self.rewrites[rewrite as usize];
-                let mut changes: Vec<Change> = read
-                    .iter()
-                    .map(|&(part, value)| (part, Some(value), self.after(number, part, value)))
-                    .collect();
-                let is_read = |part: u32| read.iter().any(|&(known, _)| known == part);
-                let written = writes.iter().filter(|&&(part, _)| !is_read(part));
-                changes.extend(written.map(|&(part, after)| (part, None, after)));
-                changes.sort_unstable();
-                found.push(KnownStep { slot, action, event, changes });
-            }
-        }
-        found
-    }
-
-    /// The relation of a slot and an action that some event has.
-    pub(crate) fn known_relation(&self, slot: u32, action: u32) -> Option<u32> {
-        self.relation_index.get(&(slot, action)).copied()
     }
 
     pub(crate) fn led(&self, at: usize) -> (EventId, u32) {

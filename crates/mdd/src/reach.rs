@@ -22,6 +22,7 @@ const LEARN: u32 = 8;
 pub(crate) const PRE_EVENT: u32 = 9;
 pub(crate) const PRE_IMAGE: u32 = 10;
 pub(crate) const BLOCK: u32 = 11;
+pub(crate) const RAISE: u32 = 12;
 pub(crate) const OPERATION_BITS: u32 = 4;
 
 /// Whether what an event makes is saturated at once.

@@ -11,13 +11,11 @@ pub(crate) fn part_name(locals: &LocalStates<'_>, owner: Owner, part: u32) -> St
         Owner::Monitor(monitor) => Some(locals.exe.monitors[monitor as usize].machine),
         Owner::Machine(instance) | Owner::Network(instance) => locals.machine_of(instance.index()),
     };
-    let field = part.checked_sub(split::FIELDS).zip(machine).and_then(|(field, machine)| {
-        locals.exe.machines[machine].fields.get(field as usize).map(|&(name, _)| name)
-    });
-    match (part, field) {
-        (split::INBOX, _) => "(inbox)".to_owned(),
-        (_, Some(name)) => locals.exe.symbols.text(name).to_owned(),
-        _ => "(state)".to_owned(),
+    let fields = machine.map_or(&[][..], |machine| &locals.exe.machines[machine].fields);
+    match part.checked_sub(split::FIELDS).map(|field| field as usize) {
+        None => "(state)".to_owned(),
+        Some(field) if field < fields.len() => locals.exe.symbols.text(fields[field].0).to_owned(),
+        Some(field) => format!("(inbox {})", field - fields.len() + 1),
     }
 }
 

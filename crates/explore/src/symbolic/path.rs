@@ -107,7 +107,8 @@ fn find_kept(
 
 /// Goes back from a vector of the last set to one of the first.
 fn back(reach: &mut Search<'_>, sets: &[Node], last: Vec<u32>) -> Result<Option<Values>, Halt> {
-    let backward = reach.backward();
+    // Blocks have no relations to read backwards.
+    let backward = reach.steps.blocks.is_empty().then(|| reach.backward());
     let mut vectors = vec![last];
     let mut at = sets.len();
     loop {
@@ -118,12 +119,18 @@ fn back(reach: &mut Search<'_>, sets: &[Node], last: Vec<u32>) -> Result<Option<
             vectors.reverse();
             return Ok(Some(vectors));
         }
-        let one = reach.diagrams.vector(&vector)?;
-        let one = reach.lift(one)?;
-        let before = reach.preimage(&backward, one)?;
-        let earlier = reach.lift(sets[at - 1])?;
-        let before = reach.diagrams.intersect(before, earlier)?;
-        match reach.diagrams.pick(before) {
+        let before = match &backward {
+            None => reach.predecessor(sets[at - 1], &vector)?,
+            Some(backward) => {
+                let one = reach.diagrams.vector(&vector)?;
+                let one = reach.lift(one)?;
+                let before = reach.preimage(backward, one)?;
+                let earlier = reach.lift(sets[at - 1])?;
+                let before = reach.diagrams.intersect(before, earlier)?;
+                reach.diagrams.pick(before)
+            }
+        };
+        match before {
             Some(before) => vectors.push(before),
             None => return Ok(None),
         }

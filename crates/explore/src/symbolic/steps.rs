@@ -134,6 +134,11 @@ impl<'a> MemoSteps<'a> {
         self.locals.get(slot as usize).and_then(|locals| locals.get(value as usize)).copied().unwrap_or(0)
     }
 
+    /// The local states that a slot is known to have.
+    pub(super) fn locals_of(&self, slot: u32) -> impl Iterator<Item = LocalStateId> + '_ {
+        self.locals.get(slot as usize).into_iter().flatten().copied().filter(|&local| local != 0)
+    }
+
     /// Values of the levels of slots, one number for each level.
     fn n_values_of_levels(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.locals.len()).flat_map(|slot| match self.blocks.n_parts(slot as u32) {
@@ -543,20 +548,12 @@ impl LocalSteps for MemoSteps<'_> {
         Ok(self.enter_block(slot, action, value))
     }
 
-    fn read(&mut self, reading: u32, part: u32, value: u32) -> u32 {
-        self.blocks.read(reading, part, value)
+    fn read(&mut self, reading: u32, part: u32, value: u32) -> Result<Option<u32>, Halt> {
+        self.read_block(reading, part, value)
     }
 
     fn finish(&mut self, reading: u32, found: &mut Vec<BlockStep>) -> Result<bool, Halt> {
         self.poll()?;
         self.finish_block(reading, found)
-    }
-
-    fn parts_read(&self, reading: u32) -> Vec<Vec<(u32, u32)>> {
-        self.blocks.parts_read(reading)
-    }
-
-    fn n_values(&self, slot: u32, part: u32) -> u32 {
-        self.blocks.n_values(slot, part)
     }
 }

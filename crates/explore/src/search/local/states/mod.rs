@@ -506,6 +506,11 @@ impl<'c> LocalStates<'c> {
         self.largest_inbox
     }
 
+    /// An inbox of so many messages exists, although no local state has it.
+    pub fn note_inbox(&mut self, n_messages: usize) {
+        self.largest_inbox = self.largest_inbox.max(n_messages);
+    }
+
     /// Memory in use, roughly.
     pub fn n_bytes(&self) -> usize {
         self.words.capacity() * 8

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use allways_machine::content::{live_words, words};
 use allways_machine::ir::InterfaceId;
 use allways_machine::{
-    Alone, Answers, Local, Oracle, Outcome, Paused, Pending, Script, Silent, Snapshot, Status, Touched,
+    Alone, Answers, Local, Message, Oracle, Outcome, Paused, Pending, Script, Silent, Snapshot, Status,
+    Touched,
 };
 use allways_run::{InstanceId, NetworkModel, StopReason};
 
@@ -260,6 +261,30 @@ impl LocalStates<'_> {
         let first = self.kernel.step_undelivered_alone(machine, local, &mut self.recorder);
         let own = self.ways(id, machine, Some(interface), first)?;
         Ok(own.iter().map(|way| way.outcome(None)).collect())
+    }
+
+    /// How many copies of a message may reach its target when it is sent.
+    pub fn fates(&self, message: u32) -> Vec<u32> {
+        match self.exe.network.is_delayed() {
+            true => vec![1],
+            false => self.exe.network.fates(self.messages[message as usize].event).to_vec(),
+        }
+    }
+
+    /// What a machine that has looked at all of its inbox does with one more message.
+    pub fn take_next(&mut self, id: LocalStateId, message: Message) -> Vec<Delivered> {
+        let Owner::Machine(machine) = self.states[id as usize].owner else { return Vec::new() };
+        let local = &self.states[id as usize].local;
+        let first = self.kernel.deliver_alone(machine, local, message, 1, &mut self.recorder);
+        let delivered =
+            |way: Branch| Delivered { end: way.end, answers: way.answers.to_vec(), touched: way.touched };
+        match self.ways(id, machine, None, first) {
+            Ok(ways) => ways.into_iter().map(delivered).collect(),
+            Err(reason) => {
+                let (end, touched) = (Ending::Unknown(reason), Touched::default());
+                vec![Delivered { end, answers: Vec::new(), touched }]
+            }
+        }
     }
 
     /// What a machine does when a message reaches it, cached.
