@@ -8,11 +8,9 @@ use allways_driver::engine::race::race;
 use allways_driver::engine::{
     self, ALMOST_SYNC, AUTO, Answer, Budget, ENGINES, EXPLICIT, Effort, Engine, Figure, Question, Settings,
 };
-use allways_explore::{Cancel, InternalError, Never};
-use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent, Tracer, replay};
-use allways_run::{
-    Counterexample, Guarantee, NetworkModel, NetworkOptions, Observer, Progress, Quiet, StopReason, Verdict,
-};
+use allways_explore::{Cancel, Claim, InternalError, Never, confirm};
+use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
+use allways_run::{Guarantee, NetworkModel, NetworkOptions, Observer, Progress, Quiet, StopReason, Verdict};
 
 /// Walks at random, to a depth, a number of times. It can find a violation and prove nothing.
 struct RandomWalk {
@@ -75,11 +73,8 @@ impl Engine for RandomWalk {
             observer.progress(&Progress { n_schedules: Some(walk + 1), n_steps, ..Progress::default() });
             if let Outcome::Violated(violation) = kernel.outcome() {
                 let (violation, schedule) = ((**violation).clone(), kernel.schedule().clone());
-                let mut tracer = Tracer::default();
-                let again = replay(&question.exe, question.limits, &schedule, &mut tracer)
-                    .map_err(|error| InternalError::Replay { index: walk, error })?;
-                let trace = tracer.finish(&again);
-                let found = Counterexample { violation, schedule, loop_start: None, trace };
+                let claim = Claim { violation, schedule, loop_start: None };
+                let found = confirm(&question.exe, question.limits, claim)?;
                 return Ok(self.answer(Verdict::Violated(Box::new(found)), walk + 1, n_steps));
             }
         }
@@ -240,7 +235,7 @@ impl Engine for Stumbles {
             std::thread::yield_now();
         }
         let (expected, found) = ("a step".to_owned(), "nothing".to_owned());
-        Err(InternalError::OtherOutcome { index: 0, expected, found })
+        Err(InternalError::OtherOutcome { expected, found })
     }
 }
 

@@ -3,12 +3,13 @@
 //! Each engine is a folder: [`testing`] samples schedules; [`search`] visits every configuration, one at a time; [`symbolic`]
 //! visits sets of configurations; [`almost_sync`] proves programs whose inboxes have no bound; [`quiesce`] decides whether
 //! every run terminates. They share [`coverage`], [`liveness`] (infinite runs of the kernel), `shrink` (shorter
-//! counterexamples) and [`error`]. [`state_graph`] draws small programs.
+//! counterexamples), [`confirm`](mod@confirm) (the replay of every counterexample) and [`error`]. [`state_graph`] draws small programs.
 //!
 //! What is absent on purpose: clocks, files, printing. An engine asks a [`Cancel`] whether to stop, and reports progress
 //! to an [`Observer`](allways_run::Observer).
 
 pub mod almost_sync;
+pub mod confirm;
 pub mod coverage;
 pub mod error;
 pub mod liveness;
@@ -20,6 +21,7 @@ pub mod symbolic;
 pub mod testing;
 
 pub use allways_run::{Cancel, Never};
+pub use confirm::{Claim, confirm};
 pub use coverage::Coverage;
 pub use error::InternalError;
 pub use liveness::Fairness;

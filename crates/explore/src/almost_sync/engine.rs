@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use allways_machine::ir::EventId;
-use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
+use allways_machine::{Executable, Kernel, Outcome, Silent};
 use allways_run::{
     Cancel, Choice, Counterexample, Guarantee, InstanceId, Limits, Observer, Progress, Schedule, StopReason,
-    Verdict,
+    Verdict, Violation,
 };
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -21,6 +21,7 @@ use super::places::{ABSENT, End, GONE, Head, HeadKind, Places};
 use super::report::{AlmostSyncReport, Flood};
 use super::senders::Senders;
 use super::sleep::{self, Sleep};
+use crate::confirm::{Claim, confirm};
 use crate::error::InternalError;
 use crate::search::counterexample::{self, StepName};
 use crate::search::local::states::{Given, LocalStateId, LocalStates, Owner};
@@ -804,7 +805,7 @@ impl<'a> Search<'a> {
                     .all(|(slot, local)| local.is_none_or(|local| locals.get(slot) == Some(&local))),
             });
             let found =
-                found.ok_or_else(|| counterexample::differs("a step of the way", &Outcome::Running))?;
+                found.ok_or_else(|| InternalError::differs("a step of the way", &Outcome::Running))?;
             steps.push(StepName { choice: Choice::Machine(machine), answers: found.answers });
             walk = found.walk;
         }
@@ -826,8 +827,8 @@ impl<'a> Search<'a> {
             if self.n_trials < MAX_TRIALS {
                 self.n_trials += 1;
                 let steps = self.way(broken);
-                if let Some(schedule) = attempt(self.exe, self.options.limits, &steps) {
-                    return Ok(Some(SearchEnd::Broken(Box::new(self.show(schedule)?))));
+                if let Some((schedule, violation)) = attempt(self.exe, self.options.limits, &steps) {
+                    return Ok(Some(SearchEnd::Broken(Box::new(self.show(&schedule, &violation)?))));
                 }
             }
             self.doubts.get_or_insert_with(|| {
@@ -840,34 +841,21 @@ impl<'a> Search<'a> {
 
     fn counterexample(&self, steps: &[StepName]) -> Result<Counterexample, InternalError> {
         let kernel = counterexample::run(self.exe, self.options.limits, steps)?;
-        if !matches!(kernel.outcome(), Outcome::Violated(_)) {
-            return Err(counterexample::differs("a violation", kernel.outcome()));
+        match kernel.outcome() {
+            Outcome::Violated(violation) => self.show(kernel.schedule(), violation),
+            other => Err(InternalError::differs("a violation", other)),
         }
-        self.show(kernel.schedule().clone())
     }
 
     /// Shrinks and replays a schedule that ends in a violation.
-    fn show(&self, schedule: Schedule) -> Result<Counterexample, InternalError> {
+    fn show(&self, schedule: &Schedule, violation: &Violation) -> Result<Counterexample, InternalError> {
         let limits = self.options.limits;
-        let run = |schedule: &Schedule| {
-            let mut tracer = Tracer::default();
-            let kernel = replay(self.exe, limits, schedule, &mut tracer)
-                .map_err(|error| InternalError::Replay { index: 0, error })?;
-            let outcome = kernel.outcome().clone();
-            let trace = tracer.finish(&kernel);
-            match outcome {
-                Outcome::Violated(violation) => Ok((*violation, trace)),
-                other => Err(counterexample::differs("the violation again", &other)),
-            }
-        };
-        let (violation, _) = run(&schedule)?;
         let mut kernel = Kernel::with_stop(self.exe.clone(), limits, self.cancel);
         kernel.set_transient(true);
         let is_cancelled = || self.cancel.reason().is_some();
         let budget = self.options.shrink_steps;
-        let schedule = shrink::shrink(&mut kernel, &schedule, &violation, budget, &is_cancelled);
-        let (violation, trace) = run(&schedule)?;
-        Ok(Counterexample { violation, schedule, loop_start: None, trace })
+        let schedule = shrink::shrink(&mut kernel, schedule, violation, budget, &is_cancelled);
+        confirm(self.exe, limits, Claim { violation: violation.clone(), schedule, loop_start: None })
     }
 
     fn finish(&mut self, end: SearchEnd) -> Result<AlmostSyncReport, InternalError> {
@@ -945,7 +933,7 @@ impl Search<'_> {
 }
 
 /// Makes steps that need not fit: those that cannot be made are left out. The schedule, if a violation comes of it.
-fn attempt(exe: &Arc<Executable>, limits: Limits, steps: &[StepName]) -> Option<Schedule> {
+fn attempt(exe: &Arc<Executable>, limits: Limits, steps: &[StepName]) -> Option<(Schedule, Violation)> {
     let mut kernel = Kernel::new(exe.clone(), limits);
     for step in steps {
         if !kernel.is_running() {
@@ -955,17 +943,13 @@ fn attempt(exe: &Arc<Executable>, limits: Limits, steps: &[StepName]) -> Option<
         let mut answers = Given { answers: &step.answers, at: 0 };
         let _ = kernel.take(step.choice, &mut answers, &mut Silent);
     }
-    let is_violated = matches!(kernel.outcome(), Outcome::Violated(_));
+    let Outcome::Violated(violation) = kernel.outcome().clone() else { return None };
     debug_assert!(
         kernel.schedule().choices.first().is_none_or(|choice| matches!(choice, Choice::Machine(_)))
     );
-    is_violated.then(|| kernel.schedule().clone())
+    Some((kernel.schedule().clone(), *violation))
 }
 
 fn fault(what: String) -> InternalError {
-    InternalError::OtherOutcome {
-        index: 0,
-        expected: "a topology that knows everything".to_owned(),
-        found: what,
-    }
+    InternalError::OtherOutcome { expected: "a topology that knows everything".to_owned(), found: what }
 }

@@ -58,7 +58,7 @@ pub fn survey(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> Result<Opti
         match kernel.as_ref().map(Kernel::outcome) {
             Ok(Outcome::Violated(violation)) => violations.push((**violation).clone()),
             _ if search.places.is_approximate => n_doubts += 1,
-            Ok(other) => return Err(counterexample::differs("a violation", other)),
+            Ok(other) => return Err(InternalError::differs("a violation", other)),
             Err(error) => return Err(error.clone()),
         }
     }
@@ -130,7 +130,7 @@ fn replay_places(search: &mut Search<'_>, options: &AlmostSyncOptions) -> Result
         let is_halted = matches!(owner, Owner::Machine(instance)
             if kernel.configuration().local(instance).status == Status::Halted);
         if !is_halted {
-            return Err(counterexample::differs("a machine that has halted", kernel.outcome()));
+            return Err(InternalError::differs("a machine that has halted", kernel.outcome()));
         }
     }
     Ok(())
@@ -159,7 +159,6 @@ fn replayed(search: &Search<'_>, kernel: &Kernel, slot: u32, place: u32) -> Resu
         return Ok(());
     }
     Err(InternalError::OtherOutcome {
-        index: 0,
         expected: format!("{} as {:?}", search.places.machine_name(slot, place), here.status),
         found: format!("{:?}", there.status),
     })

@@ -22,7 +22,7 @@ use allways_machine::{
 use allways_run::{Choice, InstanceId, Limits, NetworkModel};
 
 use crate::error::InternalError;
-use crate::search::counterexample::{StepName, differs};
+use crate::search::counterexample::StepName;
 use crate::search::local::states::{Given, forget_before_fault};
 
 /// Why a lap can be repeated for ever.
@@ -179,7 +179,7 @@ impl<'a> Runner<'a> {
         let home = self.kernel.save();
         let start = self.view();
         let names = self.by_message(lap)?;
-        let first = self.lap(&names).ok_or_else(|| differs("a lap", self.kernel.outcome()))?;
+        let first = self.lap(&names).ok_or_else(|| InternalError::differs("a lap", self.kernel.outcome()))?;
         let here = self.kernel.save();
         let Some(last) = first.last() else { return Ok(None) };
         let certificate = if last.after == start {
@@ -213,7 +213,7 @@ impl<'a> Runner<'a> {
             if self.kernel.take(step.choice, &mut answers, &mut allways_machine::Silent).is_err()
                 || !self.kernel.is_running()
             {
-                return Err(differs("a step of a lap", self.kernel.outcome()));
+                return Err(InternalError::differs("a step of a lap", self.kernel.outcome()));
             }
             named.push((step.clone(), message));
         }

@@ -21,15 +21,16 @@ use std::sync::{Arc, Mutex};
 
 use allways_machine::ir::MachineId;
 use allways_machine::network::machine_named;
-use allways_machine::{Executable, Outcome, Silent, Simplify, Tracer, UnknownName, replay};
+use allways_machine::{Executable, Outcome, Silent, Simplify, UnknownName, replay};
 use allways_run::{
     Cancel, Choice, InstanceId, Limits, NetworkModel, Observer, Schedule, StopReason, Trace, ViolationKind,
 };
 
+use crate::confirm::confirm_running;
 use crate::error::InternalError;
 use crate::search::Reductions;
 use crate::search::context::Context;
-use crate::search::counterexample::{StepName, differs};
+use crate::search::counterexample::StepName;
 use crate::search::expand::Move;
 use crate::search::local::states::{Act, Ending, LocalStateId, LocalStates};
 use crate::search::lock;
@@ -426,7 +427,7 @@ impl Search<'_> {
                 .last()
                 .map(|&(node, place)| graph.targets[graph.steps(node).start + place as usize]);
             if found.is_none() && end == Some(lasso.start) {
-                return Err(differs("a cycle that repeats", &Outcome::Running));
+                return Err(InternalError::differs("a cycle that repeats", &Outcome::Running));
             }
             return Ok(found);
         }
@@ -460,18 +461,12 @@ impl Search<'_> {
         let schedule = runner.kernel.schedule().clone();
         let second = std::mem::take(&mut runner.last_lap);
         let turn = explain::turn(&mut runner.kernel, &second, &certificate, &self.options.is_stimulus);
-        let mut tracer = Tracer::default();
-        let replayed = replay(self.exe, limits, &schedule, &mut tracer)
-            .map_err(|error| InternalError::Replay { index: 0, error })?;
-        if !replayed.is_running() {
-            return Err(differs("a lasso", replayed.outcome()));
-        }
         if let Certificate::Repeats = certificate
             && schedule.len() == loop_start
         {
-            return Err(differs("a lap", replayed.outcome()));
+            return Err(InternalError::differs("a lap", runner.kernel.outcome()));
         }
-        let trace = tracer.finish(&replayed);
+        let trace = confirm_running(self.exe, limits, &schedule)?;
         Ok(Some(Divergence { schedule, loop_start, trace, turn }))
     }
 

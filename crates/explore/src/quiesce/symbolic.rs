@@ -8,7 +8,6 @@ use allways_run::{Cancel, Observer, StopReason};
 use super::certify::Runner;
 use super::{QuiesceOptions, QuiesceReport, Quiescence, Search, unfinished};
 use crate::error::InternalError;
-use crate::search::counterexample::differs;
 use crate::search::options::ProveOptions;
 use crate::symbolic::quiescence::{End, infinite_run};
 
@@ -36,7 +35,7 @@ pub(super) fn quiesce(
             let found = Search { exe, options, simplify }.replayed(runner, &lap)?;
             match found {
                 Some(found) => Quiescence::Diverges(Box::new(found)),
-                None => return Err(differs("a cycle that repeats", &Outcome::Running)),
+                None => return Err(InternalError::differs("a cycle that repeats", &Outcome::Running)),
             }
         }
     };

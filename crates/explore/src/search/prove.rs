@@ -324,7 +324,6 @@ fn witness(
             Ok((explored, None, remarks))
         }
         Found::TooMany | Found::Nothing => Err(InternalError::OtherOutcome {
-            index: 0,
             expected: format!("a violation after {depth} steps"),
             found: "none".to_owned(),
         }),

@@ -715,5 +715,5 @@ impl<'a> Engine<'a> {
 /// A violation is known to be reachable, and is not.
 fn no_run() -> InternalError {
     let (expected, found) = ("a run to a violation".to_owned(), "none".to_owned());
-    InternalError::OtherOutcome { index: 0, expected, found }
+    InternalError::OtherOutcome { expected, found }
 }

@@ -20,7 +20,7 @@ use super::steps::CRASH_LABEL;
 use crate::error::InternalError;
 use crate::liveness::Fairness;
 use crate::search::context::Context;
-use crate::search::counterexample::{StepName, differs, names};
+use crate::search::counterexample::{StepName, names};
 use crate::search::expand::{CRASH, Move};
 use crate::search::liveness::graph::repeat_lap;
 use crate::search::local::states::LocalStateId;
@@ -248,5 +248,5 @@ impl Lasso<'_, '_> {
 }
 
 pub(super) fn lost() -> InternalError {
-    differs("a step of a lasso", &allways_machine::Outcome::Running)
+    InternalError::differs("a step of a lasso", &allways_machine::Outcome::Running)
 }

@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use allways_lifted::run::stop_reason;
 use allways_lifted::{Frontier, Guards, Lifted, Values};
-use allways_machine::{Executable, Outcome, Tracer, replay};
+use allways_machine::Executable;
 use allways_run::{
     Bound, Cancel, Choice, Counterexample, Guarantee, Limits, NetworkModel, Observer, Progress, Schedule,
     StopReason, Verdict,
 };
 
 use super::engine::on_large_stack;
+use crate::confirm::confirm_kind;
 use crate::error::InternalError;
 use crate::search::options::{ProveOptions, SearchBounds};
 use crate::search::stop::StickyCancel;
@@ -233,22 +234,7 @@ fn first_error(
     let holds =
         |&&(guard, _): &&(allways_lifted::Guard, Choice)| lifted.values.guards.holds(guard, &assignment);
     let choices = lifted.log.iter().filter(holds).map(|&(_, choice)| choice).collect();
-    let schedule = Schedule { choices };
-    let mut tracer = Tracer::default();
-    let replayed = replay(exe, limits, &schedule, &mut tracer)
-        .map_err(|error| InternalError::Replay { index: 0, error })?;
-    let outcome = replayed.outcome().clone();
-    let trace = tracer.finish(&replayed);
-    match outcome {
-        Outcome::Violated(violation) if violation.kind == kind => {
-            Ok(Some(Counterexample { violation: *violation, schedule, loop_start: None, trace }))
-        }
-        other => Err(InternalError::OtherOutcome {
-            index: 0,
-            expected: format!("{kind:?}"),
-            found: format!("{other:?}"),
-        }),
-    }
+    confirm_kind(exe, limits, Schedule { choices }, kind).map(Some)
 }
 
 fn note(figures: &mut PaperFigures, lifted: &Lifted<'_>, frontier: &Frontier) {

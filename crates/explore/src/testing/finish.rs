@@ -1,22 +1,19 @@
 //! From a violation as it was found to one that can be shown: shrunk, replayed, traced.
 //!
-//! Nothing leaves the engine that has not been replayed here. A lasso is replayed twice round its loop, and must come
-//! back to the same configuration without the monitor ever being cold.
+//! [`crate::confirm`] replays it at the end.
 
 use std::sync::Arc;
 
-use allways_machine::{Executable, Kernel, Outcome, Tracer, replay_on};
-use allways_run::{
-    Cancel, Certainty, Choice, Counterexample, LastCall, Schedule, StopReason, Trace, Violation,
-    ViolationKind,
-};
+use allways_machine::{Executable, Kernel};
+use allways_run::{Cancel, Certainty, LastCall, Schedule, Violation, ViolationKind};
 
 use super::options::CheckOptions;
 use super::report::Finding;
 use super::strategy::StrategyKind;
+use crate::confirm::{Claim, confirm_on};
 use crate::error::InternalError;
 use crate::liveness::Fairness;
-use crate::liveness::heat::{Heat, StepHeat, standing};
+use crate::liveness::heat::Heat;
 use crate::liveness::{self, Break, Search};
 use crate::shrink::same_place;
 use crate::shrink::{Shrinker, Step, follow, schedule_of, shrink, steps_of};
@@ -72,118 +69,15 @@ pub(crate) fn finish(
     let last_call = LastCall(cancel);
     let mut kernel = Kernel::with_stop(exe.clone(), options.limits, &last_call);
     kernel.set_transient(true);
-    if let Some(loop_start) = raw.loop_start {
-        confirm_lasso(&mut kernel, &raw, loop_start)?;
-    }
-    let (violation, trace) = confirm(&mut kernel, &raw)?;
+    let claim = Claim { violation: *raw.violation, schedule: raw.schedule, loop_start: raw.loop_start };
+    let counterexample = confirm_on(&mut kernel, claim).map_err(|error| error.of_schedule(raw.index))?;
     Ok(Finding {
         index: raw.index,
         strategy: raw.strategy,
-        counterexample: Counterexample {
-            violation,
-            schedule: raw.schedule,
-            loop_start: raw.loop_start,
-            trace,
-        },
+        counterexample,
         found_length,
         n_schedules: raw.n_schedules,
     })
-}
-
-/// Replays into a trace that ends in the violation.
-fn confirm(kernel: &mut Kernel, raw: &RawFinding) -> Result<(Violation, Trace), InternalError> {
-    let mut tracer = Tracer::default();
-    let error = |error| InternalError::Replay { index: raw.index, error };
-    // The tracer compares values of one step with those of the next.
-    kernel.set_transient(false);
-    if matches!(raw.violation.kind, ViolationKind::StepBound(_)) {
-        // It may have come to its bound in the middle of a handler.
-        kernel.bound_choices(raw.schedule.len() as u64);
-    }
-    let replayed = replay_on(kernel, &raw.schedule, &mut tracer);
-    let outcome = kernel.outcome().clone();
-    if is_stopped(kernel) {
-        // The kernel has met the violation before; only the trace is missing.
-        let violation: Violation = (*raw.violation).clone();
-        let mut trace = Trace::default();
-        trace.fail(&violation);
-        return Ok((violation, trace));
-    }
-    replayed.map_err(error)?;
-    let mut trace = tracer.finish(kernel);
-    let is_of_kernel =
-        !matches!(raw.violation.kind, ViolationKind::Liveness(_) | ViolationKind::StepBound(_));
-    match outcome {
-        Outcome::Violated(found) if is_of_kernel && same_place(&found, &raw.violation) => Ok((*found, trace)),
-        // The kernel knows nothing of these: the run just goes on.
-        Outcome::Running | Outcome::Unknown(StopReason::ChoiceBound(_)) if !is_of_kernel => {
-            let violation: Violation = (*raw.violation).clone();
-            trace.fail(&violation);
-            Ok((violation, trace))
-        }
-        other => Err(differs(raw, format!("{other:?}"))),
-    }
-}
-
-/// A limit has cut the replay.
-fn is_stopped(kernel: &Kernel) -> bool {
-    use StopReason::{Interrupted, Memory, Time};
-    matches!(kernel.outcome(), Outcome::Unknown(Time(_) | Memory { .. } | Interrupted))
-}
-
-fn differs(raw: &RawFinding, found: String) -> InternalError {
-    InternalError::OtherOutcome {
-        index: raw.index,
-        expected: format!("{}: {}", raw.violation.kind.as_str(), raw.violation.message),
-        found,
-    }
-}
-
-fn confirm_lasso(kernel: &mut Kernel, raw: &RawFinding, loop_start: usize) -> Result<(), InternalError> {
-    let error = |error| InternalError::Replay { index: raw.index, error };
-    let exe = kernel.executable().clone();
-    let heat = Heat::new(&exe);
-    let bit = raw.violation.monitor.and_then(|monitor| 1u64.checked_shl(monitor as u32)).unwrap_or(0);
-    let (stem, lap) = raw.schedule.choices.split_at(loop_start);
-    let mut rounds = Vec::new();
-    for n_rounds in 0..3 {
-        let choices: Vec<Choice> =
-            stem.iter().chain(lap.iter().cycle().take(n_rounds * lap.len())).copied().collect();
-        let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
-        let replayed = replay_on(kernel, &Schedule { choices }, &mut passing);
-        if is_stopped(kernel) {
-            return Ok(());
-        }
-        replayed.map_err(error)?;
-        let mut bytes = Vec::new();
-        kernel.encode(&mut bytes);
-        rounds.push((bytes, passing.hot, passing.cold));
-    }
-    if rounds.iter().any(|(bytes, _, _)| *bytes != rounds[0].0) {
-        return Err(differs(raw, "the loop does not close".to_owned()));
-    }
-    let mut hot = 0;
-    let mut cold = 0;
-    let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
-    let replayed = replay_on(kernel, &Schedule { choices: stem.to_vec() }, &mut passing);
-    if is_stopped(kernel) {
-        return Ok(());
-    }
-    replayed.map_err(error)?;
-    for step in steps_of(lap) {
-        let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
-        step.take(kernel, &mut passing);
-        let standing = standing(kernel);
-        hot |= passing.hot | standing.0;
-        cold |= passing.cold | standing.1;
-    }
-    if is_stopped(kernel) {
-        return Ok(());
-    }
-    if hot & bit == 0 || cold & bit != 0 {
-        return Err(differs(raw, "the monitor is cold in the loop, or never hot".to_owned()));
-    }
-    Ok(())
 }
 
 /// Looks for the earliest point of no return, then leaves out what does not matter before it.

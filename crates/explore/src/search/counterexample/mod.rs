@@ -17,9 +17,9 @@ mod fixed_memory;
 
 use std::sync::Arc;
 
-use allways_machine::{Executable, Kernel, Outcome, Silent, Tracer, replay};
+use allways_machine::{Executable, Kernel, Outcome, Silent};
 use allways_p::hir::Temperature;
-use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, Schedule, StopReason, Violation};
+use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, StopReason};
 
 use super::context::{Context, Tally};
 use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor};
@@ -28,6 +28,7 @@ use super::reduce::symmetry::{NO_SLOT, Symmetry};
 use super::store::table::Table;
 use super::store::tree::ExactKeys;
 use super::successors::{Collect, Expansion, Layer, Purpose, Successors, apply};
+use crate::confirm::{Claim, confirm};
 use crate::error::InternalError;
 
 /// A step by name: what moves, and the answers to its data choices.
@@ -310,7 +311,7 @@ pub(crate) fn walk(
 }
 
 fn lost(outcome: Option<&Outcome>) -> InternalError {
-    differs("a step of the way", outcome.unwrap_or(&Outcome::Running))
+    InternalError::differs("a step of the way", outcome.unwrap_or(&Outcome::Running))
 }
 
 /// Goes on the kernel where moves go between configurations that stand for others.
@@ -555,18 +556,14 @@ pub(crate) fn run(
     let mut kernel = Kernel::new(exe.clone(), limits);
     for step in steps {
         if !kernel.is_running() {
-            return Err(differs("a longer run", kernel.outcome()));
+            return Err(InternalError::differs("a longer run", kernel.outcome()));
         }
         let mut answers = Given { answers: &step.answers, at: 0 };
         if kernel.take(step.choice, &mut answers, &mut Silent).is_err() {
-            return Err(differs("a step", kernel.outcome()));
+            return Err(InternalError::differs("a step", kernel.outcome()));
         }
     }
     Ok(kernel)
-}
-
-pub(crate) fn differs(expected: &str, found: &Outcome) -> InternalError {
-    InternalError::OtherOutcome { index: 0, expected: expected.to_owned(), found: format!("{found:?}") }
 }
 
 /// The counterexample of steps that end in a violation of the kernel. It is replayed.
@@ -578,26 +575,7 @@ pub(crate) fn counterexample(
     let kernel = run(exe, limits, steps)?;
     let schedule = kernel.schedule().clone();
     let Outcome::Violated(expected) = kernel.outcome().clone() else {
-        return Err(differs("a violation", kernel.outcome()));
+        return Err(InternalError::differs("a violation", kernel.outcome()));
     };
-    finish(exe, limits, schedule, Some(*expected))
-}
-
-fn finish(
-    exe: &Arc<Executable>,
-    limits: Limits,
-    schedule: Schedule,
-    expected: Option<Violation>,
-) -> Result<Counterexample, InternalError> {
-    let mut tracer = Tracer::default();
-    let replayed = replay(exe, limits, &schedule, &mut tracer)
-        .map_err(|error| InternalError::Replay { index: 0, error })?;
-    let outcome = replayed.outcome().clone();
-    let trace = tracer.finish(&replayed);
-    match (outcome, expected) {
-        (Outcome::Violated(violation), Some(expected)) if *violation == expected => {
-            Ok(Counterexample { violation: *violation, schedule, loop_start: None, trace })
-        }
-        (other, _) => Err(differs("the violation again", &other)),
-    }
+    confirm(exe, limits, Claim { violation: *expected, schedule, loop_start: None })
 }

@@ -13,19 +13,20 @@
 
 use std::sync::Arc;
 
-use allways_machine::{Executable, Kernel, Outcome, Tracer, replay};
+use allways_machine::{Executable, Kernel};
 use allways_p::hir::Temperature;
 use allways_run::{Choice, Counterexample, Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::termination;
+use crate::confirm::{Claim, confirm};
 use crate::error::InternalError;
 use crate::liveness::Fairness;
 use crate::liveness::components::components;
 use crate::liveness::heat::{Heat, StepHeat};
 use crate::liveness::{Search, graph as sampled, weak};
 use crate::search::context::Context;
-use crate::search::counterexample::{StepName, Walker, choice, differs, moves_answers, name, run};
+use crate::search::counterexample::{StepName, Walker, choice, moves_answers, name, run};
 use crate::search::expand::{CRASH, Move};
 use crate::search::local::states::{Given, LOOK_AFTER, LocalStateId};
 use crate::search::lock;
@@ -475,19 +476,19 @@ pub(crate) fn repeat_lap(
     let mut homes = vec![(bytes_of(&kernel), kernel.schedule().len())];
     let loop_start = loop {
         if homes.len() > MAX_LAPS {
-            return Err(differs("a loop", kernel.outcome()));
+            return Err(InternalError::differs("a loop", kernel.outcome()));
         }
         let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };
         for step in &lap()? {
             let mut answers = Given { answers: &step.answers, at: 0 };
             if kernel.take(step.choice, &mut answers, &mut passing).is_err() || !kernel.is_running() {
-                return Err(differs("a loop", kernel.outcome()));
+                return Err(InternalError::differs("a loop", kernel.outcome()));
             }
         }
         let bit = 1 << monitor;
         let (hot, cold) = crate::liveness::heat::standing(&kernel);
         if (passing.hot | hot) & bit == 0 || (passing.cold | cold) & bit != 0 {
-            return Err(differs("a loop that is hot and never cold", kernel.outcome()));
+            return Err(InternalError::differs("a loop that is hot and never cold", kernel.outcome()));
         }
         if kernel.configuration().roster.len() > n_machines {
             return Ok(None);
@@ -499,20 +500,12 @@ pub(crate) fn repeat_lap(
         homes.push((here, kernel.schedule().len()));
     };
     let schedule = kernel.schedule().clone();
-    let mut tracer = Tracer::default();
-    let replayed = replay(exe, limits, &schedule, &mut tracer)
-        .map_err(|error| InternalError::Replay { index: 0, error })?;
-    let Outcome::Running = replayed.outcome() else {
-        return Err(differs("a loop", replayed.outcome()));
-    };
-    let mut trace = tracer.finish(&replayed);
     let found = Search::Lasso { monitor, stem: Vec::new(), lap: Vec::new() };
     let Some(broken) = found.into_break(exe, fairness) else {
-        return Err(differs("a violation", replayed.outcome()));
+        return Err(InternalError::differs("a violation", kernel.outcome()));
     };
-    let violation = *broken.violation;
-    trace.fail(&violation);
-    Ok(Some(Counterexample { violation, schedule, loop_start: Some(loop_start), trace }))
+    let claim = Claim { violation: *broken.violation, schedule, loop_start: Some(loop_start) };
+    confirm(exe, limits, claim).map(Some)
 }
 
 fn bytes_of(kernel: &Kernel) -> Vec<u8> {
