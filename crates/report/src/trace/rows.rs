@@ -411,6 +411,7 @@ impl<'a> Rows<'a> {
             if !is_owner || rows[at].has_others {
                 let (paint, name) = self.name(actor);
                 line.push(paint, name).push(Paint::Plain, ": ");
+                rows[at].has_others = true;
             }
             for (i, text) in texts.iter().enumerate() {
                 if i > 0 {
