@@ -31,7 +31,7 @@ pub fn confirm(exe: &Arc<Executable>, limits: Limits, claim: Claim) -> Result<Co
     confirm_on(&mut Kernel::new(exe.clone(), limits), claim)
 }
 
-/// The same on a kernel that may be told to stop. A claim whose replay is cut off by a limit passes without a trace: the kernel
+/// The same on a kernel that may be stopped. A claim whose replay is cut off by a limit passes without a trace: the kernel
 /// has met the violation before, when it was found.
 pub(crate) fn confirm_on(kernel: &mut Kernel, claim: Claim) -> Result<Counterexample, InternalError> {
     if let Some(loop_start) = claim.loop_start {

@@ -221,7 +221,7 @@ fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-/// 128 bits that nobody can guess: the standard library seeds its hashers from the system's source of randomness.
+/// 128 bits that cannot be guessed: the standard library seeds its hashers from the system's source of randomness.
 fn token() -> String {
     (0..2)
         .map(|n| {

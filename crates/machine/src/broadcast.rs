@@ -1,12 +1,12 @@
 //! Broadcasts: loops that send to every element of a field, and whose order is never observed.
 //!
-//! A machine that tells all its peers something goes through a collection of them, and so sees its order. But the sends of
+//! A machine that sends something to all its peers goes through a collection of them, and so sees its order. But the sends of
 //! such a loop are all made, whatever happens meanwhile, and if no other machine ever sends to these peers, no monitor hears of it, and they do
 //! nothing by themselves, then each send commutes with everything that others do, and so with the other sends of the loop. The
-//! collection in any other order leads to the same local states of everybody else, the same faults and the same ends.
+//! collection in any other order leads to the same local states of all others, the same faults and the same ends.
 //!
 //! Two shapes are known: `i = 0; while (i < sizeof(c)) { send c[i], ...; i = i + 1; }` and `foreach (x in c) send x, ...`, where what
-//! is sent is made in the loop from what the loop does not change. Who else may send to the peers is known from the [`Topology`], which
+//! is sent is made in the loop from what the loop does not change. Which others may send to the peers is known from the [`Topology`], which
 //! also has machines that are never made. So it is taken for granted that there are no such machines, and that there is one of the kind
 //! that tells; whoever searches has to look whether that is so ([`BroadcastPrecondition`]), and up to the first step that shows the contrary it is.
 
@@ -88,7 +88,7 @@ fn counted(exe: &Executable, number: FunId, fun: &FunDef, head: u32) -> Option<B
         return None;
     }
     let send = sends_alike(exe, number, (&body, reads), element, counter, exit)?;
-    // Who jumps in from elsewhere has another counter.
+    // A jump in from elsewhere has another counter.
     let is_alone = jumps(exe, fun).all(|(from, to)| !(head..=end + 1).contains(&to) || from == end + 1);
     is_alone.then(|| Broadcast { fun: number, field, reads, send, inside: Some(head + 1..=end + 1) })
 }
@@ -140,7 +140,7 @@ fn writes(exe: &Executable, pc: u32, operand: Operand) -> bool {
 }
 
 /// The op by which a straight body sends, once, to the element that `reads` gives it, something that depends on the element alone. Nothing
-/// that it leaves behind is looked at after the loop.
+/// that it leaves behind is used after the loop.
 fn sends_alike(
     exe: &Executable,
     fun: FunId,
@@ -255,7 +255,7 @@ pub(crate) fn is_unseen(
             is_made = true;
             needs.single.insert(interface);
             let peer = sites[to as usize];
-            // Who acts on an empty inbox may do so until the message arrives.
+            // A machine that acts on an empty inbox may do so until the message arrives.
             if peer.interface == interface
                 || exe.states.iter().any(|state| state.machine == peer.machine && state.has_null)
             {
@@ -265,7 +265,7 @@ pub(crate) fn is_unseen(
                 let other = sites[sender as usize].interface;
                 if other != interface {
                     // Main exists, and no machine creates it. That the peers are there would be seen, but then no loop has an
-                    // order, this one or another; so also where somebody tells itself, whom others answer.
+                    // order, this one or another; so also where a machine sends to itself and others answer it.
                     if sender == 0 || other == peer.interface {
                         return false;
                     }

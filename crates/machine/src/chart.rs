@@ -13,7 +13,7 @@ pub enum Cause {
     Event(EventId),
 }
 
-/// One way from a control state to another.
+/// A transition from one control state to another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Transition {
     pub cause: Cause,
@@ -52,7 +52,7 @@ pub fn moves(exe: &Executable, funs: impl IntoIterator<Item = FunId>) -> Moves {
     moves
 }
 
-/// All ways out of a control state, in order.
+/// All transitions out of a control state, in order.
 pub fn transitions(exe: &Executable, state: ControlId) -> Vec<Transition> {
     let def = &exe.states[state];
     let mut found = Vec::new();

@@ -279,7 +279,7 @@ impl Local {
     }
 }
 
-/// Who exists, in order of creation. P numbers machines in that order, from one.
+/// The machines that exist, in order of creation. P numbers machines in that order, from one.
 #[derive(Clone, Default, Debug)]
 pub struct Roster {
     order: Vec<InstanceId>,
@@ -415,13 +415,13 @@ pub struct Configuration {
     pub locals: Vec<Local>,
     /// In order of attachment.
     pub monitors: Vec<Local>,
-    /// What is on its way; nothing ever under P's own network.
+    /// The messages in flight; none ever under P's own network.
     pub network: InFlight,
     pub(crate) places: Places,
     pub(crate) enabled: EnabledSet,
 }
 
-/// Who can move, in order of appearance: machines, and channels once something was sent through them. Under P's own
+/// What can move, in order of appearance: machines, and channels once something was sent through them. Under P's own
 /// network there are no channels, places are those of the roster, and this is empty.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Places {

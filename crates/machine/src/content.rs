@@ -3,7 +3,7 @@
 //! Values of one store are equal when their words are. So within one kernel a local is a short list of words, and comparing
 //! these says what comparing bytes (see [`crate::encode`]) would, without writing any.
 //!
-//! A hash of the words would depend on who was interned first. The hash here is of the content: each node of the store
+//! A hash of the words would depend on the order of interning. The hash here is of the content: each node of the store
 //! has one, made of those of its parts, and remembered; machines count by their paths. Equal locals have equal hashes in every
 //! process, and a local of large values is hashed in the time that its registers take.
 
@@ -22,7 +22,7 @@ enum Part {
     Instance(InstanceId),
 }
 
-/// Tells the parts of a local. Registers that will not be read again count as null if there is code to look at.
+/// Reports the parts of a local. Registers that will not be read again count as null if there is code to look at.
 #[inline]
 fn parts(local: &Local, hides_dead: Option<&Executable>, tell: &mut impl FnMut(Part)) {
     let mut pair = |a: u32, b: u32| tell(Part::Number(u64::from(a) << 32 | u64::from(b)));
@@ -152,7 +152,7 @@ impl ContentHashes {
         (self.nodes.capacity() + self.instances.capacity()) * 8
     }
 
-    /// Of where one machine stands, and who it is.
+    /// Of where one machine stands, and its name.
     pub fn local(&mut self, exe: &Executable, store: &Store, owner: u64, local: &Local) -> u64 {
         let mut hash = fold(SEED, owner);
         parts(local, None, &mut |part| {
@@ -166,7 +166,7 @@ impl ContentHashes {
         spread(hash)
     }
 
-    /// Of what is on its way, over a network that keeps no more than that: by the paths of channels, and who carries it.
+    /// Of the messages in flight, over a network that keeps no more than that: by the paths of channels, and their owner.
     pub fn in_flight(&mut self, exe: &Executable, store: &Store, owner: u64, flight: &InFlight) -> u64 {
         let mut used: Vec<_> =
             flight.channels.iter().filter(|channel| !channel.messages.is_empty()).collect();

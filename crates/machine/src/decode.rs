@@ -1,4 +1,4 @@
-//! Reads what [`crate::encode`] writes with every register as it is: locals, messages, and what is on its way.
+//! Reads what [`crate::encode`] writes with every register as it is: locals, messages, and those in flight.
 //!
 //! The bytes may come from another process or from a file, so nothing in them is trusted: every number is checked against the
 //! executable, a list is no longer than the bytes that are left, values nest no deeper than the store allows, and names of machines are
@@ -37,7 +37,7 @@ impl Kernel<'_> {
         self.decode(bytes, |decoder| decoder.local())
     }
 
-    /// The same of what is on its way.
+    /// The same of the messages in flight.
     ///
     /// # Errors
     /// Likewise.

@@ -4,10 +4,10 @@
 //! tree with the form of the values that are there. What no demand reaches can be left out, and collections of which no
 //! demand sees the order can be sorted; then code does the same, and leaves behind what it would have, up to demands.
 //!
-//! Backwards: what is looked at of the result of an op is looked at of its operands, and what the op does itself with an operand
+//! Backwards: what is used of the result of an op is used of its operands, and what the op does itself with an operand
 //! is added. Registers by op, since they are used again for other things; fields and payloads all through. A place that is only *kept* must have a value of the same outermost class, since
-//! that is checked, but the content does not matter. Texts of failed assertions are for people, who see a run that was
-//! replayed, so what goes into them is not looked at. All of it errs on the side of "may".
+//! that is checked, but the content does not matter. Texts of failed assertions are for people, and they see a run that was
+//! replayed, so what goes into them counts as unused. All of it errs on the side of "may".
 
 use allways_base::{Idx, IndexVec, Symbol};
 use allways_p::hir::BinaryOp;
@@ -25,7 +25,7 @@ const MAX_DEPTH: usize = 8;
 /// Number of a demand in [`Demands::nodes`].
 pub type DemandId = u32;
 
-/// Nothing of the value is looked at.
+/// Nothing of the value is used.
 pub const NOTHING: DemandId = 0;
 /// Everything may be.
 pub const EVERYTHING: DemandId = 1;
@@ -37,7 +37,7 @@ pub enum Part {
     Name(Symbol),
 }
 
-/// What is looked at of a value that is neither left out nor needed as it is.
+/// What is used of a value that is neither left out nor needed as it is.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Demand {
     pub parts: Vec<(Part, DemandId)>,
@@ -101,7 +101,7 @@ impl Demands {
         demands
     }
 
-    /// What is looked at, of a demand that is not [`EVERYTHING`].
+    /// What is used, of a demand that is not [`EVERYTHING`].
     pub fn node(&self, id: DemandId) -> &Demand {
         &self.nodes[id as usize]
     }
@@ -301,7 +301,7 @@ impl<'a> Solver<'a> {
         self.solved
     }
 
-    /// From what is looked at after an op to what is before it.
+    /// From what is used after an op to what is used before it.
     fn flow(&mut self, fun: FunId, pc: u32) {
         let exe = self.exe;
         let (def, op) = (&exe.funs[fun], &exe.code[pc as usize]);
@@ -375,7 +375,7 @@ impl<'a> Solver<'a> {
         self.changed |= self.solved.demands[at].join(demand, MAX_DEPTH);
     }
 
-    /// What is looked at of an operand, after an op wrote it.
+    /// What is used of an operand, after an op wrote it.
     fn of(&self, fun: FunId, operand: Operand) -> Tree {
         match operand.view() {
             OperandView::Const(_) => Tree::default(),
@@ -413,7 +413,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Whether an operand holds a map, as far as its declaration tells.
+    /// Whether an operand holds a map, as far as its declaration says.
     fn is_kind(&self, fun: FunId, operand: Operand, kinds: &[Kind]) -> bool {
         let OperandView::Field(n) = operand.view() else { return false };
         self.machines[fun].iter().all(|&machine| {
@@ -581,8 +581,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// What a change of part of a variable looks at on the way there: classes, and where an index into a sequence is on the
-    /// way, its order; not that of the last step if `is_blind`.
+    /// What a change of part of a variable looks at on the path there: classes, and where an index into a sequence is on the
+    /// path, its order; not that of the last step if `is_blind`.
     fn way(&mut self, fun: FunId, root: Operand, steps: &[Step], is_blind: bool, end: Tree) -> Tree {
         let mut tree = end;
         for (at, step) in steps.iter().enumerate().rev() {

@@ -31,7 +31,7 @@ pub fn encode_configuration(exe: &Executable, store: &Store, conf: &Configuratio
     Encoder { hides_dead: true, ..Encoder::new(exe, store, out) }.configuration(conf);
 }
 
-/// Appends what is on its way.
+/// Appends the messages in flight.
 pub fn encode_in_flight(exe: &Executable, store: &Store, flight: &InFlight, out: &mut Vec<u8>) {
     Encoder { hides_dead: true, ..Encoder::new(exe, store, out) }.in_flight(flight);
 }
@@ -80,7 +80,7 @@ pub fn encode_message(exe: &Executable, store: &Store, message: Message, out: &m
     Encoder::new(exe, store, out).message(message);
 }
 
-/// Appends where one machine stands; of the machine itself, that is, not of who it is.
+/// Appends where one machine stands; of the machine itself, that is, not of its name.
 pub fn encode_local(exe: &Executable, store: &Store, local: &Local, out: &mut Vec<u8>) {
     Encoder { hides_dead: true, ..Encoder::new(exe, store, out) }.local(local);
 }
@@ -103,7 +103,7 @@ pub(crate) fn encode_element(
     encoder.out.len() <= max_bytes
 }
 
-/// Appends where one machine stands but for the machines that it mentions, and tells these: locals that differ by a
+/// Appends where one machine stands but for the machines that it mentions, and reports these: locals that differ by a
 /// renaming of machines have equal bytes. `unordered` are registers, in order, of which the order of elements is of no meaning.
 pub fn encode_skeleton(
     exe: &Executable,

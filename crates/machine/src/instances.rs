@@ -45,7 +45,7 @@ impl InstanceTable {
         inner.children[creator.index()][k as usize]
     }
 
-    /// The places along the way from the main machine, which itself has an empty path.
+    /// The places along the path from the main machine, which itself has an empty path.
     pub fn path(&self, instance: InstanceId) -> Vec<u32> {
         let inner = self.lock();
         let mut path = Vec::new();

@@ -9,7 +9,7 @@
 //! function, every function ends in an op that does not fall through.
 //!
 //! To add an op: here, [`crate::show`] (text), [`crate::verify`], [`crate::liveness`] (what it reads and
-//! writes), `lower` (who makes it), `interpret::exec` (what it does).
+//! writes), `lower` (where it is made), `interpret::exec` (what it does).
 
 use allways_base::{Idx, IndexVec, Span, Symbol, newtype_ids};
 use allways_p::hir::{BinaryOp, Temperature};
@@ -243,7 +243,7 @@ pub enum Op {
     Print {
         src: Operand,
     },
-    /// `print` of a template, which is filled in only when somebody listens.
+    /// `print` of a template, which is filled in only when a recorder listens.
     PrintFormat {
         template: u32,
         first: u32,

@@ -8,7 +8,7 @@
 //! A step of machine p, as in docs/semantics.md, section 2 with patient, lazy outboxes:
 //! 1. p makes the effect it stands before: a delivery, a creation, or nothing when its handler begins with an
 //!    observation.
-//! 2. p runs on to its next delivery or creation; what it observes on the way passes through the monitors
+//! 2. p runs on to its next delivery or creation; what it observes until then passes through the monitors
 //!    now. When its handler ends, it takes the next message, and stops before the first effect.
 //! 3. The target, if it is idle and can take the message, handles it at once, but only up to its own first effect: an
 //!    observation or a fault of its own needs a step of its own, since others may come first. A created machine
@@ -17,7 +17,7 @@
 //! A machine whose control state handles null can step while it is idle; that step fires the null event, and
 //! runs its handler up to the first effect as a delivery would.
 //!
-//! Over a network that delays ([`crate::network`]), 1 hands the message over, and 3 comes when the network brings it. A
+//! Over a network that delays ([`crate::network`]), 1 puts the message into the network, and 3 comes when the network brings it. A
 //! machine that crashes halts where it stands; the effect it stood before is not made. A configuration in which
 //! nothing but crashes is possible has ended.
 
@@ -108,7 +108,7 @@ pub struct Kernel<'c> {
     max_choices: u64,
     /// All values are those of the present run: large ones change in place, and old ones are forgotten.
     is_transient: bool,
-    /// Values that a step under way needs later.
+    /// Values that the current step needs later.
     held: Vec<Value>,
     store: Store,
     /// The constants of the store.
@@ -223,7 +223,7 @@ impl<'c> Kernel<'c> {
             return;
         }
         let Kernel { store, conf, outcome, .. } = self;
-        // A run that was stopped is not looked at, and may have stopped because memory is short.
+        // A run that was stopped is not used, and may have stopped because memory is short.
         let is_stopped = matches!(outcome, Outcome::Unknown(_));
         let mut settle = |registers: &mut [Value]| match is_stopped {
             true => {
@@ -320,7 +320,7 @@ impl<'c> Kernel<'c> {
         Scene { exe: &self.exe, store: &self.store, roster: &self.conf.roster }
     }
 
-    /// Who can move, by their places: machines that can step, and channels of the network that can bring something.
+    /// What can move, by place: machines that can step, and channels of the network that can bring something.
     #[inline]
     pub fn enabled_set(&self) -> &EnabledSet {
         &self.conf.enabled
@@ -333,7 +333,7 @@ impl<'c> Kernel<'c> {
         if n_movers == 0 { self.conf.roster.len() } else { n_movers }
     }
 
-    /// The step of who has this place; of a channel that can bring several messages, the first of these steps.
+    /// The step at this place; of a channel that can bring several messages, the first of these steps.
     #[inline]
     pub fn choice_at(&self, place: usize) -> Choice {
         match self.conf.places.movers.get(place) {
@@ -388,7 +388,7 @@ impl<'c> Kernel<'c> {
         self.conf.enabled.len()
     }
 
-    /// The step of the `n`-th who can move.
+    /// The step of the `n`-th place that can move.
     #[inline]
     pub fn nth_enabled(&self, n: usize) -> Option<Choice> {
         self.conf.enabled.nth(n).map(|place| self.choice_at(place))
@@ -404,7 +404,7 @@ impl<'c> Kernel<'c> {
     pub fn reaches(&self, place: usize) -> Option<InstanceId> {
         match self.choice_at(place) {
             Choice::Deliver { target, .. } => Some(target),
-            // What is handed over to the network does not yet meet anything.
+            // What enters the network does not yet reach anything.
             Choice::Machine(_) if self.exe.network.is_delayed() => None,
             Choice::Machine(machine) => match self.pending(machine) {
                 Some(Pending::Deliver { target, .. }) => Some(target),
@@ -589,7 +589,7 @@ fn note<R: Recorder>(kernel: &Kernel<'_>, recorder: &mut R, note: impl FnOnce() 
     }
 }
 
-/// One step under way.
+/// One step in progress.
 struct Stepping<'a, 'c, O, R> {
     kernel: &'a mut Kernel<'c>,
     oracle: &'a mut O,

@@ -7,7 +7,7 @@
 //! Reading order: [`value`] (words and the store), [`ir`] (code), `lower` (how it is made), [`configuration`]
 //! (where every machine stands), [`ops`] (what operations do to values), [`interpret`] (one machine from effect to effect), [`rules`]
 //! (how messages arrive and are taken), [`network`] (messages in flight),
-//! [`kernel`] (the step), [`record`] and [`mod@replay`] (runs for people), [`topology`] (who may send to whom).
+//! [`kernel`] (the step), [`record`] and [`mod@replay`] (runs for people), [`topology`] (which machines may send to which).
 //!
 //! What is absent on purpose: search, strategies, bounds on steps, time. The kernel never looks at a clock,
 //! never draws a random number and never prints.

@@ -1,6 +1,6 @@
 //! Which registers the code may still read.
 //!
-//! A machine that waits in the middle of a function has registers left from work that is done. They would tell apart
+//! A machine that waits in the middle of a function has registers left from work that is done. They would distinguish
 //! configurations that behave the same, so [`Liveness::clear_dead`] sets them to null, and the byte encoding
 //! writes them as null. Needs: verified code. Preserves: every property; only what is never read changes.
 
@@ -151,12 +151,12 @@ pub fn reads_and_writes(exe: &Executable, op: &Op) -> (Vec<Operand>, Vec<Operand
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Read,
-    /// On every way through the op.
+    /// On every path through the op.
     Write,
 }
 
-/// Tells what an op writes, then what it reads. Jumps, and what a called function does, are not in it; nor is what is
-/// only printed, since that does not tell configurations apart.
+/// Reports what an op writes, then what it reads. Jumps, and what a called function does, are not in it; nor is what is
+/// only printed, since that does not distinguish configurations.
 pub(crate) fn accesses(exe: &Executable, op: &Op, tell: &mut dyn FnMut(Operand, Access)) {
     let write = |tell: &mut dyn FnMut(Operand, Access), operand: Operand| tell(operand, Access::Write);
     let read = |tell: &mut dyn FnMut(Operand, Access), operand: Operand| tell(operand, Access::Read);
@@ -209,14 +209,14 @@ pub(crate) fn accesses(exe: &Executable, op: &Op, tell: &mut dyn FnMut(Operand, 
         }
         Op::This { dst } | Op::Flip { dst, .. } => write(tell, dst),
         Op::JumpIf { cond, .. } | Op::JumpIfNot { cond, .. } => read(tell, cond),
-        // The destination keeps its value when the loop ends, so it is not written on all ways.
+        // The destination keeps its value when the loop ends, so it is not written on all paths.
         Op::Next { iter, .. } => row(tell, iter, 2),
         Op::Call { dst, fun, first } => {
             write(tell, dst);
             row(tell, first, exe.funs[fun].params.len());
         }
         Op::Return { src } | Op::Fail { message: src } => read(tell, src),
-        // What is only printed does not tell configurations apart.
+        // What is only printed does not distinguish configurations.
         Op::FormatForPrint { dst, .. } => write(tell, dst),
         Op::Print { .. } | Op::PrintFormat { .. } => {}
         Op::Store { root, path: steps, src }

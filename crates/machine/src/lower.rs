@@ -82,7 +82,7 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    /// Interfaces, links, and who watches whom.
+    /// Interfaces, links, and which monitors watch which machines.
     fn lower_system(&mut self) {
         let program = self.program;
         let system = &self.test.system;

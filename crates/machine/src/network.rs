@@ -1,16 +1,16 @@
-//! The network between machines: what it may do, and what is on its way.
+//! The network between machines: what it may do, and the messages in flight.
 //!
 //! Under P's own model a send reaches the inbox of its target in one step, and there is nothing here. Under the weaker
 //! ones a step hands its message over to a *channel*, sender to receiver, and a step of its own brings a message of a
 //! channel to the inbox ([`Choice::Deliver`](allways_run::Choice)). What a machine sends to itself does not pass here.
 //!
-//! *Causal* order: a machine knows of messages that are on their way, by channel a number of the oldest. It knows what
+//! *Causal* order: a machine knows of messages in flight, by channel a number of the oldest. It knows what
 //! it has sent, and when a message reaches its inbox it learns what the sender knew. A message carries what its sender
 //! knew, and waits for those of it that go to the same target. A channel keeps its order, so what anybody
 //! knows of it is always a first part, and a number is enough; when the oldest arrives, all numbers go down by one. A new
 //! machine knows what its creator knows.
 //!
-//! *Faults*: where a message is handed over, under every model, a data choice decides whether it goes its way, is lost,
+//! *Faults*: where a message enters the network, under every model, a data choice decides whether it is delivered, is lost,
 //! or goes twice, if that was asked for its event.
 
 use std::cmp::Ordering;
@@ -102,7 +102,7 @@ impl Network {
         self.model == NetworkModel::Inbox && self.fates.is_empty()
     }
 
-    /// Messages are on their way for a while.
+    /// Messages stay in flight for a while.
     #[inline]
     pub fn is_delayed(&self) -> bool {
         self.model != NetworkModel::Inbox
@@ -189,7 +189,7 @@ impl LateArrival {
     }
 }
 
-/// What is on its way.
+/// The messages in flight.
 #[derive(Clone, Default, Debug)]
 pub struct InFlight {
     /// In the order of their first use, empty ones included.
@@ -237,7 +237,7 @@ impl InFlight {
         self.known.clear();
     }
 
-    /// Nothing is on its way.
+    /// No message is in flight.
     pub fn is_empty(&self) -> bool {
         self.channels.iter().all(|channel| channel.messages.is_empty())
     }
@@ -250,7 +250,7 @@ impl InFlight {
         self.channels.iter().position(|channel| channel.source == source && channel.target == target)
     }
 
-    /// Copies of a message begin their way. `order` compares messages by content; only `bag` asks.
+    /// Copies of a message enter the network. `order` compares messages by content; only `bag` asks.
     pub fn put_in_flight(
         &mut self,
         model: NetworkModel,

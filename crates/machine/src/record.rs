@@ -1,6 +1,6 @@
-//! Telling what happens in a step, to whoever replays it.
+//! Reports what happens in a step to a recorder.
 //!
-//! The kernel is generic in its [`Recorder`]; the one that hears nothing costs nothing.
+//! The kernel is generic in its [`Recorder`]; the one that records nothing costs nothing.
 
 use allways_base::{Interner, Span};
 use allways_run::{Choice, InstanceId};
@@ -12,7 +12,7 @@ use crate::value::{
     Form, InstanceNames, Notation, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value, write_value_as,
 };
 
-/// Who does something.
+/// The machine or monitor that does something.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Actor {
     Machine(InstanceId),
@@ -38,7 +38,7 @@ pub enum Note {
         message: Message,
         span: Option<Span>,
     },
-    /// The message is lost on its way.
+    /// The message is lost in the network.
     Lose {
         machine: InstanceId,
         target: InstanceId,

@@ -17,7 +17,7 @@ pub enum ReplayError {
     NothingArrives { at: usize },
     /// The machine cannot crash there.
     CannotCrash { at: usize },
-    /// It has to be said who moves, and a data choice is there.
+    /// A machine or channel has to be named, and a data choice is there.
     MachineExpected { at: usize },
     /// A data choice was due, and there is none.
     DataExpected { at: usize },
@@ -47,7 +47,7 @@ impl std::fmt::Display for ReplayError {
 
 impl std::error::Error for ReplayError {}
 
-/// Runs a schedule and tells the recorder. The kernel that is returned stands where the schedule ends.
+/// Runs a schedule and reports to the recorder. The kernel that is returned stands where the schedule ends.
 pub fn replay<R: Recorder>(
     exe: &Arc<Executable>,
     limits: Limits,

@@ -1,7 +1,7 @@
 //! Answers to data choices, enumerated: run with one script, advance it, run again, until there is no next one.
 //!
 //! Programs choose among more numbers than anybody can look at: `choose(1000)` for a value, `choose(100) < 5` for a chance of
-//! one in twenty. [`Answers`] are those that are looked at under a bound: from the first to the last, evenly spread, so that
+//! one in twenty. [`Answers`] are those that are explored under a bound: from the first to the last, evenly spread, so that
 //! two of them already see both sides of a comparison.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::data::DataPlan;
 use crate::kernel::{DataPoint, Oracle};
 
-/// The answers to one data choice that are looked at.
+/// The answers to one data choice that are explored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answers {
     /// How many, one at least.
@@ -21,7 +21,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Under a bound on the answers to choices of numbers. Others are never bounded: that somebody among several is left out
+    /// Under a bound on the answers to choices of numbers. Others are never bounded: that one of several is left out
     /// would make a difference between machines that are alike, and an order of collections that have none.
     pub fn to(point: DataPoint, bound: Option<u32>, plan: Option<&DataPlan>) -> Self {
         let n_all = point.n_answers;
@@ -35,7 +35,7 @@ impl Answers {
         Answers { n: n_all.min(bound.max(1)), n_all, representatives: None }
     }
 
-    /// Some are not looked at.
+    /// Some are not explored.
     pub fn is_bounded(&self) -> bool {
         self.n < self.n_all && self.representatives.is_none()
     }
@@ -56,7 +56,7 @@ impl Answers {
 /// The answers of one run. What lies beyond them is answered with zero and remembered.
 #[derive(Clone, Default, Debug)]
 pub struct Script {
-    /// Each answer by its place among those that are looked at.
+    /// Each answer by its place among those that are explored.
     answers: Vec<(u32, Answers)>,
     at: usize,
     /// Of answers to choices of numbers.

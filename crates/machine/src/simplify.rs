@@ -1,4 +1,4 @@
-//! Locals without what is never looked at, so that fewer of them differ.
+//! Locals without what is never used, so that fewer of them differ.
 //!
 //! Three kinds, each by itself, all by what [`crate::liveness`], [`crate::usage`] and [`crate::demand`] know of the code:
 //! - *dead variables*: registers and fields that are written before they are read again, if ever, become null, and so do
@@ -35,7 +35,7 @@ pub struct Simplify {
     pub counters: bool,
     /// Collections that `choose` picks from keep their order, so that answers mean the same.
     pub choose_counts: bool,
-    /// Who sends to all elements of a collection does not see its order, where no other code does ([`crate::usage`]).
+    /// A machine that sends to all elements of a collection does not see its order, where no other code does ([`crate::usage`]).
     pub broadcasts: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Simplified {
     pub order: bool,
 }
 
-/// Values of one kernel that were simplified before, always in the same ways. The kernel must not forget nodes meanwhile.
+/// Values of one kernel that were simplified before, always alike. The kernel must not forget nodes meanwhile.
 #[derive(Default, Debug)]
 pub struct KnownValues {
     sorted: FxHashMap<Value, Value>,
@@ -181,7 +181,7 @@ impl Kernel<'_> {
             // A callee's window begins inside its caller's.
             let callee = local.frames.get(depth + 1).copied();
             let end = callee.map_or(local.registers.len(), |callee| callee.base as usize);
-            // What a result is about to overwrite is looked at no more.
+            // What a result is about to overwrite is used no more.
             let written = match (callee, local.status) {
                 (Some(callee), _) => Some(callee.dst),
                 (None, Status::Pending(Pending::Create { dst, .. })) => Some(dst),
@@ -286,7 +286,7 @@ impl Kernel<'_> {
         all
     }
 
-    /// Whether nothing but the class of a value is looked at.
+    /// Whether nothing but the class of a value is used.
     fn is_kept_only(&self, demand: DemandId) -> bool {
         *self.executable().demands().node(demand) == Demand::default()
     }
@@ -336,7 +336,7 @@ impl Kernel<'_> {
                 let payload = store.rename(payload, to);
                 Status::Pending(Pending::Create { interface, payload, dst })
             }
-            // The text of a fault is for people, who see it in a run that was replayed.
+            // The text of a fault is for people, and they see it in a run that was replayed.
             other @ (Status::Idle
             | Status::Blocked { .. }
             | Status::Halted

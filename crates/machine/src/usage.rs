@@ -6,7 +6,7 @@
 //! *Fields*: backwards through all code, functions by what is live when any caller goes on; a transition leads from the
 //! exit function over the `with` function to the entry, and from there to rest in the control state, where any handler may
 //! be next. *Payloads*: whether some handler of a machine takes the payload of an event. *Order*: whether a field that
-//! holds a collection is used in ways only that do not depend on the order of its elements. *Names*: whether a text is
+//! holds a collection is only used so that the result does not depend on the order of its elements. *Names*: whether a text is
 //! made of machines, other than for a message; such texts tell machines apart by more than equality.
 
 use allways_base::{Idx, IndexVec};
@@ -209,7 +209,7 @@ pub(crate) fn runs_in(exe: &Executable) -> IndexVec<FunId, Vec<ControlId>> {
     runs_in
 }
 
-/// The analysis of fields under way.
+/// The analysis of fields in progress.
 struct Fields<'a> {
     exe: &'a Executable,
     runs_in: &'a IndexVec<FunId, Vec<ControlId>>,
@@ -446,7 +446,7 @@ fn unordered_fields(
     unordered
 }
 
-/// By function, the same of its registers. What kind of collection they hold is not known, but the ops tell.
+/// By function, the same of its registers. What kind of collection they hold is not known, but the ops show it.
 fn unordered_registers(exe: &Executable) -> Vec<(u64, u64)> {
     let unordered = |fun: &FunDef| {
         let all = 1u64.checked_shl(fun.n_registers).unwrap_or(0).wrapping_sub(1);

@@ -103,7 +103,7 @@ const NODE: u64 = 5;
 const HOLE: u64 = 6;
 const ATOM: u64 = 7;
 
-/// A value taken apart as far as its word tells.
+/// A value taken apart as far as its word shows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum View {
     Null,

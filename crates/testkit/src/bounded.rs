@@ -2,7 +2,7 @@
 //!
 //! A bound on answers leaves another program, which the oracle enumerates like any. The others are on configurations of the
 //! kernel: how many steps there are, what waits and what variables hold depends on how far machines run ahead. So they have another
-//! reference, the kernel itself, step by step from snapshots, with a look at everybody after each.
+//! reference, the kernel itself, step by step from snapshots, checking every machine after each.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
@@ -230,7 +230,7 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Who is about to fail is not distinguished by how else it stands: that is nothing to a search.
+    /// A machine that is about to fail is not distinguished by how else it stands: a search does not distinguish it either.
     fn is_new(&mut self) -> bool {
         let conf = self.kernel.configuration();
         let fails = conf.instances().any(|(_, local)| is_failing(local));
@@ -302,7 +302,7 @@ impl Search<'_> {
         }
     }
 
-    /// Somebody is beyond the bound. Who is about to fail is not: he will do nothing else. What is on its way to somebody is
+    /// Some machine is beyond the bound. One that is about to fail is not: it will do nothing else. What is in flight to a machine is
     /// counted likewise.
     fn is_beyond(&self) -> bool {
         let SearchBounds { depth: _, inbox, occurrences, machines, variables: _ } = self.within.bounds;
@@ -344,7 +344,7 @@ fn is_failing(local: &Local) -> bool {
     matches!(local.status, Status::Pending(Pending::Fault(_)))
 }
 
-/// Of somebody who is about to fail, just how.
+/// Of a machine that is about to fail, just how.
 fn bare(local: &Local) -> Local {
     let mut local = local.clone();
     if let Status::Pending(Pending::Fault(fault)) = &mut local.status {

@@ -1,7 +1,7 @@
 //! Liveness by a naive look at the graph: every configuration that the kernel reaches, by its bytes, and every step.
 //!
 //! Under `random` a monitor is broken by a bottom component that is hot and never cold; under `weak` by a part of the graph in which one can go
-//! round for ever, hot and never cold, without putting off a machine that can always step or a `$$` that is asked. Both are found by asking who
+//! round for ever, hot and never cold, without putting off a machine that can always step or a `$$` that is asked. Both are found by asking which
 //! reaches whom, for graphs of some hundred configurations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,7 +21,7 @@ pub struct Graph {
     n_monitors: usize,
 }
 
-/// Monitors hot and cold there, and who can step.
+/// Monitors hot and cold there, and the machines that can step.
 struct Node {
     hot: u64,
     cold: u64,
@@ -30,7 +30,7 @@ struct Node {
 
 struct Edge {
     to: usize,
-    /// Monitors that become hot or cold on the way.
+    /// Monitors that become hot or cold in between.
     hot: u64,
     cold: u64,
     mover: Choice,
@@ -139,7 +139,7 @@ impl Graph {
         !self.parts(&(0..self.nodes.len()).collect(), &|_, _| true).is_empty()
     }
 
-    /// Who is reached by one step or more within some nodes, over some edges.
+    /// The nodes reached by one step or more within some nodes, over some edges.
     fn reached(
         &self,
         from: usize,
@@ -158,7 +158,7 @@ impl Graph {
         seen
     }
 
-    /// Parts in which everybody reaches everybody.
+    /// Strongly connected components: every node reaches every other.
     fn parts(&self, within: &BTreeSet<usize>, keeps: &dyn Fn(usize, usize) -> bool) -> Vec<BTreeSet<usize>> {
         let reached: BTreeMap<usize, BTreeSet<usize>> =
             within.iter().map(|&node| (node, self.reached(node, within, keeps))).collect();
@@ -278,7 +278,7 @@ impl Expected {
     }
 }
 
-/// Compares the proofs of liveness, in all ways, with what is expected.
+/// Compares the proofs of liveness, in all configurations, with what is expected.
 ///
 /// # Errors
 /// The first difference, in words.

@@ -5,7 +5,7 @@
 //! they make of a configuration is its *orbit*. Not all of an orbit is reached: whom a machine made first is its first,
 //! whatever else could be called that. But all of it behaves alike, so two sides agree when they reach the same orbits.
 //!
-//! Of one machine or monitor by itself it is not known who else exists. There names count by where they first occur; not at
+//! Of one machine or monitor by itself it is not known which others exist. There names count by where they first occur; not at
 //! all, if what they occur in has no order.
 
 use std::collections::{BTreeMap, BTreeSet};

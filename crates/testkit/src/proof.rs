@@ -28,7 +28,7 @@ use crate::search::{Viewer, crashed};
 use crate::view::{At, LocalView, MonitorView, QuiescentView, Scene, Summary};
 use crate::{Loaded, oracle};
 
-/// One way to search.
+/// One configuration of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub name: &'static str,
@@ -63,7 +63,7 @@ pub fn ways() -> Vec<Way> {
     ways
 }
 
-/// The ways that differ over a network: over some, some reductions are off.
+/// The configurations of the search that differ over a network: over some, some reductions are off.
 pub fn ways_over(exe: &Executable) -> Vec<Way> {
     ways_within(exe, &Within::default())
 }
@@ -269,7 +269,7 @@ impl Projection<'_> {
             }
             if symmetry { orbit::least(&end, |end| self.end(&end)) } else { end }
         };
-        // A machine rests only if nothing waits for it, and that depends on who steps first.
+        // A machine rests only if nothing waits for it, and that depends on which machine steps first.
         let is_kept = |view: &&LocalView| {
             let is_at_rest = matches!(view.at, At::Idle { .. } | At::Blocked { .. });
             let may_have_crashed = view.at == At::Halted && self.crashes_late(view);

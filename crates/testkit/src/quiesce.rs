@@ -1,6 +1,6 @@
 //! Whether every run ends, by a naive look at the graph: every configuration that the kernel reaches, by its bytes, and every step.
 //!
-//! A finite graph decides. Where it is larger than what is looked at, an answer is put to the test all the same: a lap that was found
+//! A finite graph decides. Where it is larger than what is explored, an answer is put to the test all the same: a lap that was found
 //! is made many times, and no run is longer than the longest.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -274,7 +274,7 @@ const N_LAPS: usize = 12;
 pub enum Compared {
     Quiesces,
     Diverges,
-    /// The graph is larger than what is looked at, and there is no answer.
+    /// The graph is larger than what is explored, and there is no answer.
     Unknown,
 }
 
@@ -362,7 +362,7 @@ fn repeat(exe: &Arc<Executable>, found: &Divergence, is_stimulus: &[bool]) -> Re
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
     pub n_programs: u64,
-    /// Programs whose whole graph was looked at.
+    /// Programs whose whole graph was explored.
     pub n_whole: u64,
     /// Questions that no graph answers: a handler comes to no end, or something is not supported.
     pub n_skipped: u64,
@@ -372,7 +372,7 @@ pub struct Tally {
     pub n_differences: u64,
 }
 
-/// Configurations of a graph that is looked at naively.
+/// Configurations of a graph that is explored naively.
 const MAX_NAIVE: usize = 400;
 /// Configurations after which the search gives up.
 const MAX_SEARCHED: usize = 4_000;

@@ -131,7 +131,7 @@ impl Search<'_> {
         self.summary.monitors.insert(monitors);
     }
 
-    /// No machine can step. The kernel's runs end there, but who can crash still may, to no effect on others.
+    /// No machine can step. The kernel's runs end there, but a machine that can crash still may, to no effect on others.
     fn ended(&mut self, machines: Vec<LocalView>, monitors: &[MonitorView]) {
         let hot = (0..self.kernel.n_monitors()).find(|&m| self.kernel.temperature(m) == Temperature::Hot);
         let hot_span = hot.map(|monitor| {

@@ -88,7 +88,7 @@ pub struct Summary {
     pub n_configurations: usize,
     /// Something was cut off, so the sets are not complete.
     pub bound_hit: bool,
-    /// Of a choice of a number, since not all are to be looked at.
+    /// Of a choice of a number, since not all are to be explored.
     pub answers_left_out: bool,
 }
 
@@ -120,7 +120,7 @@ impl Summary {
     }
 }
 
-/// What is left when machines and monitors are looked at one by one: all that a reduction has to keep which does not
+/// What is left when machines and monitors are taken one by one: all that a reduction has to keep which does not
 /// keep configurations.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct LocalSummary {

@@ -2,8 +2,8 @@
 //!
 //! Three kinds of laps can be repeated for ever.
 //! - *Repetition*: after the lap everything stands as before, up to what is never read (`allways_machine::simplify`).
-//! - *Pumping*, where the network keeps no order: the machines stand as before, and what was on its way still is. A message
-//!   more on its way takes no step away, so the lap can be made again, and again leaves as much more (Karp and Miller, 1969).
+//! - *Pumping*, where the network keeps no order: the machines stand as before, and what was in flight still is. A message
+//!   more in flight takes no step away, so the lap can be made again, and again leaves as much more (Karp and Miller, 1969).
 //! - *Growth*, where order counts: some inboxes or channels are longer by a suffix. The lap is made twice, step by step, and an
 //!   induction on the number of laps holds for each buffer that grows, if either
 //!   1. no message that waited at the beginning of the lap is taken in it, and with the suffix in place the second lap goes
@@ -55,9 +55,9 @@ pub(crate) struct Pile {
 struct View {
     machines: Vec<MachineView>,
     monitors: Vec<Vec<u64>>,
-    /// What is on its way, channels in order.
+    /// The messages in flight, channels in order.
     channels: Vec<ChannelView>,
-    /// Under causal order, what is on its way and what anyone knows of it.
+    /// Under causal order, what is in flight and what machines know of it.
     causal: Vec<u8>,
 }
 
@@ -371,7 +371,7 @@ fn add_piles(piles: &mut Vec<Pile>, source: Option<InstanceId>, target: Instance
 /// Whether two laps in a row show that there can be any number of them.
 fn grows(exe: &Executable, start: &View, first: &[Made], second: &[Made]) -> Option<Certificate> {
     let end = &first.last()?.after;
-    // What is known of channels that only grow would have to be looked at, too.
+    // What is known of channels that only grow would have to be compared, too.
     if exe.network.model == NetworkModel::Causal || !start.stands_like(end) {
         return None;
     }

@@ -1,9 +1,9 @@
 //! Configurations that are like an earlier one of their run but for longer buffers: candidates for a lap.
 //!
-//! Two configurations have one *skeleton* when they differ in inboxes and in what is on its way only. A new configuration is
+//! Two configurations have one *skeleton* when they differ in inboxes and in messages in flight only. A new configuration is
 //! compared with those of its skeleton on the path by which it was found. In a graph that is infinite only because buffers grow
-//! some path is infinite (König), and goes through one skeleton again and again. Over a network without order what is on its way is
-//! contained in what is later on its way then (Dickson), so a candidate always comes up.
+//! some path is infinite (König), and goes through one skeleton again and again. Over a network without order what is in flight is
+//! contained in what is in flight later (Dickson), so a candidate always comes up.
 
 use allways_machine::content::words;
 use allways_machine::{InFlight, Message};

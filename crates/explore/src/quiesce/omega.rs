@@ -71,7 +71,7 @@ impl Omega {
         !self.pumps.is_empty()
     }
 
-    /// The earlier node from which steps lead to this one, with more on the way.
+    /// The earlier node from which steps lead to this one, with more in flight.
     pub fn pump(&self, node: u32) -> Option<u32> {
         self.pumps.get(&node).map(|(ancestor, _)| *ancestor)
     }
@@ -96,7 +96,7 @@ impl Graph<'_> {
         let mut set = omega.set_of(by.0);
         let mut vector = self.with_omega(successor, &omega.sets[set as usize]);
         let core = self.core(&vector);
-        // The earlier node and the way from there.
+        // The earlier node and the path from there.
         let mut pump = None;
         let mut at = by.0;
         loop {
@@ -150,7 +150,7 @@ impl Graph<'_> {
         vector
     }
 
-    /// What is on its way later and was not before, if all that was before is there still and machines stand as they did.
+    /// What is in flight later and was not before, if all that was before is there still and machines stand as they did.
     fn surplus(&self, before: &[LocalStateId], after: &[LocalStateId], omega: &[Kind]) -> Option<Vec<Kind>> {
         let locals = lock(self.cx.locals);
         let mut more = Vec::new();

@@ -340,7 +340,7 @@ impl<'a> Engine<'a> {
                 Err((failed, order)) if failed.has_violation && failed.stops_at_violation => {
                     steps = match self.violated(*failed, &order)? {
                         Ok(end) => return Ok(end),
-                        // A bound cuts off all steps that might have broken a property: they are told apart at the end.
+                        // A bound cuts off all steps that might have broken a property: they are distinguished at the end.
                         Err(steps) => *steps,
                     }
                 }

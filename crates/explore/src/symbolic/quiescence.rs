@@ -82,7 +82,7 @@ fn run(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<Answer, InternalError> {
-    let told = StickyCancel::new(cancel);
+    let stop = StickyCancel::new(cancel);
     let locals = Mutex::new(LocalStates::new(
         exe,
         options.limits,
@@ -90,7 +90,7 @@ fn run(
         false,
         simplify,
         false,
-        &told,
+        &stop,
     ));
     let cx = Context {
         label: "",
@@ -101,7 +101,7 @@ fn run(
         reach: None,
         notes: None,
         observer,
-        cancel: &told,
+        cancel: &stop,
     };
     let symbolic =
         SymbolicOptions { search: options.clone(), split: Split::Never, ..SymbolicOptions::default() };
@@ -155,7 +155,7 @@ fn run(
     if reach.steps.has_violation && answer.broken.is_empty() {
         answer.broken.push(ViolationKind::Assertion);
     }
-    if let (End::Quiesces { .. }, Some(reason)) = (&answer.end, told.first_reason().or(reach.steps.unknown()))
+    if let (End::Quiesces { .. }, Some(reason)) = (&answer.end, stop.first_reason().or(reach.steps.unknown()))
     {
         answer.end = End::Stopped(reason);
     }

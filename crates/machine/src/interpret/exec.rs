@@ -360,7 +360,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     here!();
                     let event = attempt!(event.as_event().ok_or(OpFault::NullEvent("announced")));
                     let message = Message { event, payload };
-                    // Whether somebody records must not change where the machine stops.
+                    // Whether a recorder listens must not change where the machine stops.
                     if !self.cx.exe.observers(self.local.interface, event).is_empty() {
                         return Ok(Stop::Effect(Effect::Observe(message)));
                     }

@@ -53,7 +53,7 @@ pub struct Spent {
     n_observed: u32,
 }
 
-/// A handler under way.
+/// A handler in progress.
 pub(super) struct Effort {
     spent: Spent,
     /// Instructions left in this slice.

@@ -1,4 +1,4 @@
-//! What the network does, and what goes wrong: messages on their way, lost, doubled; machines that crash.
+//! What the network does, and what goes wrong: messages in flight, lost, duplicated; machines that crash.
 
 use std::cmp::Ordering;
 

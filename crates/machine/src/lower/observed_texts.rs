@@ -166,7 +166,7 @@ struct Walk<'a, 'p> {
 }
 
 impl Walk<'_, '_> {
-    /// Statements are looked at one by one, wherever they are nested.
+    /// Statements are visited one by one, wherever they are nested.
     fn stmt(&mut self, stmt: &hir::Stmt) {
         match &stmt.kind {
             StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}

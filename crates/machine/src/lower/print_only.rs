@@ -2,7 +2,7 @@
 //!
 //! Models wrap `print` in helpers of their own: `Log(format("...", x))`. Building that text in every run of a search, to
 //! show it in none, would cost more than the rest of the handler. So a text that goes to a parameter which is
-//! only printed is built when somebody listens, and is empty otherwise. Preserves: everything but what is printed.
+//! only printed is built when a recorder listens, and is empty otherwise. Preserves: everything but what is printed.
 
 use allways_base::Idx;
 use allways_p::hir::{self, ExprId, ExprKind, PathKind, PlaceRoot, StmtKind};
@@ -48,7 +48,7 @@ struct Uses<'a> {
 
 impl Uses<'_> {
     fn body(&mut self) {
-        // Statements are looked at one by one, wherever they are nested.
+        // Statements are visited one by one, wherever they are nested.
         for stmt in &self.body.stmts {
             match &stmt.kind {
                 StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}

@@ -1,4 +1,4 @@
-//! Who may send to whom: the queuing architecture of a test.
+//! Which machines may send to which: the queuing architecture of a test.
 //!
 //! Machines are distinguished by their *creation site*: the `new` that makes them, in a machine of some site. The main
 //! machine is site 0. References are followed through registers, fields, payloads, parts of tuples and collections,
@@ -36,7 +36,7 @@ pub struct Site {
     pub machine: MachineId,
 }
 
-/// Who gets a message, or hears of it.
+/// What gets a message, or observes it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Target {
     Site(u32),
@@ -72,7 +72,7 @@ impl Topology {
         for &(from, target) in found.edges.keys() {
             potential[row(n_sites, target) * n_sites + from as usize] = true;
         }
-        // Who may create a potential sender is one.
+        // A site that may create a potential sender is one.
         let mut changed = true;
         while changed {
             changed = false;

@@ -1,7 +1,7 @@
 //! Messages from their `send` to their end: which one a machine takes when several look alike.
 //!
 //! The kernel's notes name a message by its content. Inboxes and channels are mirrored here with an id for each
-//! message; after each step what the mirror has too much was ignored on the way.
+//! message; after each step what the mirror has too much was ignored in between.
 
 use allways_base::{Idx, Span};
 use allways_run::{ActorId, Fate, MessageId, TraceMessage};
@@ -69,7 +69,7 @@ impl Mail {
         held.and_then(|held| held.iter().rposition(|(_, found)| *found == message))
     }
 
-    /// The latest such message on its way or in the inbox.
+    /// The latest such message in flight or in the inbox.
     pub fn last(&self, sender: ActorId, target: ActorId, message: Message) -> Option<MessageId> {
         let channel = self.channels.get(&(sender, target));
         if let (Some(held), Some(at)) = (channel, Self::latest(channel, message)) {

@@ -8,7 +8,7 @@ use allways_p::hir::{Enum, Program, Type, TypeId};
 /// Where enums are in a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notation {
-    /// There are none, as far as the type tells.
+    /// There are none, as far as the type says.
     Plain,
     /// The elements by their numbers.
     Enum(Box<[(i64, Symbol)]>),
@@ -55,7 +55,7 @@ impl Notation {
         Notation::Enum(def.elements.iter().map(|&(name, number)| (number, name)).collect())
     }
 
-    /// Nothing in it has a name; parts are made by `of`, so one level tells.
+    /// Nothing in it has a name; parts are made by `of`, so one level is enough.
     fn is_plain(&self) -> bool {
         let is_plain = |part: &Notation| *part == Notation::Plain;
         match self {

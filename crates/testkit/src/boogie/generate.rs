@@ -66,7 +66,7 @@ struct Generator {
 struct Place {
     proc: usize,
     indent: usize,
-    /// Handles that are assigned here on every way.
+    /// Handles that are assigned here on every path.
     handles: Vec<String>,
     in_loop: bool,
     /// Loops and atomic sections are not nested.

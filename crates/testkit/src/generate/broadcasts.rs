@@ -1,8 +1,8 @@
-//! Random programs in which somebody tells all its peers the same, in a loop. In most the order can be seen, in one way each ([`Sight`]):
+//! Random programs in which a machine sends the same to all its peers, in a loop. In most the order can be seen, by one means each ([`Sight`]):
 //! a monitor observes the order, another machine sends to the peers because one of them was reached, the loop leaves a peer out, and
 //! so on. Peers have numbers and are put into the collection in any order, and something is claimed of one number that is true of all
 //! orders but some; so whoever looks at one order only misses something there. For each condition under which broadcasts have no
-//! order there is a way that needs it.
+//! order there is one that needs it.
 
 use crate::random::Random;
 
@@ -24,12 +24,12 @@ enum Sight {
     EmptyInbox,
     /// The sender is one of the receivers.
     LeadItself,
-    /// The variable of the loop is looked at after it; another one; a field; another place of the collection.
+    /// The variable of the loop is used after it; another one; a field; another place of the collection.
     Variable,
     Last,
     LastField,
     First,
-    /// What is sent depends on the position, on who received before, on another collection.
+    /// What is sent depends on the position, on which peers received before, on another collection.
     Counter,
     Previous,
     Marks,
@@ -37,7 +37,7 @@ enum Sight {
     LaterOrNot,
     Later,
     Steps,
-    /// The loop tells somebody else of each, or calls what does.
+    /// The loop reports each to another machine, or calls what does.
     ThirdParty,
     Call,
 }
@@ -72,11 +72,11 @@ const SIGHTS: [Sight; 27] = [
     Sight::Call,
 ];
 
-/// The program of a seed. The ways to see the order come in turn.
+/// The program of a seed. The means to see the order come in turn.
 pub fn broadcasts(seed: u64) -> String {
     let mut random = Random::new(seed ^ 0x007e_11e2);
     let sight = SIGHTS[(seed % SIGHTS.len() as u64) as usize];
-    // Who makes others send has many orders to look at.
+    // A machine that makes others send has many orders to explore.
     let has_aide = matches!(
         sight,
         Sight::SecondLead | Sight::Rogue(_) | Sight::Main | Sight::Peers | Sight::Itself | Sight::EmptyInbox
@@ -84,8 +84,8 @@ pub fn broadcasts(seed: u64) -> String {
     let n_peers = if has_aide || random.chance(80) { 2 } else { 3 };
     let n_rounds = if has_aide || random.chance(70) { 1 } else { 2 };
     let kind = if random.chance(50) { "seq" } else { "set" };
-    // Of whom something is claimed, and who is made first. Collections without order are in that of names, so mostly the one order that
-    // would be looked at is not the one that breaks the claim.
+    // The machine of which something is claimed, and the one that is made first. Collections without order are in that of names, so mostly the one order that
+    // would be explored is not the one that breaks the claim.
     let id = random.below(n_peers);
     let is_first_broken = matches!(
         sight,

@@ -1,5 +1,5 @@
-//! Random small programs that choose numbers and carry them about: some only store and send them, others look at them in a way
-//! that tells numbers apart. There is a kind of statement for each operation that the plan of chosen numbers
+//! Random small programs that choose numbers and carry them about: some only store and send them, others use them so
+//! that numbers are distinguished. There is a kind of statement for each operation that the plan of chosen numbers
 //! (`allways_machine::data`) has to notice, beside kinds that it must not mind.
 
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use crate::random::Random;
 /// The program of a seed.
 pub fn carrier(seed: u64) -> String {
     let mut random = Random::new(seed ^ 0x0da7_a1d5);
-    // Mostly such that little tells numbers apart, or the plan would keep nothing.
+    // Mostly such that little distinguishes numbers, or the plan would keep nothing.
     let nosy = [10, 30, 60][random.below(3)] as u32;
     let mut out = String::from(
         "event eValue: (int, int);\nevent eKept: (value: int, tag: int);\nevent eHit;\n\

@@ -1,5 +1,5 @@
-//! Random programs in which everybody knows everybody, so that messages take different ways round: what networks
-//! that keep little order tell apart. They are small, end always, and remember in which order messages came.
+//! Random programs in which every machine knows every other, so that messages take different paths: what distinguishes
+//! networks that keep little order. They are small, end always, and remember in which order messages came.
 
 use crate::random::Random;
 

@@ -23,7 +23,7 @@ pub enum Failure {
 pub struct Heavy {
     pub text: String,
     pub failure: Failure,
-    /// Every run ends, one way or another.
+    /// Every run terminates.
     pub is_finite: bool,
     /// Some handler runs for longer than any budget, without repeating itself: nothing but *unknown* can be said of it.
     pub is_undecided: bool,

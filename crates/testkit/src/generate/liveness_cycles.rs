@@ -1,9 +1,9 @@
 //! Random small programs that go round for ever: tokens are handed on, timers tick, and monitors are hot and cold by turns.
 //!
 //! Whoever takes a token sends one at most, so that there are never more of them and the graph is small, and yet there are few ends. What
-//! becomes of a run is decided by `$`, by who comes first, and by a mode that somebody switches once: one part of the graph cools
+//! becomes of a run is decided by `$`, by which message comes first, and by a mode that one machine switches once: one part of the graph cools
 //! a monitor again and again, another one never does. In some, *races*, nothing goes round unless the right one comes first, so that
-//! most ways end.
+//! most runs end.
 
 use crate::random::Random;
 
@@ -14,7 +14,7 @@ enum Shape {
     Ring,
     /// From the main machine to any of the others, which are alike, and back.
     Star,
-    /// The main machine tells all others, and again when all have answered.
+    /// The main machine sends to all others, and again when all have answered.
     Council,
 }
 
@@ -32,7 +32,7 @@ pub fn liveness_cycles(seed: u64) -> String {
             Shape::Star | Shape::Council => "all += (new Worker(this));".to_owned(),
         });
     }
-    // Who gets in between.
+    // What gets in between.
     let target = |random: &mut Random| match (shape, random.below(3)) {
         (_, 0) => "this".to_owned(),
         (Shape::Ring, _) => "next".to_owned(),
@@ -112,7 +112,7 @@ pub fn liveness_cycles(seed: u64) -> String {
     out
 }
 
-/// The states in which the main machine waits for who comes first, and those in which nothing goes round.
+/// The states in which the main machine waits for the first message, and those in which nothing goes round.
 fn race(random: &mut Random, tokens: &str) -> String {
     let on_token = *random.pick(&["goto Done", "goto Go", "do { mode = 1; }"]);
     let on_mode = *random.pick(&["goto Done", "goto Go", "do { if (mode == 1) { goto Go; } }"]);

@@ -420,7 +420,7 @@ impl ProgramWriter<'_> {
             }
         }
         if self.random.chance(self.profile.null_handler) {
-            // Null fires again and again: nothing on its way may send without paying.
+            // Null fires again and again: nothing that follows may send without paying.
             let targets = self.goto_targets(at, self.plan.events.len(), None);
             if !targets.is_empty() && self.random.chance(50) {
                 let target = *self.random.pick(&targets);

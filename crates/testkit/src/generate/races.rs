@@ -1,4 +1,4 @@
-//! Random small programs in which somebody comes first. Who is hit notes in which order; of one order something is claimed, or it begins to go
+//! Random small programs in which one machine comes first. The one that is hit notes in which order; of one order something is claimed, or it begins to go
 //! round for ever. What is special is how rivals come to know whom they hit, and what else goes on meanwhile: for each condition
 //! under which steps may go first, alone, there is a [`Kind`] that needs it. Whoever leaves the condition out misses an order.
 //!
@@ -10,20 +10,20 @@ use crate::random::Random;
 /// What the program is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// Two pairs of rivals, so that no set has fewer than two: who takes one of them only misses the order of its pair.
+    /// Two pairs of rivals, so that no set has fewer than two: a search that takes one of them only misses the order of its pair.
     TwoPairs,
     /// Steps of one machine alone have several outcomes.
     Asked,
     /// One of them waits until another one wakes it: it does nothing now, and yet has to be reckoned with.
     Woken,
-    /// One of them does not know yet whom to hit; somebody tells it, somebody that is made tells it, or tells one that is made.
+    /// One of them does not know yet which machine to hit; another sends it the name, one that is made does, or sends it to one that is made.
     Announced,
     ToldByMade,
     ToldWhenMade,
-    /// One of them is not made yet; or the one who makes it is not awake yet.
+    /// One of them is not made yet; or the one that makes it is not awake yet.
     Made,
     MadeLater,
-    /// Who is hit acts on an empty inbox; hits itself.
+    /// The target acts on an empty inbox; hits itself.
     OnNull,
     Itself,
     /// A monitor notes the order of what is said: at once, after a send, after making a machine, by one that waits, by one that is made, by sends.
@@ -33,18 +33,18 @@ enum Kind {
     SaidLater,
     SaidByMade,
     HeardSends,
-    /// Somebody ticks for ever, independent of all others: at once, if it is asked, or after others have gone on.
+    /// A machine ticks for ever, independent of all others: at once, if it is asked, or after others have gone on.
     Ticks,
     TicksIfAsked,
     TicksLater,
     /// Hits are ignored for now: in this control state, or until `receive` asks for them.
     IgnoredNow,
     IgnoredUntilReceived,
-    /// Who is hit is about to do something that is heard.
+    /// The target is about to do something that is observed.
     Busy,
     /// After an independent send it is asked, and one answer breaks something.
     Fails,
-    /// A message takes two ways, and another one the third.
+    /// A message takes two paths, and another one the third.
     Triangle,
 }
 
@@ -84,7 +84,7 @@ pub fn races(seed: u64) -> String {
     let mut random = Random::new(seed ^ 0x0021_7a15);
     let kind = KINDS[(seed % N_KINDS) as usize];
     let (judge, mut begin) = scene(&mut random, kind);
-    // Which order is claimed not to come: who is first, and who comes next, if anybody.
+    // Which order is claimed not to come: which is first, and which comes next, if any.
     let orders: &[(usize, usize)] = match kind {
         // The third has one rival only, whichever that is.
         Kind::TwoPairs => &[(1, 2), (2, 1), (1, 3), (2, 3), (3, 1), (3, 2)],
@@ -150,7 +150,7 @@ pub fn races(seed: u64) -> String {
     format!("{}\n{out}{test}", used.join("\n"))
 }
 
-/// Who is hit, and what the main machine does.
+/// The target, and what the main machine does.
 fn scene(random: &mut Random, kind: Kind) -> (&'static str, Vec<String>) {
     let k = random.between(1, 2);
     let (one, two) = (k, 3 - k);

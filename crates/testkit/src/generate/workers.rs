@@ -1,4 +1,4 @@
-//! Random small programs in which a machine makes workers, one after the other, that finish in different ways: they halt, rest, wait for ever, or
+//! Random small programs in which a machine makes workers, one after the other, that finish differently: they halt, rest, wait for ever, or
 //! act by themselves. Their names are kept in different places, and used later, or not at all.
 //!
 //! For each condition under which a machine is garbage there is a [`Life`] or a [`Keeper`] that needs it: a search that leaves the condition out

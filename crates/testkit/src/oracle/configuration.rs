@@ -1,4 +1,4 @@
-//! Where everybody stands, as owned data that is compared by structure.
+//! Where every machine stands, as owned data that is compared by structure.
 //!
 //! The continuation of a handler is a stack of [`Frame`]s, each a stack of [`Task`]s over the statements and
 //! expressions of one function, with the values computed so far. So a machine can stop anywhere: in a `send` inside a
@@ -83,7 +83,7 @@ pub enum Status {
     },
     /// A message was taken from the inbox and is not yet handled.
     Taken(Message),
-    /// In a control state with a null handler, before the inbox is looked at.
+    /// In a control state with a null handler, before the inbox is checked.
     BeforeLook,
     /// There, and nothing was found: before the null handler.
     BeforeNull,
@@ -183,7 +183,7 @@ pub struct Configuration {
     pub machines: BTreeMap<Path, Rc<Local>>,
     /// In order of attachment.
     pub monitors: Vec<Rc<Local>>,
-    /// What is on its way.
+    /// The messages in flight.
     pub network: Network,
     /// Machines in order of creation, if their numbers are to be seen in texts.
     pub order: Option<Vec<(Path, InterfaceId)>>,

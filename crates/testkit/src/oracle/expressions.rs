@@ -218,7 +218,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Under a bound only some are looked at, from the first to the last in steps that are as even as they can be.
+    /// Under a bound only some are explored, from the first to the last in steps that are as even as they can be.
     fn number_below(&mut self, n: u32) -> u32 {
         match self.max_choices {
             Some(most) if most < n => {

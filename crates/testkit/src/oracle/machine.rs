@@ -37,7 +37,7 @@ pub enum Flow {
 
 pub type Outcome<T> = Result<T, Trap>;
 
-/// Who executes.
+/// The machine or monitor that executes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Who {
     Machine(Path),
@@ -64,7 +64,7 @@ impl Active {
     }
 }
 
-/// One segment under way.
+/// One segment in progress.
 pub struct Segment<'a> {
     pub program: &'a Program,
     pub test: &'a Test,
@@ -73,7 +73,7 @@ pub struct Segment<'a> {
     pub script: &'a mut Script,
     /// Tasks left.
     pub fuel: u32,
-    /// Answers to a choice of a number that are looked at.
+    /// Answers to a choice of a number that are explored.
     pub max_choices: Option<u32>,
     /// Some were not.
     pub left_out: bool,

@@ -4,7 +4,7 @@
 //! reduction and no hashing tricks. It is slow and simple on purpose, and an independent reading of the language: it
 //! walks the typed program and knows neither code, registers nor outboxes.
 //!
-//! Reading order: [`value`], [`configuration`] (where everybody stands), [`machine`] (from one scheduling point to the
+//! Reading order: [`value`], [`configuration`] (where every machine stands), [`machine`] (from one scheduling point to the
 //! next), [`statements`] and [`expressions`] (tasks).
 //!
 //! Under P's own network a send puts its message into the inbox of the target ([`machine::Segment`] in one place). A
@@ -40,7 +40,7 @@ pub struct OracleOptions {
     pub max_tasks: u32,
     /// Configurations with a longer inbox are cut off, so that endless programs are followed further.
     pub max_inbox: Option<usize>,
-    /// Answers to a choice of a number that are looked at, spread from the first to the last.
+    /// Answers to a choice of a number that are explored, spread from the first to the last.
     pub max_choices: Option<u32>,
     /// Texts of machines are those that P gives, with the number of the creation; otherwise with the path, which does not depend on
     /// the interleaving.

@@ -1,6 +1,6 @@
 //! The network between machines and the faults that are let in (docs/semantics.md, section 3), read literally.
 //!
-//! Every message on its way is a packet with the set of packets that happened before it, and every machine has the set
+//! Every message in flight is a packet with the set of packets that happened before it, and every machine has the set
 //! of those that happened before what it does next. A packet is named by its two ends and how many are before it there.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +53,7 @@ impl Rules {
     }
 }
 
-/// Target, source, and how many packets are before it on that way.
+/// Target, source, and how many packets are before it on that channel.
 pub type PacketId = (Path, Path, usize);
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -62,7 +62,7 @@ struct Packet {
     before: BTreeSet<PacketId>,
 }
 
-/// What is on its way.
+/// The messages in flight.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Network {
     ways: BTreeMap<(Path, Path), Vec<Packet>>,

@@ -9,7 +9,7 @@ use allways_base::Symbol;
 use allways_p::hir::{EventId, Program, Type, TypeId};
 use allways_run::ViolationKind;
 
-/// A machine instance by the way from the main machine: which child of its creator, at every level.
+/// A machine instance by the path from the main machine: which child of its creator, at every level.
 pub type Path = Rc<[u32]>;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
