@@ -12,8 +12,25 @@ pub enum ExitStatus {
     Rejected = 2,
     /// No answer within the limits.
     Inconclusive = 3,
+    /// Processes that work together have lost each other.
+    Lost = 4,
     /// A fault of Allways itself. (A panic of the runtime ends with the same number.)
     Internal = 101,
     /// Stopped by the user.
     Interrupted = 130,
+}
+
+impl ExitStatus {
+    /// Of another process, by its code.
+    pub fn of_code(code: Option<i32>) -> Self {
+        match code {
+            Some(0) => ExitStatus::Success,
+            Some(1) => ExitStatus::Violated,
+            Some(2) => ExitStatus::Rejected,
+            Some(3) => ExitStatus::Inconclusive,
+            Some(4) => ExitStatus::Lost,
+            Some(130) => ExitStatus::Interrupted,
+            Some(_) | None => ExitStatus::Internal,
+        }
+    }
 }

@@ -5,6 +5,7 @@
 
 mod boogie;
 mod check;
+mod cluster;
 mod compat;
 mod help;
 mod input;
@@ -18,6 +19,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use boogie::{AssertionsArg, BoogieArgs, PreemptionArg, SchedulerArg, SequentializeArgs};
 pub use check::{CheckArgs, DEFAULT_SCHEDULES, FairnessArg};
+pub use cluster::{ClusterArgs, ClusterCommand, ClusterCommandArgs, DistributeArgs, UpArgs};
 pub use compat::{is_called_p, normalize};
 pub use input::{InputArgs, NetworkArgs, TestArgs};
 pub use prove::{AlgorithmArg, DestinationArg, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
@@ -38,11 +40,12 @@ pub mod heading {
     pub const OUTPUT: &str = "Output";
     pub const SYMBOLIC: &str = "Symbolic engine";
     pub const ALMOST_SYNC: &str = "Almost-synchronous engine";
+    pub const CLUSTER: &str = "Several processes";
     pub const BOOGIE: &str = "Boogie files";
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 holds or accepted, 1 violated, 2 input rejected or wrong usage, \
-                           3 inconclusive, 101 internal error, 130 interrupted";
+                           3 inconclusive, 4 a process of a cluster was lost, 101 internal error, 130 interrupted";
 
 const START: &str = "Start here:
   allways demo         finds a bug, shows it and proves the repaired model
@@ -113,6 +116,8 @@ pub enum Command {
     Quiesce(Box<QuiesceArgs>),
     /// Check a proof that `prove --engine asi --certificate` wrote
     Certify(CertifyArgs),
+    /// Run `prove` or `check` as several processes that work together
+    Cluster(ClusterCommandArgs),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),
     /// Make a page of a trace or schedule, to look at in a browser

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::heading::{ALMOST_SYNC, SYMBOLIC};
-use super::{FormatArgs, InputArgs, NetworkArgs, TestArgs, at_least_one, heading, positive};
+use super::{DistributeArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, at_least_one, heading, positive};
 
 #[derive(clap::Args)]
 pub struct ProveArgs {
@@ -105,6 +105,9 @@ pub struct ProveArgs {
     pub junit: Option<PathBuf>,
 
     #[command(flatten)]
+    pub distribute: DistributeArgs,
+
+    #[command(flatten)]
     pub network: NetworkArgs,
 
     #[command(flatten)]
@@ -114,7 +117,14 @@ pub struct ProveArgs {
 impl ProveArgs {
     /// The engine that was asked for.
     pub fn engine(&self) -> &str {
-        self.engine.as_deref().unwrap_or(engine::AUTO)
+        // Only exhaustive search goes beyond one process.
+        let default = if self.is_distributed() { engine::EXPLICIT } else { engine::AUTO };
+        self.engine.as_deref().unwrap_or(default)
+    }
+
+    /// Whether the search goes beyond one process: to others, or to files.
+    pub fn is_distributed(&self) -> bool {
+        self.distribute.checkpoint.is_some() || self.distribute.cluster.cluster.is_some()
     }
 
     pub fn order(&self) -> Order {

@@ -558,7 +558,7 @@ pub fn add_up(a: ExitStatus, b: ExitStatus) -> ExitStatus {
         ExitStatus::Interrupted => 4,
         ExitStatus::Violated => 3,
         ExitStatus::Rejected => 2,
-        ExitStatus::Inconclusive => 1,
+        ExitStatus::Inconclusive | ExitStatus::Lost => 1,
         ExitStatus::Success => 0,
     };
     if rank(b) > rank(a) { b } else { a }

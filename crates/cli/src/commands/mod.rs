@@ -4,8 +4,10 @@ mod answers;
 mod boogie;
 mod certify;
 mod check;
+mod cluster;
 mod compile;
 mod demo;
+mod distribute;
 mod explain;
 mod explore;
 mod files;
@@ -41,6 +43,7 @@ pub fn run(args: Args, is_called_p: bool) -> ExitStatus {
         Command::Prove(args) => prove::prove(&args),
         Command::Quiesce(args) => quiesce::quiesce(&args),
         Command::Certify(args) => certify::certify(&args),
+        Command::Cluster(args) => cluster::cluster(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Explore(args) => explore::explore(&args),
         Command::Show(args) => or_lost(show::show(&args)),

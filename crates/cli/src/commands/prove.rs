@@ -20,7 +20,7 @@ use super::check::{
 use super::reductions::{self, reductions};
 use super::show::{self, Shown};
 use super::suite::{self, Ran};
-use super::{answers, files, foreign, network};
+use super::{answers, distribute, files, foreign, network};
 use crate::args::{
     AlgorithmArg, DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg,
 };
@@ -65,6 +65,10 @@ pub fn headline(compilation: &Compilation, test: usize, args: &ProveArgs) -> Res
 /// One test case with its answer.
 struct Proved {
     name: String,
+    /// The report is that of another process.
+    is_helper: bool,
+    /// Why processes that work together could not go on.
+    failure: Option<String>,
     question: Question,
     answer: Answer,
     report: prove_report::ProveReport,
@@ -108,6 +112,14 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             Ok(proved) => proved,
             Err(status) => return status,
         };
+        if let Some(why) = &proved.failure {
+            printer::err(&format!("{why}\n"));
+            return if interrupt::is_interrupted() { ExitStatus::Interrupted } else { ExitStatus::Lost };
+        }
+        if proved.is_helper {
+            let is_stopped = interrupt::is_interrupted();
+            return if is_stopped { ExitStatus::Interrupted } else { ExitStatus::Success };
+        }
         match &proved.answer.verdict {
             Verdict::Violated(counterexample) => annotate(&compilation, &proved.name, counterexample),
             Verdict::Unknown(_) => annotate_unknown(&proved.name, &proved.report.explanation),
@@ -192,6 +204,14 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         ExitStatus::Rejected
     })?;
     options.limits.memory_bytes = ask.memory;
+    let beyond = match args.is_distributed() {
+        true => {
+            let belongs = distribute::belongs(compilation, &name, &ask.network, &options);
+            distribute::open(&args.distribute, &belongs)?
+        }
+        false => distribute::Beyond::default(),
+    };
+    (options.peers, options.checkpoint) = (beyond.peers(), beyond.checkpoints());
     let question = Question {
         exe,
         bounds: options.bounds,
@@ -221,11 +241,21 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     };
     let budget = Budget { n_threads: options.n_threads, memory_bytes: ask.memory, effort: Effort::Whole };
     let goal = Goal { n_schedules: None, seconds: ask.timeout.map(|limit| limit.as_secs()) };
-    let progress = ProgressLine::with_goal(&name, args.format.format.is_text(), goal);
+    let is_shown = args.format.format.is_text() && !beyond.is_helper();
+    let progress = ProgressLine::with_goal(&name, is_shown, goal);
     let start = Instant::now();
     let stop = Stop::after(ask.timeout).or_beyond(ask.memory);
     let found = engine::answer(ask.engine, &question, &settings, budget, &progress, &stop);
     progress.finish();
+    let failure = beyond.close().err();
+    if let Some(mesh) = beyond.mesh.as_ref().filter(|_| !beyond.is_helper()) {
+        printer::figures(&format!("..... sent {} bytes to other processes\n", mesh.n_sent()));
+    }
+    if let Some(layer) = beyond.folder.as_ref().and_then(|folder| folder.resumed())
+        && !beyond.is_helper()
+    {
+        printer::note(&format!("... went on from layer {layer} of the checkpoint\n"));
+    }
     let answer = found.map_err(|error| {
         printer::err(&format!("internal error in test case `{name}`: {error}\nplease report this\n"));
         ExitStatus::Internal
@@ -241,7 +271,9 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         report.order_note =
             network::prove_in_order(program, test, &ask.network, &options, counterexample, &stop);
     }
-    Ok(Proved { name, question, answer, report, seconds })
+    // What was found counts, whatever became of the others since.
+    let failure = failure.filter(|_| matches!(answer.verdict, Verdict::Unknown(_)));
+    Ok(Proved { name, is_helper: beyond.is_helper(), failure, question, answer, report, seconds })
 }
 
 /// Writes certificate and counterexample. Says where the latter went.
@@ -305,6 +337,23 @@ fn options(args: &ProveArgs) -> ProveOptions {
 
 /// Options that the engine does not have must not be dropped in silence.
 fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
+    if args.is_distributed() {
+        let problems = [
+            (
+                args.all || n_tests != 1,
+                "--checkpoint and --cluster are for one test case: choose it with --testcase",
+            ),
+            (args.engine() != engine::EXPLICIT, "--checkpoint and --cluster are for `--engine explicit`"),
+            (args.order != OrderArg::Breadth, "--checkpoint and --cluster are for `--order breadth`"),
+            (
+                args.distribute.checkpoint.is_some() && args.store == StoreArg::Exact,
+                "--checkpoint keeps fingerprints: choose `--store fingerprint` or `--store wide`",
+            ),
+        ];
+        if let Some((_, problem)) = problems.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return Some(problem.to_owned());
+        }
+    }
     if args.almost_sync.certificate.is_some()
         && (args.engine() != engine::ALMOST_SYNC || args.all || n_tests > 1)
     {

@@ -6,6 +6,7 @@ mod boogie;
 mod book;
 mod certificate;
 mod check;
+mod cluster;
 mod common;
 mod explore;
 mod first_hour;
