@@ -1,6 +1,6 @@
 //! From a violation as it was found to one that can be shown: shrunk, replayed, traced.
 //!
-//! [`crate::confirm`] replays it at the end.
+//! [`mod@crate::confirm`] replays it at the end.
 
 use std::sync::Arc;
 
