@@ -8,8 +8,7 @@
 //! Properties that [`crate::verify`] checks: every operand exists where it is used, every jump stays in its
 //! function, every function ends in an op that does not fall through.
 //!
-//! To add an op: here, [`crate::show`] (text), [`crate::verify`], [`crate::liveness`] (what it reads and
-//! writes), `lower` (where it is made), `interpret::exec` (what it does).
+//! To add an op, see docs/how-to/add-an-operation.md.
 
 use allways_base::{Idx, IndexVec, Span, Symbol, newtype_ids};
 use allways_p::hir::{BinaryOp, Temperature};
