@@ -37,6 +37,8 @@ pub struct Graph {
     pub is_whole: bool,
     /// Steps of a run that breaks a property, at least.
     longest_broken: u64,
+    /// By configuration: some step of it breaks a property.
+    breaks: Vec<bool>,
 }
 
 impl Graph {
@@ -50,6 +52,7 @@ impl Graph {
             depths: Vec::new(),
             is_whole: true,
             longest_broken: 0,
+            breaks: Vec::new(),
         };
         numbers.insert(bytes_of(&kernel), 0);
         graph.add(&kernel, is_stimulus, 0);
@@ -88,6 +91,7 @@ impl Graph {
                             ViolationKind::Deadlock | ViolationKind::HotAtEnd => {}
                             _ => {
                                 graph.longest_broken = graph.longest_broken.max(depth);
+                                graph.breaks[from] = true;
                                 if script.advance() {
                                     continue;
                                 }
@@ -126,6 +130,7 @@ impl Graph {
         self.enabled.push(has_to.map(|choice| mover(kernel, choice)).collect());
         self.edges.push(Vec::new());
         self.depths.push(depth);
+        self.breaks.push(false);
     }
 
     /// Steps that some run has, at least.
@@ -226,7 +231,10 @@ impl Graph {
             if let Some(n) = known[node] {
                 return n;
             }
-            let n = graph.edges[node].iter().map(|edge| 1 + from(graph, edge.to, known)).max().unwrap_or(0);
+            // A step that breaks a property is the last one, of runs of any length that come there.
+            let breaks = u64::from(graph.breaks[node]);
+            let n = graph.edges[node].iter().map(|edge| 1 + from(graph, edge.to, known)).max();
+            let n = n.unwrap_or(0).max(breaks);
             known[node] = Some(n);
             n
         }
@@ -234,7 +242,7 @@ impl Graph {
         if !self.is_whole || !self.parts(&all, &|_, _| true).is_empty() {
             return None;
         }
-        Some(from(self, 0, &mut vec![None; self.edges.len()]).max(self.longest_broken))
+        Some(from(self, 0, &mut vec![None; self.edges.len()]))
     }
 }
 
