@@ -9,6 +9,7 @@ mod decided;
 mod differential;
 #[cfg(unix)]
 mod limits;
+mod texts;
 mod tidy;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Some((&"decided", rest)) => decided::run(rest),
         #[cfg(unix)]
         Some((&"limits", rest)) => limits::run(rest),
+        Some((&"texts", rest)) => texts::run(rest),
         Some((&"tidy", rest)) => tidy::run(rest),
         _ => {
             println!(
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
             println!(
                 "cargo xtask limits [--programs N] [--seed S] [--allways FILE]   heavy programs under small limits of time and memory"
             );
+            println!("cargo xtask texts   every text that users may read, with its place");
             println!(
                 "cargo xtask tidy   rules that no compiler checks: crate edges, module docs, dangling references"
             );

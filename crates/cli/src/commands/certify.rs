@@ -21,7 +21,7 @@ pub fn certify(args: &CertifyArgs) -> ExitStatus {
     let text = match std::fs::read_to_string(&args.file) {
         Ok(text) => text,
         Err(error) => {
-            printer::err(&format!("cannot read {}: {error}\n", args.file.display()));
+            printer::err(&format!("`{}` cannot be read: {error}\n", args.file.display()));
             return ExitStatus::Rejected;
         }
     };

@@ -62,7 +62,10 @@ pub fn run(
         printer::err(&format!("`{}`: {problem}\n", path.display()));
         ExitStatus::Rejected
     };
-    let text = std::fs::read_to_string(path).map_err(|error| rejected(format!("cannot be read: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        printer::err(&format!("`{}` cannot be read: {error}\n", path.display()));
+        ExitStatus::Rejected
+    })?;
     let file = schedule_file::parse(&text).map_err(rejected)?;
     if asked.is_given() && asked.options() != file.network {
         let words = file.network.describe().unwrap_or_else(|| "network inbox, no faults".to_owned());

@@ -12,8 +12,30 @@ use crate::printer;
 pub fn completions(args: &CompletionsArgs) -> ExitStatus {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command(), "allways", &mut text);
-    printer::out(&String::from_utf8_lossy(&text));
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let text = if args.shell == clap_complete::Shell::Fish { for_fish(&text) } else { text };
+    printer::out(&text);
     ExitStatus::Success
+}
+
+/// Descriptions of values stand between double quotes, where fish would read `$` as the start of a variable.
+fn for_fish(text: &str) -> String {
+    let first = text.find("\ncomplete ").unwrap_or(text.len());
+    let mut out = text[..first].to_owned();
+    let mut quote = None;
+    let mut is_escaped = false;
+    for c in text[first..].chars() {
+        match (quote, c) {
+            _ if is_escaped => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (Some('"'), '$') => out.push('\\'),
+            _ => {}
+        }
+        is_escaped = c == '\\' && !is_escaped;
+        out.push(c);
+    }
+    out
 }
 
 /// Prints one man page, or writes all.

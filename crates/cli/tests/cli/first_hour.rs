@@ -233,6 +233,9 @@ fn sarif_is_one_document() {
 
 #[test]
 fn completions_and_man_pages_come_from_the_same_table() {
+    // Between double quotes, fish reads `$` as the start of a variable.
+    let fish = stdout(&folder("fish"), &["completions", "fish"], 0);
+    assert_says(&fish, &["`\\$` is free", "`\\$\\$` is fair"]);
     let folder = folder("man");
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert_says(&stdout(&folder, &["completions", shell], 0), &["quiesce", "timeout"]);
