@@ -68,6 +68,7 @@ pub fn run(args: &[&str]) -> ExitCode {
                     "races" => Some(Only::Races),
                     "workers" => Some(Only::Workers),
                     "carriers" => Some(Only::Carriers),
+                    "counting" => Some(Only::Counting),
                     _ => known.map(Only::Profile),
                 };
                 only.is_some()
@@ -513,7 +514,7 @@ fn usage() -> ExitCode {
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
     println!(
-        "  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers, workers",
+        "  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers, counting, workers",
         names.join(", ")
     );
     println!("cargo xtask differential --boogie [--quiesce] [--programs N] [--seed S]");

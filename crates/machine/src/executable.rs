@@ -14,6 +14,7 @@ use crate::ir::{
 };
 use crate::liveness::Liveness;
 use crate::network::{Network, UnknownName};
+use crate::numbers::Numbers;
 use crate::usage::Usage;
 use crate::value::{Notation, PermissionId, ShapeId, Shapes, Store, Value};
 
@@ -60,6 +61,8 @@ pub struct Executable {
     pub(crate) usage: OnceLock<Usage>,
     /// The same of the inside of values; see [`Executable::demands`].
     pub(crate) demands: OnceLock<Demands>,
+    /// Which numbers only compare; see [`Executable::numbers`].
+    pub(crate) numbers: OnceLock<Numbers>,
     /// Names of instances, the same in all runs.
     pub instances: InstanceTable,
     /// Holds the constants; kernels begin with a copy.
@@ -115,6 +118,11 @@ impl Executable {
             return Some(usual as usize);
         }
         names.iter().position(|&other| other == name)
+    }
+
+    /// Which numbers a program sees only by how they compare, worked out at the first call.
+    pub fn numbers(&self) -> &Numbers {
+        self.numbers.get_or_init(|| Numbers::new(self))
     }
 
     pub fn n_events(&self) -> usize {

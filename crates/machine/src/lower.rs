@@ -55,6 +55,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             liveness: Liveness::default(),
             usage: std::sync::OnceLock::new(),
             demands: std::sync::OnceLock::new(),
+            numbers: std::sync::OnceLock::new(),
             instances: InstanceTable::new(),
             store: Store::default(),
             links: Vec::new(),

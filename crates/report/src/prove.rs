@@ -205,6 +205,8 @@ pub struct Saved {
     pub timer_stutter: u64,
     /// Answers of `choose` that others represent.
     pub data_independence: u64,
+    /// Steps to a configuration whose numbers were renumbered.
+    pub counters: u64,
 }
 
 /// The figures of a search; `is_verbose` adds those that only experts need.
@@ -366,6 +368,7 @@ fn render_search(report: &ProveReport, s: &Statistics, is_verbose: bool) -> Stri
             "answer of `choose` that another one represents",
             "answers of `choose` that others represent",
         ),
+        (r.counters, "configuration renumbered", "configurations renumbered"),
     ]
     .into_iter()
     .filter(|(n, ..)| *n > 0)

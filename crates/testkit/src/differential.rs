@@ -9,6 +9,7 @@ use allways_run::{NetworkModel, NetworkOptions};
 use crate::generate::broadcasts::broadcasts;
 use crate::generate::carrier::carrier;
 use crate::generate::circle::circle;
+use crate::generate::counting::counting;
 use crate::generate::ledger::ledger;
 use crate::generate::liveness_cycles::liveness_cycles;
 use crate::generate::races::races;
@@ -132,6 +133,7 @@ pub enum Only {
     Races,
     Workers,
     Carriers,
+    Counting,
 }
 
 /// Which network random programs run over.
@@ -155,6 +157,7 @@ pub fn program_of(seed: u64, over: Over) -> String {
         Some(Only::Races) => races(seed),
         Some(Only::Workers) => workers(seed),
         Some(Only::Carriers) => carrier(seed),
+        Some(Only::Counting) => counting(seed),
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
         None if seed % 5 == 2 => ledger(seed),
         None if seed % 10 == 4 => broadcasts(seed),
@@ -162,6 +165,7 @@ pub fn program_of(seed: u64, over: Over) -> String {
         // Kinds come in turn.
         None if seed % 20 == 19 => races(seed / 20),
         None if seed % 20 == 16 => carrier(seed / 20),
+        None if seed % 20 == 11 => counting(seed / 20),
         None => generate_any(seed).0,
     }
 }

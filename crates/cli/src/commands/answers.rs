@@ -161,6 +161,7 @@ fn search_statistics(statistics: &ProveStatistics) -> prove_report::Statistics {
             persistent_sets: saved.n_put_off + saved.n_merged,
             timer_stutter: saved.n_stuttering,
             data_independence: saved.n_equivalent,
+            counters: saved.n_renumbered,
         },
     }
 }

@@ -797,7 +797,7 @@ impl<'a> Search<'a> {
                     .map(|place| Some(place).filter(is_there).map(|&place| self.places.local(place)))
                     .collect()
             });
-            let found = self.places.locals.walk_on(&walk, machine, |outcome, locals| match &expected {
+            let found = self.places.locals.walk_on(&walk, machine, |_, outcome, locals| match &expected {
                 None => matches!(outcome, Outcome::Violated(_)),
                 Some(expected) => expected
                     .iter()

@@ -174,6 +174,7 @@ pub fn quiesce(
         locals: &locals,
         is_symmetric: false,
         collects_garbage: false,
+        renumbers: false,
         reach: None,
         notes: None,
         observer,

@@ -10,6 +10,7 @@ use super::growth::Clock;
 use super::local::memo::Memo;
 use super::local::states::{Cut, LocalStates};
 use super::options::ProveOptions;
+use super::reduce::canonical::Canonicalizer;
 use super::reduce::persistent::{PersistentSets, Reach};
 use super::reduce::symmetry::Symmetry;
 use super::survey::Notes;
@@ -25,6 +26,8 @@ pub(crate) struct Context<'a> {
     pub is_symmetric: bool,
     /// Machines that can never act again leave the configuration.
     pub collects_garbage: bool,
+    /// Counters are renumbered.
+    pub renumbers: bool,
     /// For persistent sets, where they are used.
     pub reach: Option<&'a Reach>,
     /// Where to record what is reached, if that is asked for.
@@ -39,6 +42,11 @@ impl<'a> Context<'a> {
     }
 
     /// What replaces configurations by representatives, if something does.
+    pub fn canonicalizer(&self) -> Option<Canonicalizer<'a>> {
+        Canonicalizer::new(self.symmetry(), self.locals, self.renumbers)
+    }
+
+    /// What permutes machines and leaves some out, if something does.
     pub fn symmetry(&self) -> Option<Symmetry<'a>> {
         match self.collects_garbage {
             true => Some(Symmetry::collecting(self.locals, self.is_symmetric, self.notes)),
@@ -46,9 +54,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether machines of a configuration may have other names than in the run that leads there.
-    pub fn renames_machines(&self) -> bool {
-        self.is_symmetric || self.collects_garbage
+    /// Whether a configuration may have other names of machines or other numbers than the run that leads there.
+    pub fn has_representatives(&self) -> bool {
+        self.is_symmetric || self.collects_garbage || self.renumbers
     }
 
     /// Whether steps are merged with what comes first after them, so that a run has more steps than layers; or faults are not steps.
@@ -135,6 +143,7 @@ pub(crate) struct Tally {
     pub n_stuttering: u64,
     pub n_renamed: u64,
     pub n_collected: u64,
+    pub n_renumbered: u64,
     pub cuts: Cuts,
     /// A step breaks a property; a configuration that is terminal does.
     pub breaks: bool,
@@ -188,6 +197,7 @@ impl Tally {
         self.n_stuttering += other.n_stuttering;
         self.n_renamed += other.n_renamed;
         self.n_collected += other.n_collected;
+        self.n_renumbered += other.n_renumbered;
         self.n_machines = self.n_machines.max(other.n_machines);
         self.cuts.join(other.cuts);
         self.breaks |= other.breaks;

@@ -112,11 +112,16 @@ fn search_by_plan(
     let sticky = StickyCancel::new(cancel);
     // What a first look leaves out, the search may have room for.
     let sticky_first = StickyCancel::new(cancel);
+    let collects_garbage =
+        reductions.machine_garbage && (!options.probes || machine_garbage::may_repeat_creations(exe));
+    // Where machines are left out, runs cannot be compared with representatives up to numbers.
+    let renumbers = reductions.counters && !collects_garbage;
     let new_locals = |is_shared, simplify, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
         let mut locals = LocalStates::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
         locals.max_choices = options.max_choices;
         locals.set_data(options.data.clone());
+        locals.renumbers = renumbers;
         Mutex::new(locals)
     };
     let probed = new_locals(false, simplify, &sticky_first);
@@ -126,8 +131,8 @@ fn search_by_plan(
         options,
         locals: &probed,
         is_symmetric: false,
-        collects_garbage: reductions.machine_garbage
-            && (!options.probes || machine_garbage::may_repeat_creations(exe)),
+        collects_garbage,
+        renumbers,
         reach: reach.as_ref(),
         notes: None,
         observer,
@@ -150,7 +155,7 @@ fn search_by_plan(
     }
     let label = label(options, &simplify, uses_sets, is_symmetric);
     let is_helper = options.peers.as_ref().is_some_and(|peers| peers.0.number() > 0);
-    // Those with faults where they happen, if they are asked for.
+    // Those with faults where they happen and all numbers, if they are asked for.
     let whole;
     let cx = Context {
         label: &label,
@@ -206,9 +211,10 @@ fn search_by_plan(
         && let Some(fairness) = options.fairness
         && graph::has_liveness(exe)
     {
-        let answer = if cx.has_lazy_faults() {
+        let answer = if cx.has_lazy_faults() || cx.renumbers {
             whole = new_locals(false, simplify, &sticky);
-            graph::check(cx, Context { locals: &whole, ..cx }, exe, fairness)?
+            super::lock(&whole).renumbers = false;
+            graph::check(cx, Context { locals: &whole, renumbers: false, ..cx }, exe, fairness)?
         } else {
             graph::check(cx, cx, exe, fairness)?
         };
@@ -393,6 +399,7 @@ pub(crate) fn report(
             n_unordered: simplified[2],
             n_renamed: tally.n_renamed,
             n_collected: tally.n_collected,
+            n_renumbered: tally.n_renumbered,
             n_persistent: tally.n_persistent,
             n_put_off: tally.n_put_off,
             n_merged: tally.n_merged,

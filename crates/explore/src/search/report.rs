@@ -109,6 +109,8 @@ pub struct Saved {
     pub n_renamed: u64,
     /// Machines that left a configuration, since they could never act again.
     pub n_collected: u64,
+    /// Steps to a configuration whose numbers were renumbered.
+    pub n_renumbered: u64,
     /// Configurations at which some machines stepped alone, or a confluent send went first, and machines whose steps were put off there.
     pub n_persistent: u64,
     pub n_put_off: u64,

@@ -1,15 +1,15 @@
 //! The successors of a configuration, for a purpose: which steps are taken, in which order, and how the results are canonicalised.
 //!
 //! Every search that runs in a fixed order on one thread expands through [`Successors`]: the choice of a persistent set, the
-//! expansion, the merging of confluent sends and symmetry stand here once. Breadth-first search has its own loop (`order::breadth`),
+//! expansion, the merging of confluent sends and canonical forms stand here once. Breadth-first search has its own loop (`order::breadth`),
 //! because it batches successors, postpones cache misses and shares tables between threads; it uses the same parts.
 
-use super::context::{Context, Cuts};
+use super::context::{Context, Cuts, Tally};
 use super::expand::{Expander, Move, Sink, Standing, Successor, write_successor};
 use super::local::states::{Cut, LocalStateId};
+use super::reduce::canonical::Canonicalizer;
 use super::reduce::confluent_sends::{ConfluentSends, MergedSink, Raw};
 use super::reduce::persistent::{Chosen, PersistentSets};
-use super::reduce::symmetry::Symmetry;
 
 /// What successors are computed for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Successors<'a> {
     pub expander: Expander<'a>,
     slots: Vec<u32>,
-    symmetry: Option<Symmetry<'a>>,
+    canonicalizer: Option<Canonicalizer<'a>>,
     sets: Option<PersistentSets<'a>>,
     confluent_sends: Option<ConfluentSends<'a>>,
     raw: Raw,
@@ -52,7 +52,7 @@ impl<'a> Successors<'a> {
         Successors {
             expander,
             slots: Vec::new(),
-            symmetry: cx.symmetry(),
+            canonicalizer: cx.canonicalizer(),
             sets: cx.persistent_sets(),
             confluent_sends: merges_sends.then(|| ConfluentSends::new(cx.locals)),
             raw: Raw::default(),
@@ -71,7 +71,7 @@ impl<'a> Successors<'a> {
             return Expansion { standing, chosen: None };
         }
         let memo = &mut self.expander.memo;
-        let chosen = self.sets.as_mut().and_then(|sets| sets.find(memo, vector, self.symmetry.as_mut()));
+        let chosen = self.sets.as_mut().and_then(|sets| sets.find(memo, vector, self.canonicalizer.as_mut()));
         let standing = match chosen {
             None => self.expand_fully(vector, sink),
             Some(chosen) => {
@@ -96,19 +96,23 @@ impl<'a> Successors<'a> {
         }
     }
 
-    /// Machines of the last configuration that left it when it became canonical.
-    pub fn n_collected(&self) -> u32 {
-        self.symmetry.as_ref().map_or(0, Symmetry::n_collected)
+    /// The representative of a successor.
+    pub fn canonical<'s>(&'s mut self, successor: &'s [LocalStateId]) -> &'s [LocalStateId] {
+        match &mut self.canonicalizer {
+            Some(canonicalizer) => canonicalizer.canonical(successor),
+            None => successor,
+        }
     }
 
-    /// The representative of a successor under symmetry, and whether that is another configuration.
-    pub fn canonical<'s>(&'s mut self, successor: &'s [LocalStateId]) -> (&'s [LocalStateId], bool) {
-        match &mut self.symmetry {
-            Some(symmetry) => {
-                symmetry.canonical(successor);
-                (symmetry.last(), symmetry.has_renamed)
+    /// The same, with a note of what was done.
+    pub fn counted<'s>(&'s mut self, successor: &'s [LocalStateId], tally: &mut Tally) -> &'s [LocalStateId] {
+        match &mut self.canonicalizer {
+            Some(canonicalizer) => {
+                canonicalizer.canonical(successor);
+                canonicalizer.count(tally);
+                canonicalizer.last()
             }
-            None => (successor, false),
+            None => successor,
         }
     }
 }

@@ -232,6 +232,7 @@ fn run(
         locals: &locals,
         is_symmetric: false,
         collects_garbage: false,
+        renumbers: false,
         reach: None,
         notes: notes.as_ref(),
         observer,

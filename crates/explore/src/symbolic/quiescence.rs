@@ -98,6 +98,7 @@ fn run(
         locals: &locals,
         is_symmetric: false,
         collects_garbage: false,
+        renumbers: false,
         reach: None,
         notes: None,
         observer,

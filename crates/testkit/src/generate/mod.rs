@@ -13,6 +13,7 @@ pub mod broadcasts;
 pub mod carrier;
 pub mod chatter;
 pub mod circle;
+pub mod counting;
 pub mod heavy;
 pub mod ledger;
 pub mod liveness_cycles;

@@ -142,7 +142,7 @@ impl Search<'_> {
                 let successor = level.sink.vectors.get(level.next);
                 level.next += 1;
                 vector.clear();
-                vector.extend_from_slice(self.successors.canonical(successor).0);
+                vector.extend_from_slice(self.successors.canonical(successor));
                 break;
             }
         }
@@ -257,6 +257,7 @@ mod tests {
             locals: &locals,
             is_symmetric: is_reduced && !exe.usage().names_in_texts(),
             collects_garbage: is_reduced && !exe.usage().names_in_texts(),
+            renumbers: is_reduced,
             reach: reach.as_ref(),
             notes: None,
             observer: &Quiet,

@@ -10,7 +10,7 @@
 //!
 //! The path found consists of representatives: what is never read is left out of them, and
 //! machines may have been permuted. So it is *walked*: the kernel makes whole steps from the beginning, and at each the
-//! machine and the answers are those that lead to the next configuration of the path, renamed as the ones before were.
+//! machine and the answers are those that lead to the next configuration of the path, renamed as the ones before were. Numbers are compared up to renumbering.
 //! The result is a list of choices, which the kernel replays.
 
 mod fixed_memory;
@@ -24,6 +24,7 @@ use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, StopReas
 use super::context::{Context, Tally};
 use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor};
 use super::local::states::{Act, Cut, Given, LocalOutcome, LocalStateId, LocalStates, Owner, Walked};
+use super::reduce::counters::{Counters, Source};
 use super::reduce::symmetry::{NO_SLOT, Symmetry};
 use super::store::table::Table;
 use super::store::tree::ExactKeys;
@@ -211,8 +212,7 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
                 {
                     break 'layers reason;
                 }
-                let (successor, is_renamed) = successors.canonical(sink.vectors.get(i));
-                tally.n_renamed += u64::from(is_renamed);
+                let successor = successors.counted(sink.vectors.get(i), &mut tally);
                 if reached.origins.len() > table.room() && table.grow().is_none() {
                     break 'layers no_memory();
                 }
@@ -319,6 +319,7 @@ pub(crate) struct Walker<'a> {
     cx: Context<'a>,
     expander: Expander<'a>,
     symmetry: Option<Symmetry<'a>>,
+    counters: Option<Counters>,
     here: Walked,
     /// The configuration of the way, and which machine of the run each of its machines is.
     vector: Vec<LocalStateId>,
@@ -329,13 +330,14 @@ impl<'a> Walker<'a> {
     /// At a configuration after the first step, which is given.
     pub fn begin(cx: Context<'a>, first: &[LocalStateId]) -> Result<(Self, StepName), InternalError> {
         let start = super::lock(cx.locals).walk();
-        let begun = super::lock(cx.locals).walk_on(&start, InstanceId::MAIN, |_, vector| vector == first);
+        let begun = super::lock(cx.locals).walk_on(&start, InstanceId::MAIN, |_, _, vector| vector == first);
         let here = begun.ok_or_else(|| lost(None))?;
         let name = StepName::first(here.answers.clone());
         let walker = Walker {
             cx,
             expander: cx.expander(),
             symmetry: cx.symmetry(),
+            counters: if cx.renumbers { Counters::new(&super::lock(cx.locals)) } else { None },
             here,
             vector: first.to_vec(),
             names: Naming::default(),
@@ -351,17 +353,43 @@ impl<'a> Walker<'a> {
             Owner::Monitor(_) | Owner::Network(_) => return Err(lost(None)),
         };
         let next = if breaks {
-            let is_broken = |outcome: &Outcome, _: &[LocalStateId]| matches!(outcome, Outcome::Violated(_));
+            let is_broken = |_: &mut LocalStates<'a>, outcome: &Outcome, _: &[LocalStateId]| {
+                matches!(outcome, Outcome::Violated(_))
+            };
             super::lock(cx.locals).walk_on(&self.here.walk, machine, is_broken)
         } else {
             let mut sink = Follow { by, next: None };
             self.expander.expand(&self.vector, &mut sink);
             let successor = sink.next.ok_or_else(|| lost(None))?;
             let expected = self.expected(&successor, by.slot, machine);
-            let is_there = |_: &Outcome, vector: &[LocalStateId]| {
-                expected.iter().all(|&(slot, local)| vector.get(slot as usize) == Some(&local))
+            let next = match &mut self.counters {
+                None => {
+                    let is_there = |_: &mut LocalStates<'a>, _: &Outcome, vector: &[LocalStateId]| {
+                        expected.iter().all(|&(slot, local)| vector.get(slot as usize) == Some(&local))
+                    };
+                    super::lock(cx.locals).walk_on(&self.here.walk, machine, is_there)
+                }
+                // The run has its own numbers, and then no machine is left out.
+                Some(counters) => {
+                    let n_slots = expected.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
+                    let mut there = vec![0; n_slots];
+                    for &(slot, local) in &expected {
+                        there[slot as usize] = local;
+                    }
+                    let mut locals = super::lock(cx.locals);
+                    let there = counters.canonical(&there, &mut Source::Held(&mut locals)).to_vec();
+                    let is_there = |locals: &mut LocalStates<'a>, _: &Outcome, vector: &[LocalStateId]| {
+                        let here = counters.canonical(vector, &mut Source::Held(locals));
+                        let is_same = |slot: usize| here.get(slot) == Some(&there[slot]);
+                        expected.iter().all(|&(slot, _)| is_same(slot as usize))
+                    };
+                    locals.walk_on(&self.here.walk, machine, is_there)
+                }
             };
-            let next = super::lock(cx.locals).walk_on(&self.here.walk, machine, is_there);
+            let successor = match &mut self.counters {
+                None => successor,
+                Some(counters) => counters.canonical(&successor, &mut Source::Shared(cx.locals)).to_vec(),
+            };
             match &mut self.symmetry {
                 Some(symmetry) => {
                     self.vector = symmetry.canonical(&successor).to_vec();

@@ -137,6 +137,7 @@ pub(crate) fn put_tally(tally: &Tally, out: &mut Vec<u8>) {
         n_stuttering,
         n_renamed,
         n_collected,
+        n_renumbered,
         cuts,
         breaks,
         ends_badly,
@@ -152,6 +153,7 @@ pub(crate) fn put_tally(tally: &Tally, out: &mut Vec<u8>) {
         n_stuttering,
         n_renamed,
         n_collected,
+        n_renumbered,
         cuts.bits().into(),
         u64::from(breaks) | u64::from(ends_badly) << 1,
     ] {
@@ -172,6 +174,7 @@ pub(crate) fn get_tally(bytes: &mut &[u8]) -> Read<Tally> {
         n_stuttering: next()?,
         n_renamed: next()?,
         n_collected: next()?,
+        n_renumbered: next()?,
         cuts: Cuts::from_bits(next()? as u8),
         ..Tally::default()
     };

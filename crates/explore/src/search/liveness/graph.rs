@@ -180,7 +180,7 @@ impl<'a> Graph<'a> {
                     {
                         return Err(reason);
                     }
-                    let successor = graph.successors.canonical(sink.vectors.get(place)).0.to_vec();
+                    let successor = graph.successors.canonical(sink.vectors.get(place)).to_vec();
                     let successor = &successor[..];
                     let key = keys.key(successor).ok_or(no_memory.clone())?;
                     let target = match known.get(&key) {
@@ -446,7 +446,7 @@ impl<'a> Graph<'a> {
         way.reverse();
         let mut stem = vec![StepName::first(self.beginnings[at as usize].clone())];
         let mut walker = None;
-        if self.cx.renames_machines() {
+        if self.cx.has_representatives() {
             let (begun, first) = Walker::begin(self.cx, self.nodes.get(at as usize))?;
             walker = Some(begun);
             stem = vec![first];

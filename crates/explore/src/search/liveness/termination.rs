@@ -89,7 +89,7 @@ fn after(successors: &mut Successors<'_>, vector: &[LocalStateId]) -> Layer {
     successors.expand(vector, &mut sink);
     let mut canonical = Layer::default();
     for at in 0..sink.vectors.len() {
-        canonical.push(successors.canonical(sink.vectors.get(at)).0);
+        canonical.push(successors.canonical(sink.vectors.get(at)));
     }
     canonical
 }

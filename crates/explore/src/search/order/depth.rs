@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
                 match self.from(vector.clone(), bound) {
                     Ok(None) => {}
                     Ok(Some(Path { moves, breaks, length })) => {
-                        way = Some(if self.cx.renames_machines() {
+                        way = Some(if self.cx.has_representatives() {
                             walk(self.cx, vector, &moves, breaks)?
                         } else {
                             let mut steps = vec![StepName::first(answers.clone())];
@@ -233,11 +233,8 @@ impl<'a> Search<'a> {
                     }
                     let mut successors: Vec<(Move, Vec<LocalStateId>)> = Vec::with_capacity(sink.moves.len());
                     for (i, &by) in sink.moves.iter().enumerate() {
-                        let (successor, is_renamed) = self.successors.canonical(sink.vectors.get(i));
-                        let successor = successor.to_vec();
-                        self.tally.n_renamed += u64::from(is_renamed);
-                        self.tally.n_collected += u64::from(self.successors.n_collected());
-                        successors.push((by, successor));
+                        let successor = self.successors.counted(sink.vectors.get(i), &mut self.tally);
+                        successors.push((by, successor.to_vec()));
                     }
                     let n_words = successors.iter().map(|(_, successor)| successor.len() + 8).sum();
                     self.held_words += n_words;

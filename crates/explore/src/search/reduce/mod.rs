@@ -13,7 +13,9 @@
 //! successors are generated (`expand`), after it was counted as an enabled step: so its configuration is not terminal. Liveness, to which such steps
 //! matter, is decided on a graph that has them; under `random` fairness with symmetry and persistent sets, under `weak` fairness without (`liveness`).
 
+pub(crate) mod canonical;
 pub(crate) mod confluent_sends;
+pub(crate) mod counters;
 pub(crate) mod data_independence;
 pub(crate) mod lazy_faults;
 pub(crate) mod machine_garbage;

@@ -31,7 +31,7 @@ pub(crate) struct PathCompression {
 /// A configuration on the path.
 struct Link {
     vector: Vec<LocalStateId>,
-    /// What it adds to the fingerprint of the first; of no meaning with symmetry, where machines have changed places.
+    /// What it adds to the fingerprint of the first; of no meaning where configurations have representatives.
     delta: u64,
     n_merged: u32,
     /// Steps that may still be merged, from here on.
@@ -64,9 +64,9 @@ impl PathCompression {
                         }
                     }
                     None => {
-                        sink.with_symmetry(|symmetry| {
-                            if let Some(symmetry) = symmetry {
-                                let canonical = symmetry.canonical(&link.vector);
+                        sink.with_canonicalizer(|canonicalizer| {
+                            if let Some(canonicalizer) = canonicalizer {
+                                let canonical = canonicalizer.canonical(&link.vector);
                                 link.vector.clear();
                                 link.vector.extend_from_slice(canonical);
                             }

@@ -32,7 +32,7 @@ use allways_base::Idx;
 use allways_machine::Executable;
 use allways_machine::topology::{Target, Topology};
 
-use super::symmetry::Symmetry;
+use super::canonical::Canonicalizer;
 use crate::search::local::entries::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN};
 use crate::search::local::memo::Memo;
 use crate::search::local::states::{LocalStateId, LocalStates};
@@ -286,7 +286,7 @@ impl<'a> PersistentSets<'a> {
         &mut self,
         memo: &mut Memo<'_>,
         vector: &[LocalStateId],
-        symmetry: Option<&mut Symmetry<'_>>,
+        canonicalizer: Option<&mut Canonicalizer<'_>>,
     ) -> Option<Chosen> {
         self.n_stops = 0;
         self.n_told = 0;
@@ -294,7 +294,7 @@ impl<'a> PersistentSets<'a> {
         let mut way = std::mem::take(&mut self.way);
         way.clear();
         way.extend_from_slice(vector);
-        let ends = self.ends(memo, &mut way, chosen, symmetry);
+        let ends = self.ends(memo, &mut way, chosen, canonicalizer);
         self.way = way;
         ends.then_some(chosen)
     }
@@ -305,7 +305,7 @@ impl<'a> PersistentSets<'a> {
         memo: &mut Memo<'_>,
         way: &mut Vec<LocalStateId>,
         chosen: Chosen,
-        mut symmetry: Option<&mut Symmetry<'_>>,
+        mut canonicalizer: Option<&mut Canonicalizer<'_>>,
     ) -> bool {
         let mut movers = chosen.movers;
         for _ in 0..MAX_WAY {
@@ -320,8 +320,8 @@ impl<'a> PersistentSets<'a> {
                 }
                 self.stops[at].raw.clone_from(way);
             }
-            if let Some(symmetry) = &mut symmetry {
-                let next = symmetry.canonical(way);
+            if let Some(canonicalizer) = &mut canonicalizer {
+                let next = canonicalizer.canonical(way);
                 way.clear();
                 way.extend_from_slice(next);
             }

@@ -101,7 +101,7 @@ fn look(
                     break;
                 }
                 // Without garbage, if it is collected: what a reduction saves beside that is asked.
-                let (successor, _) = successors.canonical(sink.vectors.get(place));
+                let successor = successors.canonical(sink.vectors.get(place));
                 if seen.insert(keys.key(successor)?) {
                     n_slots += successor.len();
                     next.push(successor);

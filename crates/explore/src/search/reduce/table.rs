@@ -42,6 +42,8 @@ pub struct Reductions {
     pub lazy_faults: bool,
     /// Answers of `choose` that no operation of the program distinguishes are represented by one.
     pub data_independence: bool,
+    /// Configurations that differ by a renumbering of counters are one.
+    pub counters: bool,
 }
 
 impl Reductions {
@@ -58,6 +60,7 @@ impl Reductions {
         confluent_sends: false,
         lazy_faults: false,
         data_independence: false,
+        counters: false,
     };
     pub const ALL: Reductions = Reductions {
         dead_variables: true,
@@ -72,6 +75,7 @@ impl Reductions {
         confluent_sends: true,
         lazy_faults: true,
         data_independence: true,
+        counters: true,
     };
     /// The names of all, in the order of the table.
     pub const NAMES: [&'static str; REDUCTIONS.len()] = {
@@ -126,6 +130,7 @@ pub enum Terminal {
     UpToGarbage,
     ExceptCrashed,
     UpToChosenNumbers,
+    UpToRenumbering,
 }
 
 /// Whether liveness may be decided on the reduced graph. Where it may not, the graph for liveness is built without the reduction.
@@ -163,6 +168,8 @@ pub struct Setting {
     pub has_liveness: bool,
     /// The program makes texts of machine names, other than for messages.
     pub names_in_texts: bool,
+    /// The program has numbers that it counts up and only compares.
+    pub has_counters: bool,
 }
 
 /// Why a reduction does not apply. `Display` completes the sentence "NAME does nothing here: ...".
@@ -182,6 +189,7 @@ pub enum Obstacle {
     NoFaults,
     NoCrashes,
     NamesInTexts,
+    NoCounters,
 }
 
 impl fmt::Display for Obstacle {
@@ -201,6 +209,7 @@ impl fmt::Display for Obstacle {
             Obstacle::NoFaults => "it is for networks with faults",
             Obstacle::NoCrashes => "over `--network inbox` it is for `--crash`",
             Obstacle::NamesInTexts => "it is for programs that make no text of machine names",
+            Obstacle::NoCounters => "it is for programs with numbers that they count up and only compare",
         })
     }
 }
@@ -215,7 +224,7 @@ const EVERYTHING: Preserves = Preserves {
 };
 
 /// All reductions, in the order in which they are listed for people.
-pub static REDUCTIONS: [Reduction; 12] = [
+pub static REDUCTIONS: [Reduction; 13] = [
     Reduction {
         name: "dead-variables",
         former_name: None,
@@ -384,6 +393,28 @@ pub static REDUCTIONS: [Reduction; 12] = [
         },
         flag: |on| &mut on.data_independence,
     },
+    Reduction {
+        name: "counters",
+        former_name: None,
+        base: None,
+        preserves: Preserves {
+            terminal: Terminal::UpToRenumbering,
+            liveness_random: Liveness::No,
+            liveness_weak: Liveness::No,
+            ..EVERYTHING
+        },
+        is_local: false,
+        orders: Orders::All,
+        // Messages in flight cannot be renumbered, and a bound on a variable counts its numbers. A bound on steps would be met by
+        // liveness, which does without, and not by the search.
+        obstacle: |setting| {
+            own_network(setting)
+                .or_else(|| unbounded(setting))
+                .or_else(|| setting.bounds_data.then_some(Obstacle::DataBounds))
+                .or_else(|| (!setting.has_counters).then_some(Obstacle::NoCounters))
+        },
+        flag: |on| &mut on.counters,
+    },
 ];
 
 fn own_network(setting: &Setting) -> Option<Obstacle> {
@@ -443,6 +474,7 @@ impl Setting {
             fairness: None,
             has_liveness: false,
             names_in_texts: exe.usage().names_in_texts(),
+            has_counters: !exe.numbers().classes().is_empty(),
         }
     }
 
@@ -463,6 +495,7 @@ impl Setting {
             fairness,
             has_liveness: false,
             names_in_texts: false,
+            has_counters: true,
         }
     }
 }
@@ -536,6 +569,7 @@ mod tests {
                 Terminal::UpToGarbage => "up to renaming and garbage",
                 Terminal::ExceptCrashed => "except crashed machines",
                 Terminal::UpToChosenNumbers => "up to chosen numbers",
+                Terminal::UpToRenumbering => "up to renumbering",
             };
             let expected =
                 [yes(safety), terminal, liveness(liveness_random), liveness(liveness_weak), yes(lengths)];

@@ -22,8 +22,8 @@ use allways_machine::content::{ContentHashes, words};
 use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
 use allways_machine::ir::{ControlId, EventId, InterfaceId, MachineId};
 use allways_machine::{
-    Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Oracle, Outcome,
-    Pending, Simplify, Snapshot, Status, Touched, Value, must_wait,
+    Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Occurrence,
+    Oracle, Outcome, Pending, Simplify, Snapshot, Status, Touched, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason, ViolationKind};
@@ -191,6 +191,8 @@ pub(crate) struct LocalStates<'c> {
     /// By whoever was interned last.
     touched: Touched,
     simplify: Simplify,
+    /// Numbers that no code looks at are forgotten, since configurations are compared up to renumbering.
+    pub(crate) renumbers: bool,
     /// Locals that differ before they are simplified, by hash: those with dead variables, with unread payloads,
     /// with collections out of order.
     simplified: [HashSet<u64, rustc_hash::FxBuildHasher>; 3],
@@ -269,6 +271,7 @@ impl<'c> LocalStates<'c> {
             records_touched: false,
             touched: Touched::default(),
             simplify,
+            renumbers: false,
             simplified: Default::default(),
             records_content: false,
             sorted: KnownValues::default(),
@@ -658,6 +661,9 @@ impl<'c> LocalStates<'c> {
             }
             key.truncate(1);
         }
+        if self.renumbers {
+            self.kernel.forget_unseen_numbers(local);
+        }
         words(local, &mut key);
         let hash = hash_words(&key);
         self.touched = std::mem::take(&mut local.touched);
@@ -863,6 +869,21 @@ impl<'c> LocalStates<'c> {
             }
         });
         let owner = self.owners[owner as usize];
+        self.intern_local(owner, &mut local, false)
+    }
+
+    /// The numbers of a local state that may be renumbered; the classes that it may still begin to count in.
+    pub fn numbers_of(&mut self, id: LocalStateId, out: &mut Vec<Occurrence>) -> u64 {
+        let LocalState { local, .. } = &self.states[id as usize];
+        self.kernel.numbers_of(local, out);
+        self.exe.numbers().ahead(&self.exe, local)
+    }
+
+    /// The local state with other numbers.
+    pub fn renumber(&mut self, id: LocalStateId, to: &dyn Fn(u8, i64) -> i64) -> LocalStateId {
+        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let (mut local, owner) = (local.clone(), *owner);
+        self.kernel.renumber(&mut local, to);
         self.intern_local(owner, &mut local, false)
     }
 

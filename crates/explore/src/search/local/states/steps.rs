@@ -643,7 +643,7 @@ impl LocalStates<'_> {
         &mut self,
         walk: &Walk,
         machine: InstanceId,
-        is_it: impl Fn(&Outcome, &[LocalStateId]) -> bool,
+        mut is_it: impl FnMut(&mut Self, &Outcome, &[LocalStateId]) -> bool,
     ) -> Option<Walked> {
         if let Some(Parts { own, others }) = self.parts(walk, machine) {
             for own in &own {
@@ -651,7 +651,7 @@ impl LocalStates<'_> {
                     let answers: Vec<u32> = own.iter().chain(other.iter()).map(|it| it.answer).collect();
                     let mut given = Given { answers: &answers, at: 0 };
                     let (outcome, vector, at) = self.whole_step(walk, machine, &mut given)?;
-                    if is_it(&outcome, &vector) {
+                    if is_it(self, &outcome, &vector) {
                         // What comes behind them was answered with zero.
                         let n_given = given.at;
                         let mut answers = answers;
@@ -665,7 +665,7 @@ impl LocalStates<'_> {
         let mut script = Script::bounded(self.max_choices, self.data.clone());
         loop {
             let (outcome, vector, at) = self.whole_step(walk, machine, &mut script)?;
-            if is_it(&outcome, &vector) {
+            if is_it(self, &outcome, &vector) {
                 let answers = script.given().collect();
                 return Some(Walked { answers, outcome, walk: Walk { at } });
             }

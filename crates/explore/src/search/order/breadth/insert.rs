@@ -10,8 +10,8 @@ use crate::search::distribute::link::Link;
 use crate::search::expand::{Move, Sink, Successor, write_successor};
 use crate::search::local::states::{Cut, LocalStateId, LocalStates};
 use crate::search::lock;
+use crate::search::reduce::canonical::Canonicalizer;
 use crate::search::reduce::confluent_sends::MergedSink;
-use crate::search::reduce::symmetry::Symmetry;
 use crate::search::store::table::{Full, Table};
 use crate::search::store::tree::Tree;
 
@@ -150,7 +150,7 @@ pub(crate) struct Inserter<'b, 'a, 'w> {
     pub(crate) keys: &'b mut Keys<'a>,
     pub(crate) batch: &'b mut Batch,
     pub(crate) recent: &'b mut Recent,
-    pub(crate) symmetry: Option<&'b mut Symmetry<'a>>,
+    pub(crate) canonicalizer: Option<&'b mut Canonicalizer<'a>>,
     pub(crate) differences: &'b mut Vec<(u32, LocalStateId)>,
     pub(crate) writer: &'b mut Writer<'w>,
     pub(crate) divider: Partition,
@@ -172,12 +172,11 @@ impl Sink for Inserter<'_, '_, '_> {
     #[inline]
     fn successor(&mut self, from: &[LocalStateId], successor: Successor<'_>) {
         self.tally.n_transitions += 1;
-        let (delta, changes) = match &mut self.symmetry {
+        let (delta, changes) = match &mut self.canonicalizer {
             None => (successor.delta, successor.changes),
-            Some(symmetry) => {
-                let delta = symmetry.successor(from, successor.changes, self.differences);
-                self.tally.n_renamed += u64::from(symmetry.has_renamed);
-                self.tally.n_collected += u64::from(symmetry.n_collected());
+            Some(canonicalizer) => {
+                let delta = canonicalizer.successor(from, successor.changes, self.differences);
+                canonicalizer.count(self.tally);
                 (delta, &self.differences[..])
             }
         };
@@ -251,8 +250,8 @@ impl MergedSink for Inserter<'_, '_, '_> {
         self.is_representative = is_representative;
     }
 
-    fn with_symmetry<R>(&mut self, with: impl FnOnce(Option<&mut Symmetry<'_>>) -> R) -> R {
-        with(self.symmetry.as_deref_mut())
+    fn with_canonicalizer<R>(&mut self, with: impl FnOnce(Option<&mut Canonicalizer<'_>>) -> R) -> R {
+        with(self.canonicalizer.as_deref_mut())
     }
 }
 

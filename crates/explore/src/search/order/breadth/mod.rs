@@ -44,10 +44,10 @@ use crate::search::growth::Clock;
 use crate::search::local::states::{Cut, LocalStateId};
 use crate::search::lock;
 use crate::search::options::StoreKind;
+use crate::search::reduce::canonical::Canonicalizer;
 use crate::search::reduce::confluent_sends::{ConfluentSends, Raw};
 use crate::search::reduce::path_compression::PathCompression;
 use crate::search::reduce::persistent::PersistentSets;
-use crate::search::reduce::symmetry::Symmetry;
 use crate::search::store::table::{Growth, Table};
 use crate::search::store::tree::{Pairs, Tree};
 
@@ -531,7 +531,7 @@ struct Worker<'a, 's> {
     path_compression: Option<PathCompression>,
     confluent_sends: Option<ConfluentSends<'a>>,
     raw: Raw,
-    symmetry: Option<Symmetry<'a>>,
+    canonicalizer: Option<Canonicalizer<'a>>,
     differences: Vec<(u32, LocalStateId)>,
     memo_bytes: u64,
     /// The one at hand, where it is read from its key.
@@ -573,7 +573,7 @@ impl<'a, 's> Worker<'a, 's> {
             path_compression: cx.compresses_paths().then(PathCompression::default),
             confluent_sends: cx.has_confluent_sends().then(|| ConfluentSends::new(cx.locals)),
             raw: Raw::default(),
-            symmetry: cx.symmetry(),
+            canonicalizer: cx.canonicalizer(),
             differences: Vec::new(),
             memo_bytes: 0,
             vector: Vec::new(),
@@ -647,10 +647,10 @@ impl<'a, 's> Worker<'a, 's> {
         self.expander.memo.forget();
         lock(&shared.left).append(&mut self.waiting);
         output.chunks = writer.finish();
-        let symmetry = self.symmetry.as_ref().map_or(0, Symmetry::n_bytes);
+        let canonicalizer = self.canonicalizer.as_ref().map_or(0, Canonicalizer::n_bytes);
         let sets = self.persistent_sets.as_ref().map_or(0, PersistentSets::n_bytes);
         let confluent_sends = self.confluent_sends.as_ref().map_or(0, ConfluentSends::n_bytes);
-        let bytes = (self.expander.memo.n_bytes() + symmetry + sets + confluent_sends) as u64;
+        let bytes = (self.expander.memo.n_bytes() + canonicalizer + sets + confluent_sends) as u64;
         shared.memo_bytes.fetch_add(bytes - self.memo_bytes, Ordering::Relaxed);
         self.memo_bytes = bytes;
         lock(&shared.outputs).push(output);
@@ -705,7 +705,7 @@ impl<'a, 's> Worker<'a, 's> {
             keys: &mut self.keys,
             batch: &mut self.batch,
             recent: &mut self.recent,
-            symmetry: self.symmetry.as_mut(),
+            canonicalizer: self.canonicalizer.as_mut(),
             differences: &mut self.differences,
             writer,
             divider: read(&self.shared.divider),
@@ -787,10 +787,10 @@ impl<'a, 's> Worker<'a, 's> {
                     }
                 }
                 let memo = &mut self.expander.memo;
-                let symmetry = sink.symmetry.as_deref_mut();
+                let canonicalizer = sink.canonicalizer.as_deref_mut();
                 // The one is for P's own network, the other for those that delay.
                 let mut sets = self.persistent_sets.as_mut();
-                let chosen = sets.as_mut().and_then(|sets| sets.find(memo, vector, symmetry));
+                let chosen = sets.as_mut().and_then(|sets| sets.find(memo, vector, canonicalizer));
                 let first = match &mut self.confluent_sends {
                     Some(confluent_sends) if !chunk.is_representative => {
                         confluent_sends.find(memo, vector, n_monitors)

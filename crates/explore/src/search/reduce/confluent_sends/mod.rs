@@ -31,7 +31,7 @@ use std::sync::Mutex;
 
 use rustc_hash::FxHashMap;
 
-use super::symmetry::Symmetry;
+use super::canonical::Canonicalizer;
 use crate::search::expand::{Expander, Move, Sink, Standing, Successor};
 use crate::search::local::entries::{ActEntry, ActKind, Brought, Crash, End, Out, Reaction};
 use crate::search::local::memo::Memo;
@@ -184,8 +184,8 @@ pub(crate) trait MergedSink: Sink {
     /// Announces the next successor: how many steps were merged into it, and whether it is a representative.
     fn merged(&mut self, n_merged: u32, is_representative: bool);
 
-    /// Does something with the symmetry by which successors are stored, if there is one.
-    fn with_symmetry<R>(&mut self, with: impl FnOnce(Option<&mut Symmetry<'_>>) -> R) -> R {
+    /// Does something with the canonical form in which successors are stored, if there is one.
+    fn with_canonicalizer<R>(&mut self, with: impl FnOnce(Option<&mut Canonicalizer<'_>>) -> R) -> R {
         with(None)
     }
 }

@@ -1,0 +1,143 @@
+//! The representative of a configuration: first its numbers are put in canonical form ([`Counters`]), then its machines
+//! ([`Symmetry`]). The former does not depend on the places of machines, and the latter keeps numbers, so the two together are canonical.
+
+use std::sync::Mutex;
+
+use super::counters::{Counters, Source};
+use super::symmetry::Symmetry;
+use crate::search::context::Tally;
+use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::lock;
+
+/// See the module.
+pub(crate) struct Canonicalizer<'a> {
+    locals: &'a Mutex<LocalStates<'a>>,
+    counters: Option<Counters>,
+    symmetry: Option<Symmetry<'a>>,
+    /// By local state, as far as asked for.
+    hashes: Vec<u64>,
+    scratch: Vec<LocalStateId>,
+    /// The last configuration was replaced by another.
+    has_renamed: bool,
+    has_renumbered: bool,
+}
+
+impl<'a> Canonicalizer<'a> {
+    /// `None` if every configuration is its own representative.
+    pub fn new(
+        symmetry: Option<Symmetry<'a>>,
+        locals: &'a Mutex<LocalStates<'a>>,
+        renumbers: bool,
+    ) -> Option<Self> {
+        let counters = if renumbers { Counters::new(&lock(locals)) } else { None };
+        (counters.is_some() || symmetry.is_some()).then(|| Canonicalizer {
+            locals,
+            counters,
+            symmetry,
+            hashes: Vec::new(),
+            scratch: Vec::new(),
+            has_renamed: false,
+            has_renumbered: false,
+        })
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.counters.as_ref().map_or(0, Counters::n_bytes)
+            + self.symmetry.as_ref().map_or(0, Symmetry::n_bytes)
+            + self.hashes.capacity() * 8
+    }
+
+    /// What a configuration is replaced by.
+    pub fn canonical(&mut self, vector: &[LocalStateId]) -> &[LocalStateId] {
+        match (&mut self.counters, &mut self.symmetry) {
+            (Some(counters), symmetry) => {
+                counters.canonical(vector, &mut Source::Shared(self.locals));
+                self.has_renumbered = counters.has_renumbered;
+                if let Some(symmetry) = symmetry {
+                    symmetry.canonical(counters.last());
+                    self.has_renamed = symmetry.has_renamed;
+                }
+            }
+            (None, Some(symmetry)) => {
+                symmetry.canonical(vector);
+                self.has_renamed = symmetry.has_renamed;
+            }
+            (None, None) => {}
+        }
+        self.last()
+    }
+
+    /// Counts what was done to the last configuration.
+    #[inline]
+    pub fn count(&self, tally: &mut Tally) {
+        tally.n_renamed += u64::from(self.has_renamed);
+        tally.n_collected += u64::from(self.symmetry.as_ref().map_or(0, Symmetry::n_collected));
+        tally.n_renumbered += u64::from(self.has_renumbered);
+    }
+
+    /// What the last configuration was replaced by.
+    pub fn last(&self) -> &[LocalStateId] {
+        match (&self.counters, &self.symmetry) {
+            (_, Some(symmetry)) => symmetry.last(),
+            (Some(counters), None) => counters.last(),
+            (None, None) => &[],
+        }
+    }
+
+    /// The same for the successor of a vector: tells what differs from the vector itself, and what that adds to the
+    /// fingerprint.
+    pub fn successor(
+        &mut self,
+        from: &[LocalStateId],
+        changes: &[(u32, LocalStateId)],
+        differences: &mut Vec<(u32, LocalStateId)>,
+    ) -> u64 {
+        if let (None, Some(symmetry)) = (&self.counters, &mut self.symmetry) {
+            let delta = symmetry.successor(from, changes, differences);
+            self.has_renamed = symmetry.has_renamed;
+            return delta;
+        }
+        let mut vector = std::mem::take(&mut self.scratch);
+        vector.clear();
+        vector.extend_from_slice(from);
+        for &(slot, local) in changes {
+            if vector.len() <= slot as usize {
+                vector.resize(slot as usize + 1, 0);
+            }
+            vector[slot as usize] = local;
+        }
+        let len = self.canonical(&vector).len();
+        vector.clear();
+        vector.extend_from_slice(self.last());
+        differences.clear();
+        let mut delta = 0u64;
+        for slot in 0..len.max(from.len()) {
+            let before = from.get(slot).copied().unwrap_or(0);
+            let after = vector.get(slot).copied().unwrap_or(0);
+            if before != after {
+                differences.push((slot as u32, after));
+                delta = delta.wrapping_add(self.hash(after)).wrapping_sub(self.hash(before));
+            }
+        }
+        self.scratch = vector;
+        delta
+    }
+
+    #[inline]
+    fn hash(&mut self, local: LocalStateId) -> u64 {
+        match self.hashes.get(local as usize) {
+            Some(&hash) => hash,
+            None => self.ask_hash(local),
+        }
+    }
+
+    #[cold]
+    fn ask_hash(&mut self, local: LocalStateId) -> u64 {
+        let locals = lock(self.locals);
+        let known = self.hashes.len() as LocalStateId;
+        // Zero is no local state, and adds nothing.
+        let all = (known..=local).map(|local| if local == 0 { 0 } else { locals.hash(local) });
+        self.hashes.extend(all);
+        self.hashes[local as usize]
+    }
+}

@@ -1,0 +1,284 @@
+//! Counters up to renumbering: configurations that differ by a renumbering of terms, versions or request numbers are one.
+//!
+//! Which numbers may be renumbered, and how, is in [`allways_machine::numbers`], with the argument. Here a configuration is replaced by the
+//! one with the least numbers: those that are never counted from again become consecutive, and the others, from the least one on
+//! that may be, move down together. So a protocol whose numbers grow without end has finitely many configurations,
+//! if those that are alive stay close to each other.
+//!
+//! Needs: P's own network, and no bound on variables. Establishes: two configurations that differ by a renumbering are replaced by
+//! the same one. Preserves: verdicts, lengths of runs, local states, monitor states and terminal configurations up to renumbering. Liveness
+//! is decided without it, since a lasso has to come back to the very same numbers.
+//!
+//! How: by local state, its numbers are found once. A successor takes a look at these for all slots, and local states whose
+//! numbers change are renumbered through a table, and by the kernel's code on a miss. Nothing depends on threads, because numbers are content.
+
+use std::sync::Mutex;
+
+use allways_machine::Occurrence;
+use hashbrown::HashTable;
+
+use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::lock;
+use crate::search::store::hash::mix;
+
+/// Renumbered local states that are remembered, before all are forgotten.
+const MAX_KNOWN: usize = 1 << 20;
+/// Larger numbers are left alone.
+const MAX_NUMBER: i64 = 1 << 48;
+
+/// Local states, locked for each look or at hand already.
+pub(crate) enum Source<'m, 'a> {
+    Shared(&'m Mutex<LocalStates<'a>>),
+    Held(&'m mut LocalStates<'a>),
+}
+
+impl<'a> Source<'_, 'a> {
+    fn with<R>(&mut self, look: impl FnOnce(&mut LocalStates<'a>) -> R) -> R {
+        match self {
+            Source::Shared(locals) => look(&mut lock(locals)),
+            Source::Held(locals) => look(locals),
+        }
+    }
+}
+
+/// The numbers of a local state.
+#[derive(Clone, Copy, Default)]
+struct Form {
+    is_known: bool,
+    /// Classes that it may still begin to count in.
+    ahead: u64,
+    /// Its numbers, in `Counters::numbers`.
+    first: u32,
+    n: u32,
+}
+
+/// What is known of a class in the configuration at hand.
+#[derive(Clone, Copy)]
+struct Class {
+    largest: i64,
+    modulus: i64,
+    /// The least number that may still be counted from, or that subtraction leads to.
+    least: i64,
+}
+
+struct Renumbered {
+    hash: u64,
+    local: LocalStateId,
+    first: u32,
+    to: LocalStateId,
+}
+
+/// See the module.
+pub(crate) struct Counters {
+    classes: Vec<Class>,
+    forms: Vec<Form>,
+    numbers: Vec<Occurrence>,
+    found: Vec<Occurrence>,
+    /// The numbers of the configuration at hand with what they become, sorted.
+    images: Vec<(u8, i64, i64)>,
+    /// Of one local state.
+    own: Vec<i64>,
+    known: HashTable<Renumbered>,
+    arena: Vec<i64>,
+    out: Vec<LocalStateId>,
+    /// The last configuration was replaced by another.
+    pub has_renumbered: bool,
+}
+
+impl Counters {
+    /// `None` if the program has no such numbers.
+    pub fn new(locals: &LocalStates<'_>) -> Option<Self> {
+        let classes = locals.exe.numbers().classes();
+        let classes = classes.iter().map(|class| Class {
+            largest: class.largest,
+            modulus: class.modulus,
+            least: i64::MAX,
+        });
+        let classes: Vec<Class> = classes.collect();
+        (!classes.is_empty()).then(|| Counters {
+            classes,
+            forms: Vec::new(),
+            numbers: Vec::new(),
+            found: Vec::new(),
+            images: Vec::new(),
+            own: Vec::new(),
+            known: HashTable::new(),
+            arena: Vec::new(),
+            out: Vec::new(),
+            has_renumbered: false,
+        })
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.forms.capacity() * size_of::<Form>()
+            + self.numbers.capacity() * size_of::<Occurrence>()
+            + self.known.capacity() * (size_of::<Renumbered>() + 1)
+            + self.arena.capacity() * 8
+    }
+
+    /// What a configuration is replaced by.
+    pub fn canonical(&mut self, vector: &[LocalStateId], source: &mut Source<'_, '_>) -> &[LocalStateId] {
+        self.out.clear();
+        self.out.extend_from_slice(vector);
+        self.has_renumbered = false;
+        if !self.find_images(vector, source) {
+            return &self.out;
+        }
+        for (slot, &local) in vector.iter().enumerate() {
+            if local != 0 && self.forms[local as usize].n > 0 {
+                let to = self.renumber(local, source);
+                self.has_renumbered |= to != local;
+                self.out[slot] = to;
+            }
+        }
+        &self.out
+    }
+
+    /// What the last configuration was replaced by.
+    pub fn last(&self) -> &[LocalStateId] {
+        &self.out
+    }
+
+    /// What each number of a configuration becomes; whether any changes.
+    fn find_images(&mut self, vector: &[LocalStateId], source: &mut Source<'_, '_>) -> bool {
+        self.images.clear();
+        for class in &mut self.classes {
+            class.least = i64::MAX;
+        }
+        let mut ahead = 0;
+        for &local in vector.iter().filter(|&&local| local != 0) {
+            let form = match self.forms.get(local as usize) {
+                Some(form) if form.is_known => *form,
+                _ => self.learn(local, source),
+            };
+            ahead |= form.ahead;
+            for number in &self.numbers[form.first as usize..(form.first + form.n) as usize] {
+                let class = &mut self.classes[number.class as usize];
+                if let Some(least) = number.least {
+                    class.least = class.least.min(least);
+                }
+                if number.number > class.largest {
+                    self.images.push((number.class, number.number, 0));
+                }
+                // Too large to be told from others.
+                if number.number >= MAX_NUMBER {
+                    ahead |= 1 << number.class;
+                }
+            }
+        }
+        let classes = &self.classes;
+        let may_change = |class: u8| {
+            ahead >> class & 1 == 0 && classes[class as usize].least > classes[class as usize].largest
+        };
+        self.images.retain(|&(class, ..)| may_change(class));
+        if self.images.is_empty() {
+            return false;
+        }
+        self.images.sort_unstable();
+        self.images.dedup();
+        let mut has_changed = false;
+        let mut at_class = None;
+        let (mut next, mut shift) = (0, None);
+        for (number_of, number, image) in &mut self.images {
+            let class = classes[*number_of as usize];
+            if at_class != Some(*number_of) {
+                at_class = Some(*number_of);
+                (next, shift) = (class.largest + 1, None);
+            }
+            *image = if *number < class.least {
+                lowest(*number, next, class.modulus)
+            } else {
+                let shift =
+                    *shift.get_or_insert_with(|| class.least - lowest(class.least, next, class.modulus));
+                *number - shift
+            };
+            next = *image + 1;
+            has_changed |= *image != *number;
+        }
+        has_changed
+    }
+
+    fn image(&self, class: u8, number: i64) -> i64 {
+        let at = self.images.binary_search_by_key(&(class, number), |&(class, number, _)| (class, number));
+        at.map_or(number, |at| self.images[at].2)
+    }
+
+    #[cold]
+    fn learn(&mut self, local: LocalStateId, source: &mut Source<'_, '_>) -> Form {
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        let (ahead, n_local_states) = source.with(|locals| {
+            let ahead = locals.numbers_of(local, &mut found);
+            (ahead, locals.n_local_states())
+        });
+        let form = Form { is_known: true, ahead, first: self.numbers.len() as u32, n: found.len() as u32 };
+        self.numbers.extend_from_slice(&found);
+        self.found = found;
+        if self.forms.len() <= local as usize {
+            self.forms.resize(n_local_states.max(local as usize) + 1, Form::default());
+        }
+        self.forms[local as usize] = form;
+        form
+    }
+
+    fn renumber(&mut self, local: LocalStateId, source: &mut Source<'_, '_>) -> LocalStateId {
+        let form = self.forms[local as usize];
+        let mut own = std::mem::take(&mut self.own);
+        own.clear();
+        let mut is_same = true;
+        let mut hash = u64::from(local);
+        for number in &self.numbers[form.first as usize..(form.first + form.n) as usize] {
+            let image = self.image(number.class, number.number);
+            is_same &= image == number.number;
+            hash = mix(hash.rotate_left(9) ^ image as u64);
+            own.push(image);
+        }
+        let to = if is_same { local } else { self.look_up(local, hash, &own, source) };
+        self.own = own;
+        to
+    }
+
+    fn look_up(
+        &mut self,
+        local: LocalStateId,
+        hash: u64,
+        own: &[i64],
+        source: &mut Source<'_, '_>,
+    ) -> LocalStateId {
+        let known = self.known.find(hash, |known| {
+            known.hash == hash
+                && known.local == local
+                && self.arena[known.first as usize..known.first as usize + own.len()] == *own
+        });
+        if let Some(known) = known {
+            return known.to;
+        }
+        let to = source.with(|locals| locals.renumber(local, &|class, number| self.image(class, number)));
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+            self.arena.clear();
+        }
+        let first = self.arena.len() as u32;
+        self.arena.extend_from_slice(own);
+        self.known.insert_unique(hash, Renumbered { hash, local, first, to }, |known| known.hash);
+        to
+    }
+}
+
+/// The least number from `from` on that has the remainder of another.
+fn lowest(number: i64, from: i64, modulus: i64) -> i64 {
+    from + (number - from).rem_euclid(modulus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_stay() {
+        assert_eq!(lowest(17, 3, 1), 3);
+        assert_eq!(lowest(17, 3, 5), 7);
+        assert_eq!(lowest(3, 3, 5), 3);
+        assert_eq!(lowest(17, 0, 4), 1);
+    }
+}

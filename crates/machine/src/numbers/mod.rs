@@ -1,0 +1,390 @@
+//! Numbers of which a program sees only how they compare: terms, versions, request numbers, clocks.
+//!
+//! A [`Class`] is a set of places (see `flow`) that are connected by copies, comparisons, keys and increments by constants. If that is all
+//! that happens to its numbers, two configurations that differ by a *renumbering* of a class behave alike (data independence with
+//! order; Wolper 1986, and the regions of Alur and Dill 1994, where clocks advance one by one). A renumbering `f` of the numbers
+//! that are alive in a configuration has to
+//!
+//! - keep order and equality: strictly monotone;
+//! - keep every number up to [`Class::largest`], the largest constant that the class is compared with or gets from code that
+//!   does not count from it;
+//! - keep distances from the least number on that may still be counted from (*moving* numbers: those in places from which an
+//!   increment can be reached), less what may be subtracted from it: a moving number may meet any number above it. Moving numbers must be larger
+//!   than the largest constant;
+//! - keep remainders, if the program looks at any.
+//!
+//! That is a bisimulation: what is copied is renamed alike, comparisons have the same results, `f(n + c) = f(n) + c` for moving `n`,
+//! and after the step `f` still is one, since moving numbers come from moving ones. Constants that the code may still begin
+//! to count from (`counter = 0`) would be moving numbers below; so a class is left alone while some machine may still
+//! execute such code ([`Numbers::ahead`]), or make a machine that does.
+//!
+//! What is refused, with the reason ([`Why`]): other arithmetic, indices, sizes, chosen numbers, texts that the program looks at.
+//! Integers have 64 bits and wrap; a class counts by steps of at most 2^20, so that a run of fewer than 2^40 steps does not get there.
+
+mod ahead;
+mod flow;
+mod renumber;
+
+use allways_base::Span;
+use rustc_hash::FxHashMap;
+
+use self::flow::{Flow, Label, NO_PLACE, Origin, Place, PlaceId, find};
+use crate::Executable;
+use crate::ir::{ControlId, EventId, InterfaceId};
+pub use renumber::Occurrence;
+
+/// Classes beyond this many are left alone, because sets of classes are words.
+const MAX_CLASSES: usize = 64;
+/// A class from which more may be subtracted is refused.
+const MAX_FALL: i64 = 1 << 10;
+/// So is one with larger moduli.
+const MAX_MODULUS: i64 = 1 << 10;
+
+/// Why the numbers of a class are needed themselves.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Why {
+    Arithmetic,
+    Conversion,
+    Size,
+    Index,
+    Choice,
+    Text,
+    Foreign,
+    /// Nested too deeply to be followed, or taken apart in two ways.
+    Nesting,
+    /// Subtracted from without end.
+    Falls,
+    /// More classes than can be handled.
+    TooMany,
+}
+
+impl Why {
+    /// Completes the sentence "`term` of `Replica` ...".
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Why::Arithmetic => "is used in arithmetic beyond adding a constant",
+            Why::Conversion => "is converted",
+            Why::Size => "is compared with a size or position",
+            Why::Index => "is an index of a sequence or set",
+            Why::Choice => "is chosen, or says how many answers there are",
+            Why::Text => "is part of a text that the program looks at",
+            Why::Foreign => "is given to a foreign function",
+            Why::Nesting => "is nested too deeply",
+            Why::Falls => "is subtracted from without end",
+            Why::TooMany => "is one of too many",
+        }
+    }
+}
+
+/// Numbers that may be renumbered together.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// For people: a place of the class.
+    pub name: String,
+    /// Numbers up to this one stay.
+    pub largest: i64,
+    /// Remainders by this stay.
+    pub modulus: i64,
+}
+
+/// A class that has to stay as it is.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    pub name: String,
+    pub why: Why,
+    pub span: Option<Span>,
+}
+
+/// What is known of a place, as far as classes need it.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    parts: Vec<(Label, PlaceId)>,
+    class: Option<u8>,
+    /// Its numbers may be counted from: how much may be subtracted.
+    falls: Option<i64>,
+    /// It or some part of it is in a class.
+    is_relevant: bool,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    classes: Vec<Class>,
+    refused: Vec<Refused>,
+    places: Vec<Known>,
+    starts: Vec<u32>,
+    webs: Vec<PlaceId>,
+    fields: Vec<PlaceId>,
+    payloads: PlaceId,
+    transitions: PlaceId,
+    creations: PlaceId,
+    ahead: ahead::Ahead,
+}
+
+impl Numbers {
+    pub(crate) fn new(exe: &Executable) -> Self {
+        match Flow::new(exe) {
+            Some(flow) => Classifier::new(exe, flow).classify(),
+            None => Numbers::default(),
+        }
+    }
+
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    /// Classes that are counted from, but have to stay as they are.
+    pub fn refused(&self) -> &[Refused] {
+        &self.refused
+    }
+}
+
+/// The analysis under way.
+struct Classifier<'a> {
+    exe: &'a Executable,
+    flow: Flow<'a>,
+    /// Places of one class, as a forest.
+    parents: Vec<u32>,
+    /// By place: its numbers may be counted from.
+    falls: Vec<Option<i64>>,
+}
+
+impl<'a> Classifier<'a> {
+    fn new(exe: &'a Executable, flow: Flow<'a>) -> Self {
+        let n = flow.places.len();
+        Classifier { exe, flow, parents: (0..n as u32).collect(), falls: vec![None; n] }
+    }
+
+    fn classify(mut self) -> Numbers {
+        self.connect();
+        self.find_moving();
+        let mut exposed: FxHashMap<u32, (Why, Option<Span>)> = FxHashMap::default();
+        for place in 0..self.flow.places.len() as u32 {
+            if let Some(why) = self.flow.places[place as usize].exposed {
+                let root = find(&mut self.parents, place);
+                let known = exposed.entry(root).or_insert(why);
+                if why.0 < known.0 {
+                    *known = why;
+                }
+            }
+            if self.falls[place as usize].is_some_and(|falls| falls > MAX_FALL) {
+                let root = find(&mut self.parents, place);
+                exposed.entry(root).or_insert((Why::Falls, None));
+            }
+        }
+        let mut largest: FxHashMap<u32, i64> = FxHashMap::default();
+        for at in 0..self.flow.constants.len() {
+            let constant = self.flow.constants[at];
+            let root = find(&mut self.parents, constant.place);
+            let known = largest.entry(root).or_insert(-1);
+            // What is counted from is another matter, see `ahead`.
+            if self.falls[constant.place as usize].is_none() {
+                *known = (*known).max(constant.number);
+            }
+            if constant.number.unsigned_abs() >= 1 << 40 {
+                exposed.entry(root).or_insert((Why::Arithmetic, None));
+            }
+        }
+        let mut moduli: FxHashMap<u32, i64> = FxHashMap::default();
+        for at in 0..self.flow.moduli.len() {
+            let (place, n) = self.flow.moduli[at];
+            let root = find(&mut self.parents, place);
+            let known = moduli.entry(root).or_insert(1);
+            *known = lcm(*known, n);
+            if *known > MAX_MODULUS {
+                *known = 1;
+                exposed.entry(root).or_insert((Why::Arithmetic, None));
+            }
+        }
+        let mut counted: Vec<u32> = Vec::new();
+        for at in 0..self.flow.increments.len() {
+            let root = find(&mut self.parents, self.flow.increments[at].from);
+            if !counted.contains(&root) {
+                counted.push(root);
+            }
+        }
+        let names = self.names();
+        let mut numbers = Numbers::default();
+        let mut class_of: FxHashMap<u32, u8> = FxHashMap::default();
+        for root in counted {
+            let name = names.get(&root).cloned().unwrap_or_default();
+            let too_many = numbers.classes.len() >= MAX_CLASSES;
+            match exposed.get(&root).copied().or(too_many.then_some((Why::TooMany, None))) {
+                Some((why, span)) => {
+                    // What has no name is a number of turns in a loop, mostly.
+                    if !name.is_empty() {
+                        numbers.refused.push(Refused { name, why, span });
+                    }
+                }
+                None => {
+                    class_of.insert(root, numbers.classes.len() as u8);
+                    let largest = largest.get(&root).copied().unwrap_or(-1);
+                    let modulus = moduli.get(&root).copied().unwrap_or(1);
+                    numbers.classes.push(Class { name, largest, modulus });
+                }
+            }
+        }
+        if numbers.classes.is_empty() {
+            return numbers;
+        }
+        self.finish(numbers, &class_of)
+    }
+
+    fn finish(mut self, mut numbers: Numbers, class_of: &FxHashMap<u32, u8>) -> Numbers {
+        let mut seeds: Vec<(Origin, u8)> = Vec::new();
+        for at in 0..self.flow.constants.len() {
+            let constant = self.flow.constants[at];
+            let root = find(&mut self.parents, constant.place);
+            if let Some(&class) = class_of.get(&root)
+                && self.falls[constant.place as usize].is_some()
+            {
+                seeds.push((constant.origin, class));
+            }
+        }
+        numbers.ahead = ahead::Ahead::new(self.exe, &seeds);
+        numbers.fields = self.exe.machines.ids().map(|machine| self.flow.field(machine, 0)).collect();
+        numbers.payloads = self.flow.payload(EventId::from_u32(0));
+        numbers.transitions = self.flow.transition(ControlId::from_u32(0));
+        numbers.creations = self.flow.creation(InterfaceId::from_u32(0));
+        let classes: Vec<Option<u8>> = (0..self.flow.places.len() as u32)
+            .map(|place| class_of.get(&find(&mut self.parents, place)).copied())
+            .collect();
+        let falls = self.falls;
+        let (places, starts, webs) = self.flow.into_tables();
+        let parts = places.into_iter().map(|place: Place| place.parts);
+        let known = parts.zip(classes).zip(falls).map(|((parts, class), falls)| Known {
+            parts,
+            class,
+            falls: falls.filter(|_| class.is_some()),
+            is_relevant: class.is_some(),
+        });
+        numbers.places = known.collect();
+        numbers.starts = starts;
+        numbers.webs = webs;
+        numbers.find_relevant();
+        numbers
+    }
+
+    /// Connects the places of each class.
+    fn connect(&mut self) {
+        let mut pairs: Vec<(PlaceId, PlaceId)> = self.flow.ordered.clone();
+        for (place, here) in self.flow.places.iter().enumerate() {
+            let others = here.to.iter().chain(&here.compared);
+            pairs.extend(others.map(|&other| (place as PlaceId, other)));
+        }
+        pairs.extend(self.flow.increments.iter().map(|increment| (increment.from, increment.to)));
+        for (a, b) in pairs {
+            let (a, b) = (find(&mut self.parents, a), find(&mut self.parents, b));
+            self.parents[a as usize] = b;
+        }
+    }
+
+    /// From which places an increment can be reached, and how much may be subtracted on the way.
+    fn find_moving(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            let mut raise = |falls: &mut Vec<Option<i64>>, place: PlaceId, to: i64| {
+                let known = &mut falls[place as usize];
+                let to = to.min(MAX_FALL + 1);
+                if known.is_none_or(|known| known < to) {
+                    *known = Some(to);
+                    changed = true;
+                }
+            };
+            for increment in &self.flow.increments {
+                let beyond = self.falls[increment.to as usize].unwrap_or(0);
+                raise(&mut self.falls, increment.from, beyond + (-increment.by).max(0));
+            }
+            for (place, here) in self.flow.places.iter().enumerate() {
+                for &to in &here.to {
+                    if let Some(beyond) = self.falls[to as usize] {
+                        raise(&mut self.falls, place as PlaceId, beyond);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A name for each class: of a field if there is one, else of a payload.
+    fn names(&mut self) -> FxHashMap<u32, String> {
+        let exe = self.exe;
+        let mut names = FxHashMap::default();
+        for (number, machine) in exe.machines.iter_ids() {
+            for (at, &(name, _)) in machine.fields.iter().enumerate() {
+                let place = self.flow.field(number, at);
+                let name = exe.symbols.text(name).to_owned();
+                let of = format!("of `{}`", exe.machine_name(number));
+                self.name_parts(place, &name, &of, 0, &mut names);
+            }
+        }
+        for event in exe.events.ids() {
+            let of = format!("of `{}`", exe.event_name(event));
+            self.name_parts(self.flow.payload(event), "payload", &of, 0, &mut names);
+        }
+        names
+    }
+
+    fn name_parts(
+        &mut self,
+        place: PlaceId,
+        name: &str,
+        of: &str,
+        depth: usize,
+        names: &mut FxHashMap<u32, String>,
+    ) {
+        let root = find(&mut self.parents, place);
+        names.entry(root).or_insert_with(|| format!("`{name}` {of}"));
+        if depth >= 3 {
+            return;
+        }
+        for (label, part) in self.flow.places[place as usize].parts.clone() {
+            if part == place {
+                continue;
+            }
+            let name = match label {
+                Label::Part(at) => format!("{name}.{at}"),
+                Label::Name(symbol) => format!("{name}.{}", self.exe.symbols.text(symbol)),
+                Label::Element => format!("{name}[]"),
+                Label::Key => format!("keys({name})"),
+            };
+            self.name_parts(part, &name, of, depth + 1, names);
+        }
+    }
+}
+
+impl Numbers {
+    /// Marks places that have relevant parts.
+    fn find_relevant(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for place in 0..self.places.len() {
+                let here = &self.places[place];
+                if !here.is_relevant
+                    && here.parts.iter().any(|&(_, part)| self.places[part as usize].is_relevant)
+                {
+                    self.places[place].is_relevant = true;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    fn part(&self, place: PlaceId, label: Label) -> PlaceId {
+        let parts = &self.places[place as usize].parts;
+        parts.iter().find(|(known, _)| *known == label).map_or(NO_PLACE, |&(_, part)| part)
+    }
+
+    fn is_relevant(&self, place: PlaceId) -> bool {
+        place != NO_PLACE && self.places[place as usize].is_relevant
+    }
+}
+
+fn lcm(a: i64, b: i64) -> i64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}

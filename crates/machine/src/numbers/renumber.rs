@@ -1,0 +1,269 @@
+//! The numbers of a local, by class, and the local with others in their place.
+
+use super::Numbers;
+use allways_base::Idx;
+
+use super::flow::{Label, NO_PLACE, PlaceId};
+use crate::Executable;
+use crate::configuration::{After, Local, Message, Pending, Status};
+use crate::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
+use crate::kernel::Kernel;
+use crate::value::{Kind, Store, Value, View};
+
+/// A number of a class in a local.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Occurrence {
+    pub class: u8,
+    pub number: i64,
+    /// It may be counted from: the least number that this may lead to by subtraction.
+    pub least: Option<i64>,
+}
+
+/// Sees every number of a class, and may change it.
+trait Visit {
+    fn number(&mut self, store: &mut Store, class: u8, falls: Option<i64>, value: Value) -> Value;
+
+    /// A number that no code looks at any more.
+    fn unseen(&mut self, value: Value) -> Value {
+        value
+    }
+
+    /// Whether registers that are not read again are forgotten, too.
+    fn forgets(&self) -> bool {
+        false
+    }
+}
+
+struct Walker<'a, V> {
+    exe: &'a Executable,
+    numbers: &'a Numbers,
+    store: &'a mut Store,
+    visit: V,
+}
+
+impl Numbers {
+    /// The classes in which a machine that stands like this, and those that it makes, may still begin to count from a constant.
+    pub fn ahead(&self, exe: &Executable, local: &Local) -> u64 {
+        if self.classes.is_empty() { 0 } else { self.ahead.of(exe, local) }
+    }
+}
+
+impl Kernel<'_> {
+    /// The numbers of a local whose values are this kernel's, sorted, each once.
+    pub fn numbers_of(&mut self, local: &Local, out: &mut Vec<Occurrence>) {
+        struct Collect<'a>(&'a mut Vec<Occurrence>);
+        impl Visit for Collect<'_> {
+            fn number(&mut self, store: &mut Store, class: u8, falls: Option<i64>, value: Value) -> Value {
+                let number = match value.view() {
+                    View::Int(number) => number,
+                    // Boxed: too large to be renumbered.
+                    _ => store.as_int(value).unwrap_or(i64::MAX),
+                };
+                self.0.push(Occurrence {
+                    class,
+                    number,
+                    least: falls.map(|falls| number.saturating_sub(falls)),
+                });
+                value
+            }
+        }
+        let mut copy = local.clone();
+        self.visit_numbers(&mut copy, Collect(out));
+        out.sort_unstable();
+        out.dedup();
+    }
+
+    /// The local with other numbers.
+    pub fn renumber(&mut self, local: &mut Local, to: &dyn Fn(u8, i64) -> i64) {
+        struct Change<'a>(&'a dyn Fn(u8, i64) -> i64);
+        impl Visit for Change<'_> {
+            fn number(&mut self, store: &mut Store, class: u8, _: Option<i64>, value: Value) -> Value {
+                match value.view() {
+                    View::Int(number) => store.int((self.0)(class, number)),
+                    _ => value,
+                }
+            }
+        }
+        self.visit_numbers(local, Change(to));
+    }
+
+    /// Numbers that no code looks at any more become zero, so that locals which differ in nothing else are equal after a renumbering.
+    pub fn forget_unseen_numbers(&mut self, local: &mut Local) {
+        struct Forget;
+        impl Visit for Forget {
+            fn number(&mut self, _: &mut Store, _: u8, _: Option<i64>, value: Value) -> Value {
+                value
+            }
+
+            fn unseen(&mut self, _: Value) -> Value {
+                Value::ZERO
+            }
+
+            fn forgets(&self) -> bool {
+                true
+            }
+        }
+        self.visit_numbers(local, Forget);
+    }
+
+    fn visit_numbers(&mut self, local: &mut Local, visit: impl Visit) {
+        let exe = self.executable().clone();
+        let numbers = exe.numbers();
+        let mut walker = Walker { exe: &exe, numbers, store: self.store_mut(), visit };
+        walker.local(local);
+    }
+}
+
+impl<V: Visit> Walker<'_, V> {
+    fn local(&mut self, local: &mut Local) {
+        if let Status::Halted | Status::Pending(Pending::Fault(_)) = local.status {
+            return;
+        }
+        let (exe, numbers) = (self.exe, self.numbers);
+        let demands = exe.demands();
+        let machine = local.machine;
+        // What is not looked at any more is left as it is.
+        let live = exe.usage().live_fields(local);
+        let n_fields = exe.machines[machine].fields.len().min(local.registers.len());
+        for field in 0..n_fields {
+            let place = numbers.fields[machine.index()] + field as PlaceId;
+            if numbers.is_relevant(place) {
+                let is_live = field >= 64 || live >> field & 1 == 1;
+                let demand = if is_live { demands.field(machine, field) } else { NOTHING };
+                local.registers[field] = self.value(local.registers[field], place, demand);
+            }
+        }
+        let mut dead = exe.liveness.dead(exe, local).collect::<Vec<usize>>().into_iter().peekable();
+        for depth in 0..local.frames.len() {
+            let frame = local.frames[depth];
+            let end =
+                local.frames.get(depth + 1).map_or(local.registers.len(), |callee| callee.base as usize);
+            for at in frame.base as usize..end {
+                if dead.next_if_eq(&at).is_some() {
+                    if self.visit.forgets() {
+                        local.registers[at] = Value::NULL;
+                    }
+                    continue;
+                }
+                let register = at as u32 - frame.base;
+                let place = numbers.webs[(numbers.starts[frame.pc as usize] + register) as usize];
+                if numbers.is_relevant(place) {
+                    let demand = demands.register(frame.pc, register as usize);
+                    local.registers[at] = self.value(local.registers[at], place, demand);
+                }
+            }
+        }
+        for message in &mut local.inbox {
+            let demand = demands.payload(machine, message.event);
+            self.message(message, demand);
+        }
+        match &mut local.after {
+            After::Exit { target, with, payload } => {
+                let demand = demands.transition(*target, *with);
+                *payload = self.value(*payload, numbers.transitions + target.as_u32(), demand);
+            }
+            After::With { target, payload } => {
+                let demand = demands.transition(*target, None);
+                *payload = self.value(*payload, numbers.transitions + target.as_u32(), demand);
+            }
+            After::Handler | After::Unhandled { .. } => {}
+        }
+        match &mut local.status {
+            Status::Pending(Pending::Deliver { message, .. }) => self.message(message, EVERYTHING),
+            Status::Pending(Pending::Create { interface, payload, .. }) => {
+                *payload = self.value(*payload, numbers.creations + interface.as_u32(), EVERYTHING);
+            }
+            Status::Pending(
+                Pending::Start | Pending::Observe | Pending::Fault(_) | Pending::Foreign { .. },
+            )
+            | Status::Idle
+            | Status::Blocked { .. }
+            | Status::Halted => {}
+        }
+    }
+
+    fn message(&mut self, message: &mut Message, demand: DemandId) {
+        message.payload = self.value(message.payload, self.numbers.payloads + message.event.as_u32(), demand);
+    }
+
+    /// The value with other numbers.
+    fn value(&mut self, value: Value, place: PlaceId, demand: DemandId) -> Value {
+        if place == NO_PLACE || !self.numbers.is_relevant(place) {
+            return value;
+        }
+        let numbers = self.numbers;
+        match value.view() {
+            View::Int(_) | View::Node(Kind::Int, _) => {
+                let known = &numbers.places[place as usize];
+                match known.class {
+                    // Some are zero by now.
+                    Some(_) if self.is_unseen(demand) => self.visit.unseen(value),
+                    Some(class) => self.visit.number(self.store, class, known.falls, value),
+                    None => value,
+                }
+            }
+            View::Node(Kind::Tuple, id) => {
+                let mut parts = self.store.parts(id).to_vec();
+                for (at, part) in parts.iter_mut().enumerate() {
+                    let inside = self.demand_of(demand, Part::Place(at as u32));
+                    *part = self.value(*part, numbers.part(place, Label::Part(at as u32)), inside);
+                }
+                self.store.tuple(&parts)
+            }
+            View::Node(Kind::Named, id) => {
+                let (shape, parts) = self.store.named_parts(id);
+                let mut parts = parts.to_vec();
+                for (part, &name) in parts.iter_mut().zip(&self.exe.shapes[shape]) {
+                    let inside = self.demand_of(demand, Part::Name(name));
+                    *part = self.value(*part, numbers.part(place, Label::Name(name)), inside);
+                }
+                self.store.named(shape, &parts)
+            }
+            View::Node(kind @ (Kind::Seq | Kind::Set | Kind::Map), _) => {
+                let element = numbers.part(place, Label::Element);
+                let key = numbers.part(place, Label::Key);
+                let of_elements = match demand {
+                    EVERYTHING => EVERYTHING,
+                    _ => self.exe.demands().node(demand).elements,
+                };
+                // Keys and elements of sets have to differ from each other, whoever looks at them.
+                let whole = EVERYTHING;
+                let (content, free) = self.store.elements_and_holes(value);
+                let mut content = content.to_vec();
+                let width = if kind == Kind::Map { 2 } else { 1 };
+                for entry in content.chunks_exact_mut(width).filter(|entry| !entry[0].is_hole()) {
+                    match kind {
+                        Kind::Map => {
+                            entry[0] = self.value(entry[0], key, whole);
+                            entry[1] = self.value(entry[1], element, of_elements);
+                        }
+                        Kind::Set => entry[0] = self.value(entry[0], element, whole),
+                        _ => entry[0] = self.value(entry[0], element, of_elements),
+                    }
+                }
+                self.store.with_elements(value, &content, free)
+            }
+            View::Node(Kind::Float | Kind::String, _)
+            | View::Null
+            | View::Bool(_)
+            | View::Event(_)
+            | View::Ref(..)
+            | View::Hole(_)
+            | View::Atom(..) => value,
+        }
+    }
+
+    fn demand_of(&self, demand: DemandId, part: Part) -> DemandId {
+        match demand {
+            EVERYTHING => EVERYTHING,
+            _ => {
+                let parts = &self.exe.demands().node(demand).parts;
+                parts.iter().find(|(known, _)| *known == part).map_or(NOTHING, |&(_, demand)| demand)
+            }
+        }
+    }
+
+    fn is_unseen(&self, demand: DemandId) -> bool {
+        demand != EVERYTHING && *self.exe.demands().node(demand) == Demand::default()
+    }
+}
