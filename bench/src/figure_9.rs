@@ -55,11 +55,11 @@ impl FigureOptions {
     }
 }
 
-struct Series {
-    name: &'static str,
-    colour: &'static str,
-    is_baseline: bool,
-    points: Vec<(u32, f64)>,
+pub struct Series {
+    pub name: &'static str,
+    pub colour: &'static str,
+    pub is_baseline: bool,
+    pub points: Vec<(u32, f64)>,
 }
 
 /// Measures, prints the table and writes the plot. False if a figure is not as it should be.
@@ -141,7 +141,7 @@ pub fn run(options: &FigureOptions) -> bool {
         baseline("dfw, the paper's tool", "#1b6ca8", &PAPER_DFW),
         baseline("df, the paper's tool", "#b8420f", &PAPER_DF),
     ];
-    match std::fs::write(&options.out, plot(&all, options.max)) {
+    match std::fs::write(&options.out, plot(&all, options.max, "length of the chain")) {
         Ok(()) => println!("plot: {}", options.out.display()),
         Err(error) => {
             println!("cannot write {}: {error}", options.out.display());
@@ -210,8 +210,8 @@ fn growth(points: &[(u32, f64)]) -> Option<f64> {
     Some(above / below)
 }
 
-/// Seconds over length as SVG; the axis of seconds is logarithmic.
-fn plot(series: &[Series], max: u32) -> String {
+/// Seconds over a number as SVG; the axis of seconds is logarithmic.
+pub fn plot(series: &[Series], max: u32, number: &str) -> String {
     const WIDTH: f64 = 760.0;
     const HEIGHT: f64 = 460.0;
     const LEFT: f64 = 70.0;
@@ -254,7 +254,7 @@ fn plot(series: &[Series], max: u32) -> String {
     }
     let _ = writeln!(
         out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">length of the chain</text>\n\
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{number}</text>\n\
          <text x=\"{LEFT}\" y=\"18\" text-anchor=\"middle\">seconds</text>",
         (LEFT + WIDTH - RIGHT) / 2.0,
         HEIGHT - 12.0

@@ -14,6 +14,7 @@ use allways_explore::symbolic::Split;
 use allways_machine::Executable;
 use allways_run::{Quiet, StopReason, Verdict};
 
+use crate::figure_9::{Series, plot};
 use crate::search::timed;
 
 /// A row of a table: the paper's name for it and its seconds, a model and a test.
@@ -54,6 +55,50 @@ const ROWS: &[Row] = &[
         "tcCommit___nParticipants_4__nTransactions_2",
     ),
     row(
+        "4",
+        "firmware update",
+        Some(2003.0),
+        "models/firmware_update",
+        "tcUpdate___nDevices_3__nBlocks_2__verifies_true",
+    ),
+    row(
+        "4",
+        "data migration",
+        Some(22_991.0),
+        "models/data_migration",
+        "tcMigration___nKeys_3__nWrites_2__clientsLock_true",
+    ),
+    row(
+        "4",
+        "replicated backup",
+        Some(29_041.0),
+        "models/replicated_backup",
+        "tcBackup___nAgents_4__majority_2",
+    ),
+    row(
+        "4",
+        "conflict resolution",
+        Some(26_521.0),
+        "models/conflict_resolution",
+        "tcRegions___nCommands_3__breaksTies_true",
+    ),
+    row(
+        "4",
+        "firmware bug",
+        None,
+        "models/firmware_update",
+        "tcUnverified___nDevices_3__nBlocks_2__verifies_false",
+    ),
+    row(
+        "4",
+        "migration bug",
+        None,
+        "models/data_migration",
+        "tcUnlocked___nKeys_3__nWrites_2__clientsLock_false",
+    ),
+    row("4", "backup bug", None, "models/replicated_backup", "tcHasty___nAgents_4__majority_1"),
+    row("4", "conflict bug", None, "models/conflict_resolution", "tcTies___nCommands_3__breaksTies_false"),
+    row(
         "5",
         "two-phase commit 2",
         Some(1.0),
@@ -75,13 +120,13 @@ const ROWS: &[Row] = &[
     row("6", "counter 15", Some(317.0), "bench/models/counter", "tcCounter___n_15"),
 ];
 
-/// Families of tests: the model, and part of the names of its tests.
-const GROWTH: &[(&str, &str)] = &[
-    ("bench/models/commit_with_timer", "tcCommit"),
-    ("bench/models/last_zero", "tcLastZero"),
-    ("bench/models/rings", "tcRings"),
-    ("models/german", "nRequests_2"),
-    ("models/paxos", "nAcceptors_3"),
+/// Families of tests: the model, part of the names of its tests, the parameter that grows and what people call it.
+const GROWTH: &[(&str, &str, &str, &str)] = &[
+    ("bench/models/commit_with_timer", "tcCommit", "nParticipants_", "participants"),
+    ("bench/models/last_zero", "tcLastZero", "n_", "writers"),
+    ("bench/models/rings", "tcRings", "nNodes_", "nodes of a ring"),
+    ("models/german", "nRequests_2", "nClients_", "clients"),
+    ("models/paxos", "nAcceptors_3", "nProposers_", "proposers"),
 ];
 
 /// Models with a machine or monitor of which hardly any local state occurs twice.
@@ -137,12 +182,21 @@ fn is_decided(answer: &Answer) -> bool {
     !matches!(answer.verdict, Verdict::Unknown(_))
 }
 
-/// Runs both engines on a test, and prints one line; says whether their verdicts agree.
-fn compare(label: &str, exe: &Arc<Executable>, paper: Option<f64>, limit: Duration) -> bool {
+/// What both engines did on a test.
+#[derive(Default)]
+struct Compared {
+    /// Their verdicts do not contradict each other.
+    agree: bool,
+    /// CPU seconds of symbolic and of explicit search, if they decided.
+    seconds: [Option<f64>; 2],
+}
+
+/// Runs both engines on a test, and prints one line.
+fn compare(label: &str, exe: &Arc<Executable>, paper: Option<f64>, limit: Duration) -> Compared {
     let (Some(symbolic), Some(explicit)) =
         (run_engine(exe, engine::SYMBOLIC, limit), run_engine(exe, engine::EXPLICIT, limit))
     else {
-        return false;
+        return Compared::default();
     };
     let figures = symbolic.answer.figures.symbolic.clone().unwrap_or_default();
     let megabytes = |run: &Run| run.answer.figures.search.map_or(0, |search| search.peak_bytes >> 20);
@@ -172,14 +226,16 @@ fn compare(label: &str, exe: &Arc<Executable>, paper: Option<f64>, limit: Durati
         megabytes(&symbolic),
     );
     let verdicts = [&symbolic.answer.verdict, &explicit.answer.verdict];
-    match verdicts {
+    let agree = match verdicts {
         [Verdict::Unknown(_), _] | [_, Verdict::Unknown(_)] => true,
         [Verdict::Holds(_), Verdict::Holds(_)] | [Verdict::Violated(_), Verdict::Violated(_)] => true,
         [a, b] => {
             eprintln!("{label}: the engines differ: {a:?}, {b:?}");
             false
         }
-    }
+    };
+    let seconds = [&symbolic, &explicit].map(|run| is_decided(&run.answer).then_some(run.cpu));
+    Compared { agree, seconds }
 }
 
 fn header() {
@@ -199,23 +255,46 @@ pub fn run(limit: Duration, words: &[&str]) -> bool {
             continue;
         }
         for exe in tests(model, test).iter().filter(|exe| exe.test_name == *test) {
-            agree &= compare(&label, exe, *seconds, limit);
+            agree &= compare(&label, exe, *seconds, limit).agree;
         }
     }
     agree
 }
 
-/// How figures grow: a line for each test of the families, the data of a plot.
+/// The value of a parameter in the name of a test.
+fn parameter(test: &str, name: &str) -> Option<u32> {
+    let (_, rest) = test.rsplit_once(name)?;
+    rest.split('_').next()?.parse().ok()
+}
+
+/// How figures grow: a line for each test of the families, and a plot of each family.
 pub fn growth(limit: Duration, words: &[&str]) -> bool {
     header();
     let mut agree = true;
-    for (model, word) in GROWTH {
+    for (model, word, name, number) in GROWTH {
         if !words.iter().all(|word| model.contains(word)) {
             continue;
         }
+        let series = |name, colour| Series { name, colour, is_baseline: false, points: Vec::new() };
+        let mut all = [series("symbolic", "#1b6ca8"), series("explicit", "#b8420f")];
+        let mut max = 0;
         for exe in tests(model, word) {
-            let label = exe.test_name.clone();
-            agree &= compare(&label, &exe, None, limit);
+            let Compared { agree: agrees, seconds } = compare(&exe.test_name, &exe, None, limit);
+            agree &= agrees;
+            let Some(n) = parameter(&exe.test_name, name) else { continue };
+            max = max.max(n);
+            for (series, seconds) in all.iter_mut().zip(seconds) {
+                series.points.extend(seconds.map(|seconds| (n, seconds)));
+            }
+        }
+        let family = model.rsplit('/').next().unwrap_or(model);
+        let out = root().join("target").join(format!("growth-{family}.svg"));
+        match std::fs::write(&out, plot(&all, max, number)) {
+            Ok(()) => println!("plot: {}", out.display()),
+            Err(error) => {
+                println!("cannot write {}: {error}", out.display());
+                agree = false;
+            }
         }
     }
     agree
