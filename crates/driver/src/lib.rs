@@ -3,6 +3,7 @@
 //! This is the one library crate that touches the file system, through [`files::Files`]. What it reads becomes
 //! [`Sources`]; what it finds wrong becomes diagnostics like all others.
 
+pub mod abstraction;
 pub mod boogie;
 pub mod engine;
 pub mod files;

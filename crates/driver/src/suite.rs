@@ -3,6 +3,12 @@
 //! ```toml
 //! foreign = ["PForeign/bodies.p"]   # bodies in P for foreign functions
 //!
+//! [[abstract]]                       # for `prove --abstract`
+//! type = "tKey"                      # a foreign type
+//! distinguished = ["TheKey"]         # foreign functions that return its distinguished value,
+//! any = ["AnyKey"]                   # any value,
+//! except = ["OtherKey"]              # any value but their argument
+//!
 //! [defaults]
 //! schedules = 10000
 //!
@@ -27,6 +33,7 @@ use allways_base::nearest::nearest;
 use allways_run::{NetworkModel, NetworkOptions};
 use serde::Deserialize;
 
+use crate::abstraction::AbstractEntry;
 use crate::engine;
 use crate::files::{Disk, Files};
 
@@ -39,6 +46,9 @@ pub struct Suite {
     /// Files with bodies for foreign functions, relative to this file.
     #[serde(default)]
     pub foreign: Vec<PathBuf>,
+    /// Types without bound on their values, for `prove --abstract`.
+    #[serde(default, rename = "abstract")]
+    pub abstract_types: Vec<AbstractEntry>,
     #[serde(default)]
     pub defaults: Budget,
     #[serde(default, rename = "test")]

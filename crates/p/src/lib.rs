@@ -3,6 +3,7 @@
 //! [`compile`] is the whole of it. The typed program ([`hir`]) is the API that the rest of Allways uses;
 //! [`syntax`] is open to tools that work on broken programs.
 
+pub mod abstraction;
 mod check;
 pub mod codes;
 pub mod hir;

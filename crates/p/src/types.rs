@@ -215,6 +215,12 @@ impl Types {
         self.intern(Type::Foreign(id))
     }
 
+    /// The foreign type of a name.
+    pub fn foreign_named(&self, name: Symbol) -> Option<TypeId> {
+        let at = self.foreign_names.iter().position(|&known| known == name)?;
+        self.ids.get(&Type::Foreign(ForeignTypeId::new(at))).copied()
+    }
+
     /// A typedef whose definition is set later, so that cycles can be found.
     pub fn new_alias(&mut self, name: Symbol) -> TypeId {
         let id = self.aliases.push(Alias { name, target: Self::ERROR });

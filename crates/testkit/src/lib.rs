@@ -8,6 +8,7 @@
 //! What is absent on purpose: the oracle uses nothing of `allways-machine`. It reads the typed program and shares
 //! no code, no values and no execution model with the kernel, so a mistake has to be made twice to stay hidden.
 
+pub mod abstraction;
 pub mod almost_sync;
 pub mod boogie;
 pub mod bounded;

@@ -32,6 +32,11 @@ pub struct ProveArgs {
     #[command(flatten)]
     pub almost_sync: AlmostSyncArgs,
 
+    /// Prove for any values of the types that `allways.toml` declares abstract, by what is known of a value: it is the
+    /// distinguished one, or not
+    #[arg(long = "abstract", hide_short_help = true)]
+    pub is_abstract: bool,
+
     #[command(flatten)]
     pub symbolic: SymbolicArgs,
 

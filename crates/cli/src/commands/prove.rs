@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use allways_driver::abstraction::{self, AbstractEntry};
 use allways_driver::engine::{self, Algorithm, Answer, Budget, Effort, Question, Settings};
 use allways_driver::{Compilation, select};
 use allways_explore::CheckOptions;
@@ -212,7 +213,7 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         false => distribute::Beyond::default(),
     };
     (options.peers, options.checkpoint) = (beyond.peers(), beyond.checkpoints());
-    let question = Question {
+    let mut question = Question {
         exe,
         bounds: options.bounds,
         max_choices: options.max_choices,
@@ -245,7 +246,38 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     let progress = ProgressLine::with_goal(&name, is_shown, goal);
     let start = Instant::now();
     let stop = Stop::after(ask.timeout).or_beyond(ask.memory);
-    let found = engine::answer(ask.engine, &question, &settings, budget, &progress, &stop);
+    let mut spurious = None;
+    let found = match args.is_abstract {
+        false => engine::answer(ask.engine, &question, &settings, budget, &progress, &stop),
+        true => {
+            let types = abstract_types(compilation)?;
+            let found = abstraction::answer(
+                program,
+                test,
+                &ask.network,
+                &types,
+                ask.engine,
+                &question,
+                &settings,
+                budget,
+                &progress,
+                &stop,
+            );
+            match found {
+                Ok(found) => {
+                    question.exe = found.exe;
+                    question.fairness = None;
+                    spurious = found.spurious;
+                    Ok(found.answer)
+                }
+                Err(abstraction::Failure::Internal(error)) => Err(error),
+                Err(other) => {
+                    progress.finish();
+                    return Err(no_abstraction(compilation, other));
+                }
+            }
+        }
+    };
     progress.finish();
     let failure = beyond.close().err();
     if let Some(mesh) = beyond.mesh.as_ref().filter(|_| !beyond.is_helper()) {
@@ -260,6 +292,13 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         printer::err(&format!("internal error in test case `{name}`: {error}\nplease report this\n"));
         ExitStatus::Internal
     })?;
+    if let Some((_, Answer { verdict: Verdict::Violated(counterexample), .. })) = &spurious
+        && args.format.format.is_text()
+    {
+        let look = printer::look(args.full_trace);
+        let text = check_report::render_counterexample(counterexample, None, compilation.sources(), look);
+        printer::note(&format!("the abstract run, which may be none of the program:\n{text}\n"));
+    }
     let seconds = start.elapsed().as_secs_f64();
     let unchecked = answers::unchecked(&question, &answer);
     let scope = Scope { variables: &args.max_value, unchecked: &unchecked };
@@ -274,6 +313,32 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     // What was found counts, whatever became of the others since.
     let failure = failure.filter(|_| matches!(answer.verdict, Verdict::Unknown(_)));
     Ok(Proved { name, is_helper: beyond.is_helper(), failure, question, answer, report, seconds })
+}
+
+/// The types that `allways.toml` declares abstract; none is a mistake.
+fn abstract_types(compilation: &Compilation) -> Result<Vec<AbstractEntry>, ExitStatus> {
+    let problem = match allways_driver::suite::load(&compilation.project.folder) {
+        Ok(Some(suite)) if !suite.abstract_types.is_empty() => return Ok(suite.abstract_types),
+        Ok(_) => "--abstract needs an `[[abstract]]` section in `allways.toml`".to_owned(),
+        Err(problem) => problem,
+    };
+    printer::err(&format!("{problem}\n"));
+    Err(ExitStatus::Rejected)
+}
+
+fn no_abstraction(compilation: &Compilation, failure: abstraction::Failure) -> ExitStatus {
+    match failure {
+        abstraction::Failure::Problems(problems) => {
+            let sources = compilation.sources();
+            for problem in problems {
+                let place = problem.span.map(|span| format!("{}: ", sources.place(span)));
+                printer::err(&format!("--abstract: {}{}\n", place.unwrap_or_default(), problem.message));
+            }
+        }
+        abstraction::Failure::Network(error) => printer::err(&format!("{error}\n")),
+        abstraction::Failure::Internal(error) => printer::err(&format!("internal error: {error}\n")),
+    }
+    ExitStatus::Rejected
 }
 
 /// Writes certificate and counterexample. Says where the latter went.
@@ -361,6 +426,9 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
     }
     if (args.symbolic.shortest || args.symbolic.show_order) && args.engine() != engine::SYMBOLIC {
         return Some("--shortest and --show-order are for `--engine symbolic`".to_owned());
+    }
+    if args.is_abstract && args.is_distributed() {
+        return Some("--abstract is for one process without checkpoints".to_owned());
     }
     if args.symbolic.algorithm == AlgorithmArg::Paper && args.engine() != engine::SYMBOLIC {
         return Some("--symbolic is for `--engine symbolic`".to_owned());

@@ -10,7 +10,7 @@ use allways_testkit::Loaded;
 use allways_testkit::bounded::{self, Reference, Within};
 use allways_testkit::differential::{Only, Over, network_of, program_of};
 use allways_testkit::oracle::{self, OracleOptions};
-use allways_testkit::{liveness, proof, symbolic};
+use allways_testkit::{abstraction, liveness, proof, symbolic};
 
 fn agree(over: Over, seeds: std::ops::Range<u64>) -> usize {
     let options = OracleOptions { max_configurations: 4_000, ..OracleOptions::default() };
@@ -133,4 +133,45 @@ fn invariants_are_the_same_of_whole_and_split_machines() {
     assert_eq!(whole, split);
     assert!(whole.iter().any(|it| it == "Lamp#0 in Bright: n is 1"), "{whole:#?}");
     assert!(whole.iter().any(|it| it == "Main in On: Lamp#0 in Bright"), "{whole:#?}");
+}
+
+/// The published algorithm against the oracle and explicit search.
+#[test]
+fn published_algorithm_agrees_on_random_programs() {
+    let options = OracleOptions { max_configurations: 300, ..OracleOptions::default() };
+    let mut n_compared = 0;
+    for seed in 0..40 {
+        let model = if seed % 4 == 0 { NetworkModel::Fifo } else { NetworkModel::Inbox };
+        let over = Over { model, faults: false, only: None };
+        let text = program_of(seed, over);
+        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let network = network_of(&loaded.program, seed, over);
+        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+        if reference.bound_hit {
+            continue;
+        }
+        match symbolic::compare_paper(&exe, reference.is_violated(), &Within::default(), 2_000) {
+            Ok(symbolic::PaperOutcome::Agrees { .. }) => n_compared += 1,
+            Ok(symbolic::PaperOutcome::Undecided) => {}
+            Err(difference) => panic!("seed {seed}: {difference}"),
+        }
+    }
+    assert!(n_compared > 15, "{n_compared}");
+}
+
+/// What is proved for any values of a type holds with two values and with three.
+#[test]
+fn abstract_proofs_hold_in_instances() {
+    let mut n_proved = 0;
+    for seed in 0..150 {
+        let text = abstraction::program_of(seed);
+        let loaded =
+            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        match abstraction::compare(&loaded) {
+            Ok(is_proved) => n_proved += u32::from(is_proved),
+            Err(difference) => panic!("seed {seed}: {difference}\n{text}"),
+        }
+    }
+    assert!(n_proved > 15, "{n_proved}");
 }
