@@ -18,7 +18,7 @@ use crate::liveness::components::components;
 use crate::search::context::Context;
 use crate::search::counterexample::{StepName, name};
 use crate::search::expand::{CRASH, Move};
-use crate::search::local::states::{Act, LOOK_AFTER, LocalStateId, Owner};
+use crate::search::local::states::{Act, Following, LOOK_AFTER, LocalStateId, Owner};
 use crate::search::lock;
 use crate::search::store::tree::ExactKeys;
 use crate::search::successors::{Collect, Layer, Purpose, Successors};
@@ -418,6 +418,7 @@ impl<'a> Graph<'a> {
     }
 
     pub fn names(&mut self, steps: &[Step]) -> Vec<StepName> {
+        let _following = Following::new(self.cx.locals);
         let mut names = Vec::new();
         for &(node, place) in steps {
             let sink = self.expand(node);

@@ -23,7 +23,9 @@ use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, StopReas
 
 use super::context::{Context, Tally};
 use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor};
-use super::local::states::{Act, Cut, Given, LocalOutcome, LocalStateId, LocalStates, Owner, Walked};
+use super::local::states::{
+    Act, Cut, Following, Given, LocalOutcome, LocalStateId, LocalStates, Owner, Walked,
+};
 use super::reduce::counters::{Counters, Source};
 use super::reduce::symmetry::{NO_SLOT, Symmetry};
 use super::store::table::Table;
@@ -316,6 +318,7 @@ fn lost(outcome: Option<&Outcome>) -> InternalError {
 
 /// Goes on the kernel where moves go between configurations that stand for others.
 pub(crate) struct Walker<'a> {
+    _following: Following<'a>,
     cx: Context<'a>,
     expander: Expander<'a>,
     symmetry: Option<Symmetry<'a>>,
@@ -329,11 +332,13 @@ pub(crate) struct Walker<'a> {
 impl<'a> Walker<'a> {
     /// At a configuration after the first step, which is given.
     pub fn begin(cx: Context<'a>, first: &[LocalStateId]) -> Result<(Self, StepName), InternalError> {
+        let following = Following::new(cx.locals);
         let start = super::lock(cx.locals).walk();
         let begun = super::lock(cx.locals).walk_on(&start, InstanceId::MAIN, |_, _, vector| vector == first);
         let here = begun.ok_or_else(|| lost(None))?;
         let name = StepName::first(here.answers.clone());
         let walker = Walker {
+            _following: following,
             cx,
             expander: cx.expander(),
             symmetry: cx.symmetry(),
@@ -484,6 +489,7 @@ impl Naming {
 
 /// The names of moves that follow each other from a vector.
 pub(crate) fn names(cx: Context<'_>, start: &[LocalStateId], moves: &[Move]) -> Vec<StepName> {
+    let _following = Following::new(cx.locals);
     let mut vector = start.to_vec();
     let mut steps = Vec::new();
     let mut expander = cx.expander();

@@ -28,7 +28,7 @@ use crate::liveness::{Search, graph as sampled, weak};
 use crate::search::context::Context;
 use crate::search::counterexample::{StepName, Walker, choice, moves_answers, name, run};
 use crate::search::expand::{CRASH, Move};
-use crate::search::local::states::{Given, LOOK_AFTER, LocalStateId};
+use crate::search::local::states::{Following, Given, LOOK_AFTER, LocalStateId};
 use crate::search::lock;
 use crate::search::store::tree::ExactKeys;
 use crate::search::successors::{Collect, Expansion, Layer, Purpose, Successors};
@@ -419,6 +419,7 @@ impl<'a> Graph<'a> {
         steps: &[(u32, u32)],
         walker: &mut Option<Walker<'_>>,
     ) -> Result<Vec<StepName>, InternalError> {
+        let _following = Following::new(self.cx.locals);
         let mut names = Vec::new();
         for &(node, place) in steps {
             let Some(by) = self.move_at(node, place) else { continue };

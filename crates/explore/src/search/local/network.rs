@@ -265,7 +265,9 @@ impl LocalStates<'_> {
                 n_copied += n_messages;
                 if n_copied >= LOOK_AFTER {
                     n_copied = 0;
-                    if let Some(reason) = self.stop_reason() {
+                    if self.n_following == 0
+                        && let Some(reason) = self.stop_reason()
+                    {
                         return Err(reason);
                     }
                 }

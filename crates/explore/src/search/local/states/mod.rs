@@ -14,7 +14,7 @@ pub(crate) use super::entries::{Cut, LocalStateId, Owner};
 pub(crate) use steps::{LOOK_AFTER, Walked};
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use allways_base::{Idx, Span};
 use allways_machine::configuration::After;
@@ -35,6 +35,7 @@ use super::recorder::{LocalRecorder, temperatures};
 use super::size::Sizes;
 use crate::coverage::{Coverage, Sink};
 use crate::search::distribute::record::Record;
+use crate::search::lock;
 use crate::search::options::SearchBounds;
 use crate::search::report::WideChoice;
 use crate::search::store::hash::{hash_bytes, hash_bytes_from, hash_words};
@@ -225,12 +226,31 @@ pub(crate) struct LocalStates<'c> {
     cancel: &'c dyn Cancel,
     /// Local steps computed since it was asked.
     n_unasked: u32,
+    /// Runs that were found and are followed now ([`Following`]).
+    pub(crate) n_following: u32,
     largest_inbox: usize,
     pub(crate) local_bytes: usize,
     /// Of interfaces of which one machine is made at most, if broadcasts are to see no order.
     singles: FxHashMap<InterfaceId, InstanceId>,
     /// A machine was created that may observe the order of broadcasts.
     lacks_broadcast_precondition: bool,
+}
+
+/// While it lives, local steps are computed even if there is a reason to stop: a run that was found must be named, or its
+/// verdict would be lost. A run is short beside the search that found it.
+pub(crate) struct Following<'a>(&'a Mutex<LocalStates<'a>>);
+
+impl<'a> Following<'a> {
+    pub fn new(locals: &'a Mutex<LocalStates<'a>>) -> Self {
+        lock(locals).n_following += 1;
+        Following(locals)
+    }
+}
+
+impl Drop for Following<'_> {
+    fn drop(&mut self) {
+        lock(self.0).n_following -= 1;
+    }
 }
 
 impl<'c> LocalStates<'c> {
@@ -299,6 +319,7 @@ impl<'c> LocalStates<'c> {
             deliveries: FxHashMap::default(),
             cancel,
             n_unasked: 0,
+            n_following: 0,
             largest_inbox: 0,
             local_bytes: 0,
             singles: FxHashMap::from_iter([(exe.main, InstanceId::MAIN)]),

@@ -133,7 +133,7 @@ impl LocalStates<'_> {
     /// Before a local step: why it is not to be computed any more, if so. Whoever asks for many steps need not ask for the time as well.
     fn must_stop(&mut self) -> Option<StopReason> {
         self.n_unasked += 1;
-        if self.n_unasked < STEPS_PER_LOOK {
+        if self.n_following > 0 || self.n_unasked < STEPS_PER_LOOK {
             return None;
         }
         let reason = self.cancel.reason();
