@@ -116,7 +116,7 @@ pub enum Command {
     Quiesce(Box<QuiesceArgs>),
     /// Check a proof that `prove --engine asi --certificate` wrote
     Certify(CertifyArgs),
-    /// Run `prove` or `check` as several processes that work together
+    /// Run `prove` as several processes that work together
     Cluster(ClusterCommandArgs),
     /// Run a schedule file again and show the run
     Replay(ReplayArgs),

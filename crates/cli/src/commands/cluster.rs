@@ -72,11 +72,8 @@ fn up(args: &UpArgs) -> ExitStatus {
         ExitStatus::Rejected
     };
     let is_prove = args.command.first().is_some_and(|command| command == "prove");
-    let is_check = args.command.first().is_some_and(|command| command == "check");
-    if !is_prove && !is_check {
-        return fail(
-            "`cluster up` is for `prove` and `check`: allways cluster up -n 2 -- prove ...".to_owned(),
-        );
+    if !is_prove {
+        return fail("`cluster up` is for `prove`: allways cluster up -n 2 -- prove ...".to_owned());
     }
     let temporary = match Temporary::new() {
         Ok(temporary) => temporary,
@@ -96,7 +93,7 @@ fn up(args: &UpArgs) -> ExitStatus {
         if let Err(error) = std::fs::create_dir(&folder) {
             return fail(format!("{}: {error}", folder.display()));
         }
-        let more = (is_prove && !has_checkpoint).then_some(checkpoint.as_path());
+        let more = (!has_checkpoint).then_some(checkpoint.as_path());
         let ended = match start(args, &folder, more, &secret) {
             Ok(processes) => watch(processes),
             Err(problem) => return fail(problem),
