@@ -44,16 +44,7 @@ pub fn compare(
     if within.bounds.machines.is_some() {
         return Ok(0);
     }
-    let explicit = ProveOptions {
-        bounds: within.bounds,
-        max_choices: within.max_choices,
-        reductions: Reductions::NONE,
-        store: StoreKind::Exact,
-        probes: false,
-        fairness: None,
-        limits: limits(),
-        ..ProveOptions::default()
-    };
+    let explicit = without_reductions(within);
     let plain = search::prove(exe, &explicit, &Quiet, &Never).map_err(|error| error.to_string())?;
     let mut n_configurations = 0;
     for reductions in [Reductions::NONE, OF_LOCAL_STATES] {
@@ -143,6 +134,20 @@ pub enum PaperOutcome {
     Undecided,
 }
 
+/// Explicit search of every configuration within a bound.
+fn without_reductions(within: &Within) -> ProveOptions {
+    ProveOptions {
+        bounds: within.bounds,
+        max_choices: within.max_choices,
+        reductions: Reductions::NONE,
+        store: StoreKind::Exact,
+        probes: false,
+        fairness: None,
+        limits: limits(),
+        ..ProveOptions::default()
+    }
+}
+
 /// The published algorithm against explicit search, which the oracle agrees with: verdict, and length of the counterexample.
 ///
 /// # Errors
@@ -153,16 +158,7 @@ pub fn compare_paper(
     within: &Within,
     max_polls: u64,
 ) -> Result<PaperOutcome, String> {
-    let explicit = ProveOptions {
-        bounds: within.bounds,
-        max_choices: within.max_choices,
-        reductions: Reductions::NONE,
-        store: StoreKind::Exact,
-        probes: false,
-        fairness: None,
-        limits: limits(),
-        ..ProveOptions::default()
-    };
+    let explicit = without_reductions(within);
     let plain = search::prove(exe, &explicit, &Quiet, &Never).map_err(|error| error.to_string())?;
     let options = PaperOptions { search: explicit.clone(), ..PaperOptions::default() };
     // It asks after so much work, whatever the time.

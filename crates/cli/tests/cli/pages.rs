@@ -366,5 +366,5 @@ fn graphs_are_pictures_up_to_some_hundred_nodes() {
     assert_eq!(overlaps, 0);
     let output = allways(&folder, &["graph", "--states", "--format", "json"]);
     assert_says(&String::from_utf8_lossy(&output.stdout), &["Player.Play", "startState"]);
-    assert_says(&rejected(&folder, &["graph", "--states", "--machine", "Nobody"]), &["Nobody", "Player"]);
+    assert_says(&rejected(&folder, &["graph", "--states", "--machine", "Missing"]), &["Missing", "Player"]);
 }

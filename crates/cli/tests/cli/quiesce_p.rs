@@ -109,8 +109,8 @@ fn a_loop_is_a_cycle_of_machines_and_stimuli_do_not_count() {
     let (code, text) = ask(&dir, &["."]);
     assert_eq!(code, Some(0), "{text}");
     assert_says(
-        &rejected(&dir, &["quiesce", "Clock.p", "--stimulus", "Nobody"]),
-        &["there is no machine `Nobody`"],
+        &rejected(&dir, &["quiesce", "Clock.p", "--stimulus", "Missing"]),
+        &["there is no machine `Missing`"],
     );
     assert_says(&rejected(&dir, &["quiesce", "Clock.p", "--diagram", "loop.png"]), &["loop.png", ".svg"]);
 }

@@ -29,7 +29,7 @@ enum Life {
 /// Where the name of a worker is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Keeper {
-    Nobody,
+    Absent,
     Variable,
     Collection,
     /// In the variable, or the inbox, of a machine that rests.
@@ -53,7 +53,7 @@ const LIVES: [Life; 8] = [
 ];
 
 const KEEPERS: [Keeper; 7] = [
-    Keeper::Nobody,
+    Keeper::Absent,
     Keeper::Variable,
     Keeper::Collection,
     Keeper::Holder,
@@ -131,7 +131,7 @@ pub fn workers(seed: u64) -> String {
         if random.chance(50) { "goto Deferring;" } else { "" },
     );
     let keep = match keeper {
-        Keeper::Nobody => "",
+        Keeper::Absent => "",
         Keeper::Variable => "if (last != null) { COMPARE } last = w;",
         Keeper::Collection => "all += (w); COUNT",
         Keeper::Holder => "send holder, eKeep, w;",
@@ -148,7 +148,7 @@ pub fn workers(seed: u64) -> String {
         }
         Keeper::Collection => *random.pick(&["foreach (w in all) { send w, ePoke; }", ""]),
         Keeper::Holder | Keeper::Inbox => "send holder, eUse;",
-        Keeper::Nobody | Keeper::Monitor => "",
+        Keeper::Absent | Keeper::Monitor => "",
     };
     // Workers are made when asked for, or when the one before has reported.
     let go = if random.chance(50) { "send this, eGo;" } else { "" };

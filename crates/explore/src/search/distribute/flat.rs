@@ -178,7 +178,7 @@ impl Receiver {
         self.locals.capacity() * 16
     }
 
-    /// Reads a block: tells each vector with its fingerprint and whether it is a representative. A vector has the slots of this process.
+    /// Reads a block: passes on each vector with its fingerprint and whether it is a representative. A vector has the slots of this process.
     pub fn block(
         &mut self,
         locals: &Mutex<LocalStates<'_>>,

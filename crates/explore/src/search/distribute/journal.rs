@@ -34,7 +34,7 @@ pub(crate) fn write_frontier<'v>(
     if outbox.is_empty() { Ok(()) } else { flush(&mut outbox) }
 }
 
-/// Reads a frontier: tells the vectors; the records of all parts together.
+/// Reads a frontier: passes each vector on, and returns the records of all parts together.
 pub(crate) fn read_frontier(
     checkpoint: &dyn Checkpoint,
     locals: &Mutex<LocalStates<'_>>,

@@ -84,7 +84,7 @@ impl<'a> Canonicalizer<'a> {
         }
     }
 
-    /// The same for the successor of a vector: tells what differs from the vector itself, and what that adds to the
+    /// The same for the successor of a vector: collects what differs from the vector itself, and returns what that adds to the
     /// fingerprint.
     pub fn successor(
         &mut self,

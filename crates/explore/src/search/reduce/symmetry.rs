@@ -340,7 +340,7 @@ impl<'a> Symmetry<'a> {
         n_orders
     }
 
-    /// The same for the successor of a vector: tells what differs from the vector itself, and what that adds to the
+    /// The same for the successor of a vector: collects what differs from the vector itself, and returns what that adds to the
     /// fingerprint.
     pub fn successor(
         &mut self,
