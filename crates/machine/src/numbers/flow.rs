@@ -21,6 +21,8 @@ use crate::value::{Kind, Value, View};
 const MAX_DEPTH: u8 = 10;
 /// Beyond so many places the analysis gives up.
 const MAX_PLACES: usize = 400_000;
+/// So it does after so many looks at pairs of places: values of type `data` that are put into each other have parts without end.
+const MAX_LOOKS: usize = 4_000_000;
 /// Increments that are larger would reach the end of the numbers in fewer steps than a run may have.
 const MAX_STEP: i64 = 1 << 20;
 
@@ -130,6 +132,7 @@ pub(super) struct Flow<'a> {
     open: Vec<PlaceId>,
     edges: FxHashSet<(PlaceId, PlaceId, bool)>,
     constant_places: FxHashMap<(u32, u32), PlaceId>,
+    n_looks: usize,
     has_overflown: bool,
 }
 
@@ -164,6 +167,7 @@ impl<'a> Flow<'a> {
             open: Vec::new(),
             edges: FxHashSet::default(),
             constant_places: FxHashMap::default(),
+            n_looks: 0,
             has_overflown: false,
         };
         flow.find_webs();
@@ -867,6 +871,9 @@ impl<'a> Flow<'a> {
         loop {
             while let Some(place) = self.open.pop() {
                 self.propagate(place);
+                if self.has_overflown {
+                    return;
+                }
             }
             if self.has_overflown || !self.look_later() {
                 return;
@@ -876,6 +883,9 @@ impl<'a> Flow<'a> {
 
     fn propagate(&mut self, place: PlaceId) {
         let here = self.places[place as usize].clone();
+        let n_others = here.to.len() + here.from.len() + here.compared.len();
+        self.n_looks += here.to.len() + here.parts.len() * n_others;
+        self.has_overflown |= self.n_looks > MAX_LOOKS;
         for &to in &here.to {
             self.add_kinds(to, here.kinds);
         }
