@@ -25,6 +25,8 @@ pub struct Request {
     pub paths: Vec<PathBuf>,
     /// Files with bodies for foreign functions; [`ANY`] is not a file, but the policy of that name.
     pub foreign: Vec<PathBuf>,
+    /// Texts of invariants that the user states.
+    pub invariants: Vec<String>,
 }
 
 /// In place of a file: foreign functions without a body answer with every value of their type.
@@ -59,6 +61,10 @@ pub fn load(files: &dyn Files, request: &Request) -> (Project, Vec<Diagnostic>) 
         total_bytes: 0,
     };
     loader.request(request);
+    for text in &request.invariants {
+        let file = loader.project.sources.add("<--invariant>".to_owned(), text.clone());
+        loader.project.inputs.push(Input { file, role: FileRole::Invariant });
+    }
     if loader.project.name.is_empty() {
         loader.project.name = name_of(files, request).unwrap_or_else(|| "generatedOutput".to_owned());
     }

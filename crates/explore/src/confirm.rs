@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use allways_machine::invariant::Truth;
+use allways_machine::value::InstanceNames;
 use allways_machine::{Executable, Kernel, Outcome, Tracer, replay, replay_on};
 use allways_run::{Choice, Counterexample, Limits, Schedule, StopReason, Trace, Violation, ViolationKind};
 
@@ -72,6 +74,52 @@ pub(crate) fn confirm_running(
         Outcome::Running => Ok(tracer.finish(&replayed)),
         other => Err(InternalError::differs("a lasso", other)),
     }
+}
+
+/// The counterexample of a schedule after which an invariant of the user does not hold, by its number.
+///
+/// # Errors
+/// When it holds, or the kernel meets a violation.
+pub fn confirm_invariant(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    schedule: Schedule,
+    number: usize,
+) -> Result<Counterexample, InternalError> {
+    let mut tracer = Tracer::default();
+    let mut kernel = replay(exe, limits, &schedule, &mut tracer)?;
+    if !matches!(kernel.outcome(), Outcome::Running | Outcome::Quiescent) {
+        return Err(InternalError::differs("a broken invariant", kernel.outcome()));
+    }
+    let Some(violation) = broken_invariant(&mut kernel, number) else {
+        return Err(InternalError::differs("a broken invariant", kernel.outcome()));
+    };
+    let mut trace = tracer.finish(&kernel);
+    trace.fail(&violation);
+    Ok(Counterexample { violation, schedule, loop_start: None, trace })
+}
+
+/// The violation of an invariant of the user, by its number, in the present configuration of a kernel.
+pub fn broken_invariant(kernel: &mut Kernel, number: usize) -> Option<Violation> {
+    let exe = kernel.executable().clone();
+    let invariant = exe.invariants.get(number)?;
+    let (truth, machines) = kernel.check_invariant(invariant);
+    let mut message = match truth {
+        Truth::Holds | Truth::DependsOn(_) | Truth::Unknown(_) => return None,
+        Truth::Fails => "The invariant does not hold".to_owned(),
+        Truth::Fault(_, text) => {
+            format!("The invariant has no value: {}", kernel.scene().reveal(text.trim_end_matches('.')))
+        }
+    };
+    let named = invariant.variables.iter().zip(machines);
+    for (at, (&(_, name), machine)) in named.filter_map(|(it, machine)| Some((it, machine?))).enumerate() {
+        message.push_str(if at == 0 { " for " } else { ", " });
+        message.push_str(&format!("{} = ", exe.symbols.text(name)));
+        kernel.scene().write_instance(machine, &mut message);
+    }
+    message.push('.');
+    let kind = ViolationKind::Invariant;
+    Some(Violation { kind, message, span: Some(invariant.span), machine: None, monitor: None })
 }
 
 /// Replays into a trace that ends in the violation.

@@ -21,7 +21,7 @@ pub mod symbolic;
 pub mod testing;
 
 pub use allways_run::{Cancel, Never};
-pub use confirm::{Claim, confirm};
+pub use confirm::{Claim, broken_invariant, confirm};
 pub use coverage::Coverage;
 pub use error::InternalError;
 pub use liveness::Fairness;

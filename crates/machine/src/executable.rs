@@ -8,6 +8,7 @@ use allways_run::{InstanceId, NetworkOptions};
 
 use crate::demand::Demands;
 use crate::instances::InstanceTable;
+use crate::invariant::Invariant;
 use crate::ir::{
     ControlId, EventBits, EventId, FunDef, FunId, Inspection, InterfaceDef, InterfaceId, MachineDef,
     MachineId, MonitorDef, Op, ReceiveTable, StateDef, Step, Template,
@@ -50,6 +51,8 @@ pub struct Executable {
     pub monitors: Vec<MonitorDef>,
     /// The interface of the main machine.
     pub main: InterfaceId,
+    /// What the user states of all configurations.
+    pub invariants: Vec<Invariant>,
     /// The first place at which a run may depend on the text of a machine. Such a text holds the number of the creation, so
     /// that configurations that differ in nothing else behave differently, and only single runs can be followed.
     pub observed_text: Option<Span>,

@@ -40,6 +40,7 @@ use crate::configuration::{Configuration, EnabledSet, Fault, Local, Message, Mov
 use crate::data::DataPlan;
 use crate::instances::KnownInstances;
 use crate::interpret::{Context, Effect, Input, resume};
+use crate::invariant::{Evaluator, Invariant, Truth};
 use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView};
 use crate::record::{Actor, Note, Recorder, Scene};
 use crate::rules::{self, Arrival};
@@ -310,6 +311,17 @@ impl<'c> Kernel<'c> {
 
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Evaluates parts of invariants on the kernel's values.
+    pub fn evaluator(&mut self) -> Evaluator<'_> {
+        Evaluator { exe: &self.exe, limits: &self.limits, store: &mut self.store }
+    }
+
+    /// Whether an invariant holds in the present configuration; if not, for which machines, by variable.
+    pub fn check_invariant(&mut self, invariant: &Invariant) -> (Truth, Vec<Option<InstanceId>>) {
+        let mut evaluator = Evaluator { exe: &self.exe, limits: &self.limits, store: &mut self.store };
+        evaluator.holds(invariant, &self.conf)
     }
 
     pub(crate) fn store_mut(&mut self) -> &mut Store {

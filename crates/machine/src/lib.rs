@@ -24,6 +24,7 @@ pub mod encode;
 pub mod executable;
 pub mod instances;
 pub mod interpret;
+pub mod invariant;
 pub mod ir;
 pub mod kernel;
 pub mod liveness;

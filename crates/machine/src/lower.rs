@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::executable::Executable;
 use crate::instances::InstanceTable;
+use crate::invariant::Invariant;
 use crate::ir::{
     Action, Class, ControlId, EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, StateDef,
 };
@@ -50,6 +51,7 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             permissions: IndexVec::new(),
             monitors: Vec::new(),
             main: test.main_interface,
+            invariants: Vec::new(),
             observed_text: observed_texts::observed_text(program, test),
             network: crate::network::Network::default(),
             liveness: Liveness::default(),
@@ -66,6 +68,15 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
     lowering.lower_machines();
     for (fun, function) in program.functions.iter_ids() {
         lowering.lower_function(fun, function);
+    }
+    for invariant in &program.invariants {
+        let monitor = |machine| {
+            let at = lowering.exe.monitors.iter().position(|monitor| monitor.machine == machine)?;
+            Some(at as u32)
+        };
+        let control = |machine, state| lowering.control(machine, state);
+        let invariant = Invariant::new(invariant, control, monitor);
+        lowering.exe.invariants.push(invariant);
     }
     lowering.exe
 }

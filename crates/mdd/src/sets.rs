@@ -178,6 +178,53 @@ impl Diagrams<'_> {
         Ok(result)
     }
 
+    /// The vectors by the class of their value at a level, classes in order. Only nodes above the level are made anew.
+    pub fn partition(
+        &mut self,
+        set: Node,
+        level: u32,
+        mut class: impl FnMut(u32) -> u32,
+    ) -> Result<Vec<(u32, Node)>, Halt> {
+        self.partition_at(set, level, &mut class, &mut FxHashMap::default())
+    }
+
+    fn partition_at(
+        &mut self,
+        set: Node,
+        level: u32,
+        class: &mut dyn FnMut(u32) -> u32,
+        known: &mut FxHashMap<Node, Vec<(u32, Node)>>,
+    ) -> Result<Vec<(u32, Node)>, Halt> {
+        if set.is_empty() {
+            return Ok(Vec::new());
+        }
+        if let Some(found) = known.get(&set) {
+            return Ok(found.clone());
+        }
+        self.tick()?;
+        let here = self.level(set);
+        let mut edges: Vec<(u32, Edge)> = Vec::new();
+        for at in 0..self.n_edges(set) {
+            let edge = self.edge(set, at);
+            if here == level {
+                edges.push((class(edge.value), edge));
+                continue;
+            }
+            let children = self.partition_at(edge.child, level, class, known)?;
+            edges.extend(children.into_iter().map(|(class, child)| (class, Edge { child, ..edge })));
+        }
+        // Stable, so that values of a class stay sorted.
+        edges.sort_by_key(|&(class, _)| class);
+        let mut found = Vec::new();
+        for same in edges.chunk_by(|a, b| a.0 == b.0) {
+            let base = self.work.len();
+            self.work.extend(same.iter().map(|&(_, edge)| edge));
+            found.push((same[0].0, self.node_of_work(here, base)?));
+        }
+        known.insert(set, found.clone());
+        Ok(found)
+    }
+
     /// Whether a vector is in a set; values from the bottom level up.
     pub fn contains(&self, set: Node, values: &[u32]) -> bool {
         let mut node = set;

@@ -73,6 +73,14 @@ fn sets_are_those_of_hash_sets() {
         let some = diagrams.some(x, passes).unwrap();
         let is_some = |vector: &&Vector| with_level(vector).iter().any(|&passes| passes);
         assert_eq!(members(&diagrams, some), a.iter().filter(is_some).cloned().collect());
+        let level = 1 + random.below(n);
+        let mut parts = diagrams.partition(x, level, |value| value % 2).unwrap();
+        let class = |vector: &&Vector, class: u32| vector[level as usize - 1] % 2 == class;
+        for wanted in [1, 0] {
+            let found = parts.pop_if(|(class, _)| *class == wanted).map_or(Node::EMPTY, |(_, part)| part);
+            assert_eq!(members(&diagrams, found), a.iter().filter(|v| class(v, wanted)).cloned().collect());
+        }
+        assert!(parts.is_empty());
         for vector in a.iter().chain(&b) {
             assert_eq!(diagrams.contains(x, vector), a.contains(vector));
         }

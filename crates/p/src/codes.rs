@@ -32,6 +32,7 @@ allways_base::codes! {
 
     // Names.
     DUPLICATE_NAME = "duplicate-name": "two declarations of one name";
+    BAD_INVARIANT = "bad-invariant": "something that an invariant of `prove --invariant` cannot say";
     UNKNOWN_NAME = "unknown-name": "a name in an expression that nothing declares";
     UNKNOWN_EVENT = "unknown-event": "an event that is not declared";
     UNKNOWN_STATE = "unknown-state": "a state that the machine does not have";

@@ -59,6 +59,8 @@ pub struct Program {
     pub params: IndexVec<ParamId, GlobalParam>,
     /// Runnable test cases in the order P lists them: parameters expanded, modules evaluated.
     pub tests: Vec<Test>,
+    /// What the user states to hold of all configurations, in the order in which it was given.
+    pub invariants: Vec<Invariant>,
 }
 
 impl Program {
@@ -326,6 +328,56 @@ pub enum BinaryOp {
     /// Both short-circuit.
     And,
     Or,
+}
+
+/// A condition on all machines and specs at once. It is about values that code computes on one machine: for each part without
+/// quantifiers and connectives there is a function, which gets what the part reads as its parameters and asserts it.
+#[derive(Clone, Debug)]
+pub struct Invariant {
+    pub span: Span,
+    /// Machines that it names, by number in the order in which names are bound: of which kind, and what they are called.
+    pub variables: Vec<(MachineId, Symbol)>,
+    pub formula: Formula,
+}
+
+/// Its depth is that of an expression.
+#[derive(Clone, Debug)]
+pub enum Formula {
+    Atom(Atom),
+    Not(Box<Formula>),
+    And(Box<Formula>, Box<Formula>),
+    Or(Box<Formula>, Box<Formula>),
+    Iff(Box<Formula>, Box<Formula>),
+    /// Of every machine of the variable's kind that exists, or of some.
+    Quantified {
+        is_universal: bool,
+        variable: usize,
+        body: Box<Formula>,
+    },
+}
+
+/// A part that one function evaluates.
+#[derive(Clone, Debug)]
+pub struct Atom {
+    pub fun: FunId,
+    /// The arguments.
+    pub reads: Vec<Read>,
+    pub span: Span,
+}
+
+/// Something that an invariant reads of a configuration.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Read {
+    /// A reference to the machine that a variable stands for.
+    Machine(usize),
+    /// A variable of a machine, which must be one of this declaration.
+    Field(Box<Read>, MachineId, FieldId),
+    SpecField(MachineId, FieldId),
+    /// Whether the machine is in a control state.
+    IsIn(Box<Read>, MachineId, StateId),
+    SpecIsIn(MachineId, StateId),
+    /// Whether it is one of this declaration.
+    IsKind(Box<Read>, MachineId),
 }
 
 #[derive(Clone, Debug)]

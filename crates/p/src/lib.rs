@@ -22,6 +22,8 @@ pub enum FileRole {
     Included,
     /// Bodies in P for functions and types that the program declares as foreign.
     ForeignBodies,
+    /// Not a file: an invariant that the user states for a search ([`hir::Invariant`]).
+    Invariant,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +48,11 @@ pub fn compile(sources: &Sources, inputs: &[Input], dialect: Dialect) -> Compile
     let trees: Vec<_> = inputs
         .iter()
         .map(|input| {
-            syntax::parse(input.file, &sources.file(input.file).text, dialect, &mut symbols, &mut diagnostics)
+            let parse = match input.role {
+                FileRole::Invariant => syntax::parse_invariant,
+                FileRole::Source | FileRole::Included | FileRole::ForeignBodies => syntax::parse,
+            };
+            parse(input.file, &sources.file(input.file).text, dialect, &mut symbols, &mut diagnostics)
         })
         .collect();
     let is_damaged = trees.iter().any(|tree| tree.damage == syntax::ast::Damage::Declarations);

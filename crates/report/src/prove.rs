@@ -270,6 +270,9 @@ pub struct Symbolic {
     pub set_nodes: u64,
     /// Names of the slots, from the bottom level up.
     pub order: Vec<String>,
+    /// Invariants that the user stated and that hold in all configurations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_invariants: Option<u64>,
     /// What holds in all configurations, one sentence each, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<String>,
@@ -284,6 +287,16 @@ fn render_symbolic(symbolic: &Symbolic, is_verbose: bool) -> String {
     let mut out = String::new();
     if let Some((configurations, terminal)) = &symbolic.short {
         let _ = writeln!(out, "..... {configurations} configurations, {terminal} terminal");
+    }
+    match symbolic.stated_invariants {
+        None => {}
+        Some(1) => out.push_str("..... the invariant holds in all of them\n"),
+        Some(n) => {
+            let _ = writeln!(out, "..... {n} invariants hold in all of them");
+        }
+    }
+    for invariant in &symbolic.invariants {
+        let _ = writeln!(out, "..... invariant: {invariant}");
     }
     if symbolic.shows_order {
         let _ =
@@ -311,9 +324,6 @@ fn render_symbolic(symbolic: &Symbolic, is_verbose: bool) -> String {
         count(symbolic.set_nodes, "node"),
         count(symbolic.peak_nodes, "node")
     );
-    for invariant in &symbolic.invariants {
-        let _ = writeln!(out, "..... invariant: {invariant}");
-    }
     out
 }
 

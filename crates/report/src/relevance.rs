@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use allways_run::{Activity, ActorId, ActorKind, ChangeKind, Entry, MessageId, Trace};
+use allways_run::{Activity, ActorId, ActorKind, ChangeKind, Entry, MessageId, Trace, ViolationKind};
 
 /// By step: whether it is relevant.
 pub struct Relevance {
@@ -35,6 +35,10 @@ impl Relevance {
         }
         let mut needs = Needs::default();
         needs.states.extend(trace.failure.actor);
+        if trace.violation.as_ref().is_some_and(|violation| violation.kind == ViolationKind::Invariant) {
+            // It is about all machines.
+            needs.states.extend(trace.actor_ids());
+        }
         needs.states.extend(trace.failure.waiting.iter().map(|waiting| waiting.actor));
         needs.handlers.extend(trace.failure.waiting.iter().map(|waiting| waiting.actor));
         needs.messages.extend(trace.failure.message);

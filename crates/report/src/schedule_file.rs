@@ -32,6 +32,8 @@ pub struct ScheduleFile {
     pub hot: Option<String>,
     /// The bound that the run came to, which is all that is wrong with it.
     pub step_bound: Option<u64>,
+    /// The invariant that does not hold at the end.
+    pub invariant: Option<String>,
     /// What carries messages, and what can go wrong.
     pub network: NetworkOptions,
 }
@@ -169,6 +171,9 @@ pub fn write(file: &ScheduleFile) -> String {
     if let Some(bound) = file.step_bound {
         let _ = writeln!(out, "--step-bound:{bound}");
     }
+    if let Some(text) = &file.invariant {
+        let _ = writeln!(out, "--invariant:{text}");
+    }
     let network = &file.network;
     if network.model != NetworkModel::Inbox {
         let _ = writeln!(out, "--network:{}", network.model.as_str());
@@ -229,6 +234,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
         potential: None,
         hot: None,
         step_bound: None,
+        invariant: None,
         network: NetworkOptions::default(),
     };
     let mut n_choices = None;
@@ -253,6 +259,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
                 "hot" => file.hot = Some(value.to_owned()),
                 "potential" => file.potential = Some(value.to_owned()),
                 "step-bound" => file.step_bound = value.parse().ok(),
+                "invariant" => file.invariant = Some(value.to_owned()),
                 "loop" => file.loop_start = value.parse().ok(),
                 _ => return Err(format!("line {number} has an unknown header: `--{key}`")),
             }
@@ -351,6 +358,7 @@ mod tests {
             hot: Some("Served".into()),
             potential: Some("Progress".into()),
             step_bound: Some(7),
+            invariant: Some("forall (c: Client) :: c.n <= 2".into()),
             network: NetworkOptions {
                 model: NetworkModel::Bag,
                 lossy: vec!["eA".into(), "eB".into()],

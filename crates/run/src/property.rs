@@ -75,6 +75,8 @@ pub enum ViolationKind {
     RecursionLimit,
     /// A value grew beyond what any model needs: nested too deeply, or a string too long.
     ValueSize,
+    /// An invariant that the user stated for a search does not hold in a configuration.
+    Invariant,
     /// The step bound was hit and the user asked to fail on that.
     StepBound(u64),
 }
@@ -113,6 +115,7 @@ impl ViolationKind {
         ViolationKind::EndlessHandler,
         ViolationKind::RecursionLimit,
         ViolationKind::ValueSize,
+        ViolationKind::Invariant,
         ViolationKind::StepBound(0),
     ];
 
@@ -154,6 +157,7 @@ impl ViolationKind {
             ViolationKind::EndlessHandler => "a handler never ends",
             ViolationKind::RecursionLimit => "calls are nested too deeply",
             ViolationKind::ValueSize => "a value is too large",
+            ViolationKind::Invariant => "an invariant of `prove --invariant` does not hold",
             ViolationKind::StepBound(_) => "the bound on steps was reached, and the user asked to fail then",
         }
     }
@@ -192,6 +196,7 @@ impl ViolationKind {
             ViolationKind::EndlessHandler => "endless-handler",
             ViolationKind::RecursionLimit => "recursion-limit",
             ViolationKind::ValueSize => "value-size",
+            ViolationKind::Invariant => "invariant",
             ViolationKind::StepBound(_) => "step-bound",
         }
     }

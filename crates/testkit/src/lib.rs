@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`view`] (what is compared), [`oracle`] (the reference semantics, enumerated), [`search`] (the
 //! kernel, enumerated), [`proof`] (the exhaustive search), [`bounded`] (the same within bounds), [`orbit`] (renamings of machines), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
-//! programs from large ones), [`liveness`] and [`quiesce`] (infinite runs, by a naive look at the graph), [`almost_sync`] (the almost-synchronous exploration against the oracle).
+//! programs from large ones), [`liveness`] and [`quiesce`] (infinite runs, by a naive look at the graph), [`stated`] (invariants, configuration by configuration), [`almost_sync`] (the almost-synchronous exploration against the oracle).
 //! [`boogie`] does the same for asynchronous Boogie.
 //!
 //! What is absent on purpose: the oracle uses nothing of `allways-machine`. It reads the typed program and shares
@@ -23,6 +23,7 @@ pub mod random;
 pub mod search;
 pub mod shrink;
 pub mod source;
+pub mod stated;
 pub mod symbolic;
 pub mod view;
 

@@ -12,9 +12,18 @@ pub struct Loaded {
 impl Loaded {
     /// Compiles a text; the messages of the front end when it is rejected.
     pub fn new(name: &str, text: &str) -> Result<Self, String> {
+        Self::with_invariants(name, text, &[])
+    }
+
+    /// The same, with invariants that the user states.
+    pub fn with_invariants(name: &str, text: &str, invariants: &[String]) -> Result<Self, String> {
         let mut sources = Sources::default();
         let file = sources.add(name.to_owned(), text.to_owned());
-        let inputs = [Input { file, role: FileRole::Source }];
+        let mut inputs = vec![Input { file, role: FileRole::Source }];
+        for text in invariants {
+            let file = sources.add("<--invariant>".to_owned(), text.clone());
+            inputs.push(Input { file, role: FileRole::Invariant });
+        }
         let compiled = allways_p::compile(&sources, &inputs, Dialect::default());
         match compiled.program {
             Some(program) => Ok(Loaded { sources, program }),

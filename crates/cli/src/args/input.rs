@@ -36,7 +36,7 @@ impl InputArgs {
         let mut paths: Vec<PathBuf> = self.paths.iter().map(|path| project_of_library(path)).collect();
         paths.extend(self.project.clone());
         paths.extend(self.files.iter().cloned());
-        allways_driver::Request { paths, foreign: self.foreign.clone() }
+        allways_driver::Request { paths, foreign: self.foreign.clone(), invariants: Vec::new() }
     }
 }
 

@@ -201,6 +201,11 @@ pub struct SymbolicArgs {
     #[arg(long, hide_short_help = true, help_heading = SYMBOLIC)]
     pub show_invariants: bool,
 
+    /// Check that this holds in every configuration, such as `forall (c: Client) :: c is Waiting ==> Server.busy`
+    /// (repeatable)
+    #[arg(long, value_name = "CONDITION", hide_short_help = true, help_heading = SYMBOLIC)]
+    pub invariant: Vec<String>,
+
     /// Which machines and monitors take several levels of the diagrams: control state, inbox, each variable
     #[arg(long, value_enum, value_name = "WHICH", default_value = "large", hide_short_help = true, help_heading = SYMBOLIC)]
     pub split: SplitArg,

@@ -114,6 +114,7 @@ fn symbolic_of(figures: &SymbolicFigures) -> prove_report::Symbolic {
         local_states: figures.n_local_states,
         most_local_states: figures.most_local_states,
         split: figures.n_split,
+        stated_invariants: (figures.n_stated > 0).then_some(figures.n_stated),
         invariants: figures.invariants.clone(),
         peak_nodes: figures.peak_nodes,
         set_nodes: figures.set_nodes,

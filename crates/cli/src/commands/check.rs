@@ -255,8 +255,19 @@ pub fn load(
     format: Format,
     command: &'static str,
 ) -> Result<Compilation, ExitStatus> {
+    load_with(input, Vec::new(), format, command)
+}
+
+/// The same, with invariants that the user states.
+pub fn load_with(
+    input: &crate::args::InputArgs,
+    invariants: Vec<String>,
+    format: Format,
+    command: &'static str,
+) -> Result<Compilation, ExitStatus> {
     super::boogie::refuse(input)?;
-    let compilation = allways_driver::compile(&request_of(input)?, input.strict);
+    let request = allways_driver::Request { invariants, ..request_of(input)? };
+    let compilation = allways_driver::compile(&request, input.strict);
     if compilation.program.is_none() {
         if format == Format::Json {
             printer::out(&json::to_text(&compile::report(&compilation, command)));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use allways_driver::Compilation;
 use allways_explorer::choices;
 use allways_machine::Executable;
+use allways_p::FileRole;
 use allways_report::check::CheckReport;
 use allways_report::limited::Limited;
 use allways_report::schedule_file::{self, ScheduleFile};
@@ -198,7 +199,12 @@ fn summary(report: &CheckReport) -> String {
 pub fn program_fingerprint(compilation: &Compilation) -> String {
     let sources = compilation.sources();
     schedule_file::fingerprint(
-        compilation.project.inputs.iter().map(|input| sources.file(input.file).text.as_str()),
+        compilation
+            .project
+            .inputs
+            .iter()
+            .filter(|input| input.role != FileRole::Invariant)
+            .map(|input| sources.file(input.file).text.as_str()),
     )
 }
 
@@ -229,6 +235,12 @@ fn schedule(
         },
         step_bound: match counterexample.violation.kind {
             ViolationKind::StepBound(steps) => Some(steps),
+            _ => None,
+        },
+        invariant: match (counterexample.violation.kind, counterexample.violation.span) {
+            (ViolationKind::Invariant, Some(span)) => {
+                Some(compilation.sources().file(span.file).text.lines().collect::<Vec<_>>().join(" "))
+            }
             _ => None,
         },
         network: exe.network.options().clone(),

@@ -15,7 +15,7 @@ use allways_report::{check as check_report, prove as prove_report, text};
 use allways_run::{Guarantee, NetworkOptions, StopReason, Verdict};
 
 use super::check::{
-    add_up, annotate, annotate_unknown, finish, junit_case, load, show_default_test, show_explanation,
+    add_up, annotate, annotate_unknown, finish, junit_case, load_with, show_default_test, show_explanation,
     show_page,
 };
 use super::reductions::{self, reductions};
@@ -77,7 +77,8 @@ struct Proved {
 }
 
 pub fn prove(args: &ProveArgs) -> ExitStatus {
-    let compilation = match load(&args.input, args.format.format, "prove") {
+    let invariants = args.symbolic.invariant.clone();
+    let compilation = match load_with(&args.input, invariants, args.format.format, "prove") {
         Ok(compilation) => compilation,
         Err(status) => return status,
     };
@@ -429,6 +430,20 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
     }
     if args.is_abstract && args.is_distributed() {
         return Some("--abstract is for one process without checkpoints".to_owned());
+    }
+    if !args.symbolic.invariant.is_empty() {
+        let problem = match () {
+            () if args.is_abstract => "--invariant does not go with --abstract",
+            () if args.is_distributed() => "--invariant is for one process without checkpoints",
+            () if ![engine::SYMBOLIC, engine::AUTO].contains(&args.engine()) => {
+                "--invariant is for `--engine symbolic`"
+            }
+            () if args.symbolic.algorithm == AlgorithmArg::Paper => "--invariant is for `--symbolic sets`",
+            () => "",
+        };
+        if !problem.is_empty() {
+            return Some(problem.to_owned());
+        }
     }
     if args.symbolic.algorithm == AlgorithmArg::Paper && args.engine() != engine::SYMBOLIC {
         return Some("--symbolic is for `--engine symbolic`".to_owned());

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use allways_driver::{Compilation, select};
-use allways_explore::{potential_liveness, step_bound_violation};
+use allways_explore::{broken_invariant, potential_liveness, step_bound_violation};
 use allways_explorer::choices;
 use allways_machine::{Executable, Kernel, Outcome, Tracer};
 use allways_p::hir::Temperature;
@@ -14,7 +14,7 @@ use allways_report::json;
 use allways_report::schedule_file::{self, ScheduleFile};
 use allways_run::{Certainty, Counterexample, Entry, Limits, StopReason, Trace, Violation, ViolationKind};
 
-use super::check::load;
+use super::check::load_with;
 use super::files::program_fingerprint;
 use super::network;
 use crate::args::{Format, InputArgs, NetworkArgs, ReplayArgs};
@@ -71,7 +71,8 @@ pub fn run(
         let words = file.network.describe().unwrap_or_else(|| "network inbox, no faults".to_owned());
         return Err(rejected(format!("the schedule was written with {words}; leave the options out")));
     }
-    let compilation = load(input, format, command)?;
+    let invariants = file.invariant.iter().cloned().collect();
+    let compilation = load_with(input, invariants, format, command)?;
     let replayed = run_on(&compilation, file).map_err(rejected)?;
     Ok((compilation, replayed))
 }
@@ -116,7 +117,9 @@ pub fn run_on(compilation: &Compilation, file: ScheduleFile) -> Result<Replayed,
                 None => (Outlook::Repeats, None),
             }
         }
-        (_, None) => match potential(&kernel, file.potential.as_deref()).or_else(|| at_bound(&kernel, &file))
+        (_, None) => match potential(&kernel, file.potential.as_deref())
+            .or_else(|| at_bound(&kernel, &file))
+            .or_else(|| broken_invariant(&mut kernel, 0))
         {
             Some(violation) => (Outlook::Violated, Some(violation)),
             None => (Outlook::Holds, None),

@@ -11,6 +11,7 @@ mod common;
 mod explore;
 mod first_hour;
 mod foreign;
+mod invariants;
 mod models;
 mod output;
 mod pages;

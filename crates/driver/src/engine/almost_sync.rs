@@ -25,6 +25,7 @@ impl Engine for AlmostSync {
         question
             .is_bounded()
             .then(|| "almost-synchronous exploration within bounds; it needs none".to_owned())
+            .or_else(|| question.refuses_invariants("almost-synchronous exploration"))
     }
 
     fn leaves_unchecked(&self, question: &Question) -> Unchecked {

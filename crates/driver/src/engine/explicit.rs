@@ -17,6 +17,10 @@ impl Engine for Explicit {
         NAME
     }
 
+    fn refuses(&self, question: &Question) -> Option<String> {
+        question.refuses_invariants("exhaustive search")
+    }
+
     fn run(
         &self,
         question: &Question,

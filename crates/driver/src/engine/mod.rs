@@ -112,6 +112,11 @@ impl Question {
         self.bounds != SearchBounds::default() || self.max_choices.is_some()
     }
 
+    /// Why an engine that does not look at invariants has no answer, if some are stated.
+    fn refuses_invariants(&self, what: &str) -> Option<String> {
+        (!self.exe.invariants.is_empty()).then(|| format!("invariants in {what}"))
+    }
+
     /// Whether some monitor that is attached has a hot state.
     pub fn has_hot_state(&self) -> bool {
         let exe = &self.exe;

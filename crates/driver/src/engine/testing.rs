@@ -34,7 +34,10 @@ impl Engine for Testing {
 
     fn refuses(&self, question: &Question) -> Option<String> {
         // A violation beyond a bound is one of the program, but was not asked for.
-        question.is_bounded().then(|| "testing within bounds on configurations".to_owned())
+        question
+            .is_bounded()
+            .then(|| "testing within bounds on configurations".to_owned())
+            .or_else(|| question.refuses_invariants("testing"))
     }
 
     fn run(

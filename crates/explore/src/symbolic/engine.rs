@@ -14,7 +14,7 @@ use super::order::{self, Walks, Weight};
 use super::path::{self, Goal};
 use super::report::{SlotOrder, Split, SymbolicFigures, SymbolicOptions, SymbolicReport};
 use super::steps::MemoSteps;
-use super::{invariants, liveness, steps};
+use super::{invariants, liveness, stated, steps};
 use crate::error::InternalError;
 use crate::liveness::Fairness;
 use crate::search::context::{Context, Explored, SearchEnd, Tally};
@@ -47,6 +47,10 @@ pub(crate) type Search<'a> = Reach<'a, MemoSteps<'a>>;
 /// Why symbolic exploration has no answer under these options, if so: one sentence for users.
 pub fn unsupported(exe: &Executable, options: &ProveOptions) -> Option<String> {
     let has_liveness = options.fairness.is_some() && graph::has_liveness(exe);
+    if let Some(machine) = exe.invariants.iter().find_map(|invariant| invariant.unattached) {
+        let name = exe.machine_name(machine);
+        return Some(format!("an invariant about the spec `{name}`, which the test does not attach"));
+    }
     if options.bounds.machines.is_some() {
         return Some("symbolic exploration with a bound on machines".to_owned());
     }
@@ -96,7 +100,7 @@ fn search(
 ) -> Result<(SymbolicReport, Survey), InternalError> {
     // Invariants are about the values that variables have, also those that nothing reads.
     let mut options = options.clone();
-    if options.finds_invariants {
+    if options.finds_invariants || !exe.invariants.is_empty() {
         let collection_order = options.search.reductions.collection_order;
         options.search.reductions = Reductions { collection_order, ..Reductions::NONE };
     }
@@ -559,6 +563,18 @@ impl<'a> Engine<'a> {
             reach.kept.push(bad);
             return self.show(reach, Goal::Set(bad));
         }
+        for (number, invariant) in self.exe.invariants.iter().enumerate() {
+            let breaking = match stated::breaking(reach, reached, invariant) {
+                Ok(breaking) => breaking,
+                Err(stated::Failure::Halt(halt)) => return Ok(End::Stopped(self.reason_of(halt))),
+                Err(stated::Failure::Unknown(reason)) => return Ok(End::Stopped(reason)),
+            };
+            if !breaking.is_empty() {
+                reach.kept.push(breaking);
+                return self.show(reach, Goal::Stated(breaking, number));
+            }
+        }
+        self.figures.n_stated = self.exe.invariants.len() as u64;
         let is_whole = self.cx.options.bounds == SearchBounds::default()
             && self.cx.options.max_choices.is_none()
             && self.explored.unknown.is_none()
@@ -653,8 +669,12 @@ impl<'a> Engine<'a> {
                 return interrupted.map(End::Seen).ok_or(error);
             }
         };
-        counterexample::counterexample(self.exe, self.cx.options.limits, &steps)
-            .map(|found| End::Violated(Box::new(found)))
+        let limits = self.cx.options.limits;
+        let found = match goal {
+            Goal::Stated(_, number) => counterexample::breaking(self.exe, limits, &steps, number),
+            Goal::Broken | Goal::Set(_) => counterexample::counterexample(self.exe, limits, &steps),
+        };
+        found.map(|found| End::Violated(Box::new(found)))
     }
 
     pub fn stop_reason(&self) -> StopReason {

@@ -7,7 +7,8 @@
 //!
 //! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `split` (local states of several
 //! levels), `order` (of the slots), `engine` (the search proper and its verdict), `path` (counterexamples), `liveness` (infinite
-//! runs that keep a monitor hot), `quiescence` (all infinite runs), `invariants` (what holds of all configurations). `paper` is the published algorithm.
+//! runs that keep a monitor hot), `quiescence` (all infinite runs), `invariants` (what holds of all configurations), `stated` (whether
+//! what the user says holds of them). `paper` is the published algorithm.
 
 mod engine;
 mod invariants;
@@ -19,6 +20,7 @@ mod path;
 pub(crate) mod quiescence;
 mod report;
 mod split;
+mod stated;
 mod steps;
 
 pub use allways_mdd::Count;

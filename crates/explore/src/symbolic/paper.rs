@@ -71,6 +71,9 @@ pub struct PaperReport {
 
 /// Why the published algorithm has no answer under these options, if so: one sentence for users.
 pub fn unsupported(exe: &Executable, options: &ProveOptions) -> Option<String> {
+    if !exe.invariants.is_empty() {
+        return Some("`--symbolic paper` with invariants".to_owned());
+    }
     let model = exe.network.options().model;
     if !matches!(model, NetworkModel::Inbox | NetworkModel::Fifo) {
         return Some(format!("`--symbolic paper` over network `{}`", model.as_str()));

@@ -24,6 +24,8 @@ pub(crate) enum Goal {
     Broken,
     /// A configuration of a set.
     Set(Node),
+    /// One of a set in which an invariant of the user does not hold, by its number.
+    Stated(Node, usize),
 }
 
 /// A run from one of the first configurations.
@@ -42,7 +44,7 @@ pub(super) fn hits(reach: &mut Search<'_>, set: Node, goal: Goal) -> Result<Node
             let Search { diagrams, events, .. } = reach;
             diagrams.some(set, |level, value| value == BROKEN && events.part_of(level) == 0)
         }
-        Goal::Set(goal) => {
+        Goal::Set(goal) | Goal::Stated(goal, _) => {
             let (set, goal) = (reach.lift(set)?, reach.lift(goal)?);
             reach.diagrams.intersect(set, goal)
         }

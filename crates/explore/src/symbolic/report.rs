@@ -67,6 +67,8 @@ pub struct SymbolicFigures {
     pub order: Vec<String>,
     /// Orders that were given up before the one that was used.
     pub n_orders_left: u64,
+    /// Invariants that the user stated and that hold in all configurations.
+    pub n_stated: u64,
     /// What holds in all configurations, if that was asked for and all were reached.
     pub invariants: Vec<String>,
     pub n_collections: u64,

@@ -17,7 +17,8 @@
 use std::rc::Rc;
 
 use allways_machine::content::words;
-use allways_machine::ir::{ControlId, EventId};
+use allways_machine::invariant::kind_of;
+use allways_machine::ir::{ControlId, EventId, MachineId};
 use allways_machine::{Local, Message, Pending, Status, Touched, Value, rules};
 use allways_mdd::{BlockStep, Halt};
 use allways_run::StopReason;
@@ -259,6 +260,11 @@ impl Blocks {
 
     pub fn control_state(&self, slot: u32, value: u32) -> Option<ControlId> {
         self.control(slot, value).map(|local| local.control)
+    }
+
+    pub fn standing(&self, slot: u32, value: u32) -> Option<(MachineId, ControlId)> {
+        let local = self.control(slot, value)?;
+        Some((kind_of(local)?, local.control))
     }
 
     /// The field that a part is, and a value of it.

@@ -7,7 +7,8 @@
 
 use allways_base::Idx;
 use allways_machine::Value;
-use allways_machine::ir::ControlId;
+use allways_machine::invariant::kind_of;
+use allways_machine::ir::{ControlId, MachineId};
 use allways_mdd::{BlockStep, Halt, LocalSteps, NewEvent};
 use allways_p::hir::Temperature;
 use allways_run::StopReason;
@@ -222,6 +223,21 @@ impl<'a> MemoSteps<'a> {
         match self.local(slot, value) {
             0 => None,
             local => Some(self.expander.memo.locals().local(local).control),
+        }
+    }
+
+    /// What the machine or monitor of a slot is and where it stands; `None` if there is none, or it has halted.
+    pub fn standing(&self, slot: u32, value: u32) -> Option<(MachineId, ControlId)> {
+        if self.blocks.is_split(slot) {
+            return self.blocks.standing(slot, value);
+        }
+        match self.local(slot, value) {
+            0 => None,
+            local => {
+                let locals = self.expander.memo.locals();
+                let local = locals.local(local);
+                Some((kind_of(local)?, local.control))
+            }
         }
     }
 

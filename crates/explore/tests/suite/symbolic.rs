@@ -5,12 +5,12 @@ use std::sync::Arc;
 use allways_explore::Never;
 use allways_explore::symbolic::{self as engine, Split, SymbolicOptions};
 use allways_machine::Executable;
-use allways_run::{NetworkModel, Quiet};
+use allways_run::{NetworkModel, Quiet, Verdict, ViolationKind};
 use allways_testkit::Loaded;
 use allways_testkit::bounded::{self, Reference, Within};
 use allways_testkit::differential::{Only, Over, network_of, program_of};
 use allways_testkit::oracle::{self, OracleOptions};
-use allways_testkit::{abstraction, liveness, proof, symbolic};
+use allways_testkit::{abstraction, liveness, proof, stated, symbolic};
 
 fn agree(over: Over, seeds: std::ops::Range<u64>) -> usize {
     let options = OracleOptions { max_configurations: 4_000, ..OracleOptions::default() };
@@ -133,6 +133,68 @@ fn invariants_are_the_same_of_whole_and_split_machines() {
     assert_eq!(whole, split);
     assert!(whole.iter().any(|it| it == "Lamp#0 in Bright: n is 1"), "{whole:#?}");
     assert!(whole.iter().any(|it| it == "Main in On: Lamp#0 in Bright"), "{whole:#?}");
+}
+
+/// What the symbolic engine says of an invariant of the lamp: the message if it is broken, and the steps that show it.
+fn stated(invariant: &str, split: Split) -> Option<(String, usize)> {
+    let loaded = Loaded::with_invariants("lamp.p", LAMP, &[invariant.to_owned()])
+        .unwrap_or_else(|error| panic!("{invariant}: {error}"));
+    let exe = Arc::new(Executable::new(&loaded.program, 0));
+    let options = SymbolicOptions { split, shortest: true, ..SymbolicOptions::default() };
+    let found = engine::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+    match found.report.verdict {
+        Verdict::Holds(_) => {
+            assert_eq!(found.figures.n_stated, 1);
+            None
+        }
+        Verdict::Violated(found) => {
+            assert_eq!(found.violation.kind, ViolationKind::Invariant, "{invariant}");
+            Some((found.violation.message, found.schedule.n_steps()))
+        }
+        Verdict::Unknown(reason) => panic!("{invariant}: {reason:?}"),
+    }
+}
+
+#[test]
+fn stated_invariants_are_checked_in_every_configuration() {
+    for split in [Split::Never, Split::Always] {
+        let holds = [
+            "forall (l: Lamp) :: l is Bright ==> l.n == 1",
+            "Main is On ==> Lamp is Bright",
+            "forall (m: Main, l: Lamp) :: m.lamp == l || m is Off",
+            "exists (m: Main) :: m is Off || m is On || m is Again",
+            "!(Main is On && Lamp is Dark) <==> Lamp.n <= 1",
+            "Main.lamp is Lamp || Main.lamp == null",
+            "forall (l: Lamp) :: l.n <= 1 && 4 / (l.n + 1) >= 2",
+        ];
+        for invariant in holds {
+            assert_eq!(stated(invariant, split), None, "{invariant}");
+        }
+        let broken =
+            |invariant: &str| stated(invariant, split).unwrap_or_else(|| panic!("{invariant} holds"));
+        assert_eq!(broken("Lamp.n == 0"), ("The invariant does not hold for Lamp = Lamp(2).".to_owned(), 3));
+        let (message, n_steps) = broken("forall (m: Main) :: m is On ==> (exists (l: Lamp) :: l is Dark)");
+        assert_eq!((&*message, n_steps), ("The invariant does not hold for m = Main(1).", 4));
+        let (message, _) = broken("1 / Lamp.n == 1");
+        assert!(message.starts_with("The invariant has no value: "), "{message}");
+    }
+}
+
+#[test]
+fn stated_invariants_agree_with_a_look_at_every_configuration() {
+    let (mut n_holding, mut n_broken) = (0, 0);
+    for seed in 54_000..54_060 {
+        let model = if seed % 3 == 0 { NetworkModel::Bag } else { NetworkModel::Inbox };
+        let over = Over { model, faults: false, only: None };
+        let text = program_of(seed, over);
+        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let network = network_of(&loaded.program, seed, over);
+        let compared = stated::compare(&text, &network, seed, 1_000)
+            .unwrap_or_else(|difference| panic!("seed {seed}: {difference}"));
+        n_holding += compared.n_holding;
+        n_broken += compared.n_broken;
+    }
+    assert!(n_holding > 20 && n_broken > 20, "{n_holding} hold, {n_broken} do not");
 }
 
 /// The published algorithm against the oracle and explicit search.

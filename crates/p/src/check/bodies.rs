@@ -3,6 +3,7 @@
 use allways_base::{IndexVec, Span, Symbol};
 use rustc_hash::FxHashMap;
 
+use super::invariants::Reads;
 use super::{Checker, FunSource};
 use crate::hir::{self, ExprId, ExprKind, FunId, LocalId, MachineId};
 use crate::syntax::ast;
@@ -25,6 +26,8 @@ pub(super) struct Body<'c, 'a> {
     pub callees: Vec<FunId>,
     /// How many receive cases are around the current statement.
     pub case_depth: usize,
+    /// In a part of an invariant: what it reads.
+    pub reads: Option<Reads>,
 }
 
 impl<'a> Checker<'a> {
@@ -63,6 +66,7 @@ impl<'a> Checker<'a> {
             effects: hir::Effects::default(),
             callees: Vec::new(),
             case_depth: 0,
+            reads: None,
         };
         body.declare_locals(&ast_body.vars);
         let block = body.stmt_list(&ast_body.stmts);

@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
                     self.globals.params.insert(name.symbol, id);
                 }
             }
-            Decl::Proof { .. } => {}
+            Decl::Proof { .. } | Decl::Invariant { .. } => {}
         }
     }
 
@@ -447,7 +447,12 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn new_fun(name: Option<Symbol>, span: Span, kind: FunKind, owner: Option<MachineId>) -> hir::Function {
+pub(super) fn new_fun(
+    name: Option<Symbol>,
+    span: Span,
+    kind: FunKind,
+    owner: Option<MachineId>,
+) -> hir::Function {
     hir::Function {
         name,
         span,
@@ -477,5 +482,6 @@ fn decl_span(decl: &Decl) -> Option<Span> {
         Decl::Test(test) => Some(test.name.span),
         Decl::Param { names, .. } => names.first().map(|name| name.span),
         Decl::Proof { span } => Some(*span),
+        Decl::Invariant { .. } => None,
     }
 }

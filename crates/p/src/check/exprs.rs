@@ -43,6 +43,11 @@ impl Body<'_, '_> {
         let tree = self.tree;
         let ast::Expr { kind, span } = &tree.exprs[id];
         let span = *span;
+        if self.reads.is_some()
+            && let Some(found) = self.read(id)
+        {
+            return found;
+        }
         match kind {
             ast::ExprKind::Error => self.error_expr(span),
             ast::ExprKind::Name(symbol) => self.name_expr(*symbol, span),
@@ -172,7 +177,8 @@ impl Body<'_, '_> {
                 let ty = self.cx.resolve_type(tree, *ty);
                 self.coerce(operand, ty, span)
             }
-            ast::ExprKind::Proof => {
+            ast::ExprKind::Quantified(_) if self.reads.is_some() => self.misplaced_quantifier(span),
+            ast::ExprKind::Proof | ast::ExprKind::Quantified(_) | ast::ExprKind::Is(..) => {
                 self.cx.report(
                     Diagnostic::error(codes::PROOF_ONLY, span, "this expression only exists in proofs")
                         .help("quantifiers, `is`, `targets`, `inflight` and `sent` cannot be executed"),

@@ -10,6 +10,7 @@ mod effects;
 mod exprs;
 mod flow;
 mod format;
+mod invariants;
 mod machines;
 mod modules;
 mod params;
@@ -44,8 +45,10 @@ pub(crate) fn check(
     checker.check_machines();
     checker.check_bodies();
     checker.check_handlers();
+    checker.check_invariants();
     checker.propagate_effects();
     checker.check_effects();
+    checker.check_invariant_effects();
     checker.infer_creates();
     let tests = checker.check_modules_and_tests();
     if diagnostic::has_errors(checker.diagnostics) { None } else { Some(checker.finish(tests)) }
@@ -121,6 +124,7 @@ struct Checker<'a> {
     fun_sources: IndexVec<FunId, FunSource<'a>>,
     /// `{halt}` and every declared event.
     universal: EventSet,
+    invariants: Vec<hir::Invariant>,
     /// How many milder diagnostics and how many errors were reported.
     n_reports: [usize; 2],
     /// How many names were compared with an unknown one, see [`MAX_COMPARED`].
@@ -155,6 +159,7 @@ impl<'a> Checker<'a> {
             machine_sources: IndexVec::new(),
             fun_sources: IndexVec::new(),
             universal: EventSet::default(),
+            invariants: Vec::new(),
             n_reports: [0; 2],
             n_compared: 0,
             diagnostics,
@@ -173,6 +178,7 @@ impl<'a> Checker<'a> {
             functions: self.functions,
             params: self.params,
             tests,
+            invariants: self.invariants,
         }
     }
 

@@ -81,6 +81,10 @@ pub enum Decl {
         names: Vec<Name>,
         ty: TypeId,
     },
+    /// The whole text of an invariant that the user states for a search.
+    Invariant {
+        condition: ExprId,
+    },
     /// A declaration for the P verifier: parsed, not kept.
     Proof {
         span: Span,
@@ -285,8 +289,19 @@ pub enum ExprKind {
     Binary(BinaryOp, ExprId, ExprId, Span),
     As(ExprId, TypeId),
     To(ExprId, TypeId),
-    /// A form that only proofs have: quantifiers, `is`, `targets`, `inflight`, `sent`.
+    /// `forall (a: A, b: B) :: e` or `exists ...`, in proofs and invariants only.
+    Quantified(Quantified),
+    /// `e is K`, in proofs and invariants only.
+    Is(ExprId, Name),
+    /// A form that only proofs have: `targets`, `inflight`, `sent`, `forall new`.
     Proof,
+}
+
+#[derive(Clone, Debug)]
+pub struct Quantified {
+    pub is_universal: bool,
+    pub variables: Vec<Var>,
+    pub body: ExprId,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,4 +5,4 @@ mod lexer;
 mod parser;
 pub mod words;
 
-pub use parser::{Dialect, parse};
+pub use parser::{Dialect, parse, parse_invariant};

@@ -548,6 +548,7 @@ fn failure_words(violation: &Violation) -> String {
         ViolationKind::HotAtEnd => "is hot, and the run has ended",
         ViolationKind::Liveness(_) => "stays hot for ever",
         ViolationKind::StepBound(_) => "the step bound is reached",
+        ViolationKind::Invariant => "the invariant does not hold here",
         _ if !violation.message.is_empty() && violation.message.chars().count() <= MAX_VALUE => {
             return plain(&violation.message);
         }

@@ -31,7 +31,7 @@ use super::reduce::symmetry::{NO_SLOT, Symmetry};
 use super::store::table::Table;
 use super::store::tree::ExactKeys;
 use super::successors::{Collect, Expansion, Layer, Purpose, Successors, apply};
-use crate::confirm::{Claim, confirm};
+use crate::confirm::{Claim, confirm, confirm_invariant};
 use crate::error::InternalError;
 
 /// A step by name: what moves, and the answers to its data choices.
@@ -289,7 +289,7 @@ pub(crate) fn steps_of(
         steps.extend(names(cx, first, moves));
         return Ok(steps);
     }
-    walk(cx, first, moves, breaks)
+    Ok(walk_to(cx, first, moves, breaks)?.0)
 }
 
 /// Makes the moves of a way from its first configuration on, on the kernel. The last move `breaks` a property, or
@@ -300,16 +300,26 @@ pub(crate) fn walk(
     moves: &[Move],
     breaks: bool,
 ) -> Result<Vec<StepName>, InternalError> {
+    match walk_to(cx, first, moves, breaks)? {
+        (steps, Outcome::Violated(_)) => Ok(steps),
+        (_, other) => Err(lost(Some(&other))),
+    }
+}
+
+/// The same, and how the run stands then.
+fn walk_to(
+    cx: Context<'_>,
+    first: &[LocalStateId],
+    moves: &[Move],
+    breaks: bool,
+) -> Result<(Vec<StepName>, Outcome), InternalError> {
     let (mut walker, begun) = Walker::begin(cx, first)?;
     let mut steps = vec![begun];
     for (number, &by) in moves.iter().enumerate() {
         let is_last = breaks && number + 1 == moves.len();
         steps.push(walker.step(by, is_last)?);
     }
-    match walker.here.outcome {
-        Outcome::Violated(_) => Ok(steps),
-        other => Err(lost(Some(&other))),
-    }
+    Ok((steps, walker.here.outcome))
 }
 
 fn lost(outcome: Option<&Outcome>) -> InternalError {
@@ -612,4 +622,15 @@ pub(crate) fn counterexample(
         return Err(InternalError::differs("a violation", kernel.outcome()));
     };
     confirm(exe, limits, Claim { violation: *expected, schedule, loop_start: None })
+}
+
+/// The counterexample of steps to a configuration in which an invariant of the user does not hold, by its number.
+pub(crate) fn breaking(
+    exe: &Arc<Executable>,
+    limits: Limits,
+    steps: &[StepName],
+    number: usize,
+) -> Result<Counterexample, InternalError> {
+    let schedule = run(exe, limits, steps)?.schedule().clone();
+    confirm_invariant(exe, limits, schedule, number)
 }

@@ -53,7 +53,9 @@ impl Parser<'_> {
             | ExprKind::Not(e)
             | ExprKind::As(e, _)
             | ExprKind::To(e, _)
-            | ExprKind::Choose(Some(e)) => below(e),
+            | ExprKind::Choose(Some(e))
+            | ExprKind::Is(e, _) => below(e),
+            ExprKind::Quantified(quantified) => below(&quantified.body),
             _ => 0,
         };
         if depth > MAX_EXPR_DEPTH {
@@ -160,9 +162,9 @@ impl Parser<'_> {
                     self.expect(Tok::RBracket)?;
                     ExprKind::Index(expr, index)
                 }
-                Tok::Name => match self.proof_postfix()? {
-                    true => ExprKind::Proof,
-                    false => return Ok(expr),
+                Tok::Name => match self.proof_postfix(expr)? {
+                    Some(kind) => kind,
+                    None => return Ok(expr),
                 },
                 _ => return Ok(expr),
             };

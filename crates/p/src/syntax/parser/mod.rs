@@ -55,6 +55,32 @@ pub fn parse(
     symbols: &mut Interner,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Tree {
+    parse_by(file, text, dialect, symbols, diagnostics, |parser| parser.file())
+}
+
+/// Parses the text of an invariant that the user states: a condition and nothing else.
+pub fn parse_invariant(
+    file: FileId,
+    text: &str,
+    dialect: Dialect,
+    symbols: &mut Interner,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Tree {
+    parse_by(file, text, dialect, symbols, diagnostics, |parser| {
+        if let Err(Failed) = parser.stated_invariant() {
+            parser.tree.damage = Damage::Declarations;
+        }
+    })
+}
+
+fn parse_by(
+    file: FileId,
+    text: &str,
+    dialect: Dialect,
+    symbols: &mut Interner,
+    diagnostics: &mut Vec<Diagnostic>,
+    read: impl FnOnce(&mut Parser<'_>),
+) -> Tree {
     let n_before = diagnostics.len();
     let tokens = lex(file, text, symbols, diagnostics);
     let is_cut = diagnostics[n_before..].iter().any(|d| d.code == codes::UNTERMINATED_COMMENT);
@@ -85,7 +111,7 @@ pub fn parse(
         expr_depths: Vec::with_capacity(text.len() / 16),
         diagnostics,
     };
-    parser.file();
+    read(&mut parser);
     parser.tree
 }
 

@@ -4,7 +4,7 @@
 //! Their words are ordinary names elsewhere. In a proof (`in_proof`) they are always words of proofs; in code they
 //! are taken as such only where a name would make no sense.
 
-use super::super::ast::{Decl, ExprId, ExprKind, Fun};
+use super::super::ast::{Decl, ExprId, ExprKind, Fun, Quantified};
 use super::super::lexer::Tok;
 use super::super::words;
 use super::{Parsed, Parser};
@@ -151,19 +151,18 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `is K` and `targets e` behind an operand, where nothing else could begin with a name. True if taken.
-    pub(super) fn proof_postfix(&mut self) -> Parsed<bool> {
+    /// `is K` and `targets e` behind an operand, where nothing else could begin with a name.
+    pub(super) fn proof_postfix(&mut self, operand: ExprId) -> Parsed<Option<ExprKind>> {
         if self.at_word(words::IS) && self.nth(1).tok == Tok::Name {
             self.bump();
-            self.bump();
-            return Ok(true);
+            return Ok(Some(ExprKind::Is(operand, self.name("a state or machine")?)));
         }
         if self.at_word(words::TARGETS) && (self.in_proof > 0 || self.nth(1).tok == Tok::Name) {
             self.bump();
             self.nested(Self::postfix_expr)?;
-            return Ok(true);
+            return Ok(Some(ExprKind::Proof));
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// `inflight e`, `sent e` and quantifiers.
@@ -177,6 +176,8 @@ impl Parser<'_> {
             words::INFLIGHT | words::SENT if self.in_proof > 0 || self.nth(1).tok == Tok::Name => {
                 self.bump();
                 self.nested(Self::postfix_expr)?;
+                let span = self.since(start);
+                Ok(Some(self.push(ExprKind::Proof, span)?))
             }
             words::FORALL | words::EXISTS
                 if self.in_proof > 0
@@ -184,24 +185,39 @@ impl Parser<'_> {
                     || (self.nth(1).tok == Tok::LParen && self.nth(3).tok == Tok::Colon) =>
             {
                 self.bump();
-                self.eat_word(words::NEW);
+                let is_about_new = self.eat_word(words::NEW);
                 self.in_proof += 1;
-                let body = self.quantified();
+                let quantified = self.quantified(word == words::FORALL);
                 self.in_proof -= 1;
-                body?;
+                let quantified = quantified?;
+                let span = self.since(start);
+                let kind = if is_about_new { ExprKind::Proof } else { ExprKind::Quantified(quantified) };
+                Ok(Some(self.push(kind, span)?))
             }
-            _ => return Ok(None),
+            _ => Ok(None),
         }
-        let span = self.since(start);
-        Ok(Some(self.push(ExprKind::Proof, span)?))
     }
 
-    fn quantified(&mut self) -> Parsed<()> {
+    fn quantified(&mut self, is_universal: bool) -> Parsed<Quantified> {
         self.expect(Tok::LParen)?;
-        self.params()?;
+        let variables = self.params()?;
         self.expect(Tok::Colon)?;
         self.expect(Tok::Colon)?;
-        self.expr()?;
+        let body = self.expr()?;
+        Ok(Quantified { is_universal, variables, body })
+    }
+
+    /// The text of an invariant that the user states: one condition, in the words of proofs.
+    pub(super) fn stated_invariant(&mut self) -> Parsed<()> {
+        self.in_proof += 1;
+        let condition = self.expr();
+        self.in_proof -= 1;
+        let condition = condition?;
+        self.eat(Tok::Semi);
+        if !self.at(Tok::Eof) {
+            return Err(self.expected("an operator or the end of the invariant"));
+        }
+        self.tree.decls.push(Decl::Invariant { condition });
         Ok(())
     }
 }

@@ -22,12 +22,14 @@ pub struct CaseFile {
 }
 
 impl CaseFile {
-    /// `x.included.p` belongs to an included project, `x.foreign.p` gives bodies to foreign functions.
+    /// `x.included.p` belongs to an included project, `x.foreign.p` gives bodies to foreign functions, `x.invariant.p` is an
+    /// invariant.
     fn role(&self) -> FileRole {
         let stem = self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         match stem.rsplit_once('.') {
             Some((_, "included")) => FileRole::Included,
             Some((_, "foreign")) => FileRole::ForeignBodies,
+            Some((_, "invariant")) => FileRole::Invariant,
             _ => FileRole::Source,
         }
     }
@@ -96,7 +98,11 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// Compiles one text as a program.
 pub fn compile_text(text: &str, dialect: Dialect) -> (Sources, Compiled) {
-    compile_files(&[(text.to_owned(), FileRole::Source)], dialect)
+    let mut files = vec![(text.to_owned(), FileRole::Source)];
+    // The page of a code about invariants states them in comments.
+    let stated = text.lines().filter_map(|line| line.strip_prefix("// --invariant "));
+    files.extend(stated.map(|text| (text.trim_matches('\'').to_owned(), FileRole::Invariant)));
+    compile_files(&files, dialect)
 }
 
 pub fn compile_files(files: &[(String, FileRole)], dialect: Dialect) -> (Sources, Compiled) {

@@ -1,0 +1,1 @@
+Client in Waiting //~ bad-invariant

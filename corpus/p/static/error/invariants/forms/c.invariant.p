@@ -1,0 +1,1 @@
+Client.n == 1 && Client.n is Waiting //~ bad-invariant

@@ -1,0 +1,1 @@
+1 + sizeof(Server.jobs) > Server.last.n //~ bad-invariant

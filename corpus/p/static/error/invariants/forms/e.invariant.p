@@ -1,0 +1,1 @@
+forall (w: Watch) :: true //~ bad-invariant

@@ -1,0 +1,1 @@
+forall (n: int) :: n == n //~ bad-invariant

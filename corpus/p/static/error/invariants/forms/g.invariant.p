@@ -1,0 +1,1 @@
+Send(Server) && $ && inflight eAsk //~ bad-invariant //~ bad-invariant //~ proof-only

@@ -1,0 +1,1 @@
+Double((exists (c: Client) :: c.n > 1)) == 3 //~ bad-invariant

@@ -1,0 +1,1 @@
+Watch == null || this == Client //~ unknown-name //~ this-outside-machine

@@ -1,0 +1,1 @@
+Client.n == //~ syntax-error

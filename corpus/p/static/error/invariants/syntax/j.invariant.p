@@ -1,0 +1,1 @@
+Client.n == 1 Server.last == null //~ syntax-error
