@@ -4,7 +4,7 @@
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST (exact|print)[-reduced|-NAME][-always] THREADS`, or
 //! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME]
 //! [--no-reduction NAME] [WORD]...`, or `figure-5 [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
-//! `symbolic [growth | split] [SECONDS] [WORD]...`, or `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
+//! `symbolic [growth | split] [SECONDS] [WORD]...`, or `summaries`, or `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
 
 mod almost_sync;
 mod certificates;
@@ -13,6 +13,7 @@ mod figure_9;
 mod front_end;
 mod portfolio;
 mod search;
+mod summaries;
 mod symbolic;
 mod testing;
 
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
             let limit = Duration::from_secs(seconds.unwrap_or(60));
             return if compare(limit, words) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
+        ["summaries"] => summaries::run(),
         ["testing"] => testing::run(20_000),
         ["testing", n] if n.parse::<u64>().is_ok() => testing::run(n.parse().unwrap_or(20_000)),
         ["search", "one", model, test, store, n_threads] => search::run_one(model, test, store, n_threads),
@@ -81,7 +83,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-5 [word of a program]... | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | symbolic [growth | split] [seconds] [word of a row]... | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-5 [word of a program]... | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | symbolic [growth | split] [seconds] [word of a row]... | summaries | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }
