@@ -438,6 +438,9 @@ impl Projection<'_> {
                 }
                 Value::Seq(parts)
             }
+            // Entries that cannot be found any more may be gone.
+            Value::Set(_) if self.reductions.counters => Value::Set([].into_iter().collect()),
+            Value::Map(_) if self.reductions.counters => Value::Map([].into_iter().collect()),
             Value::Set(slots) => {
                 let mut elements: Vec<Value> = slots.iter().map(|value| self.value(value)).collect();
                 if has_no_order {

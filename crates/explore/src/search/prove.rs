@@ -114,8 +114,7 @@ fn search_by_plan(
     let sticky_first = StickyCancel::new(cancel);
     let collects_garbage =
         reductions.machine_garbage && (!options.probes || machine_garbage::may_repeat_creations(exe));
-    // Where machines are left out, runs cannot be compared with representatives up to numbers.
-    let renumbers = reductions.counters && !collects_garbage;
+    let renumbers = reductions.counters;
     let new_locals = |is_shared, simplify, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
         let mut locals = LocalStates::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
@@ -211,7 +210,7 @@ fn search_by_plan(
         && let Some(fairness) = options.fairness
         && graph::has_liveness(exe)
     {
-        let answer = if cx.has_lazy_faults() || cx.renumbers {
+        let answer = if cx.has_lazy_faults() || cx.renumbers && fairness == Fairness::Weak {
             whole = new_locals(false, simplify, &sticky);
             super::lock(&whole).renumbers = false;
             graph::check(cx, Context { locals: &whole, renumbers: false, ..cx }, exe, fairness)?

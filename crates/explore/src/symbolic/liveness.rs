@@ -22,7 +22,7 @@ use crate::liveness::Fairness;
 use crate::search::context::Context;
 use crate::search::counterexample::{StepName, names};
 use crate::search::expand::{CRASH, Move};
-use crate::search::liveness::graph::repeat_lap;
+use crate::search::liveness::graph::{MAX_LAPS, repeat_lap};
 use crate::search::local::states::LocalStateId;
 use crate::search::successors::Collect;
 
@@ -164,7 +164,8 @@ impl Lasso<'_, '_> {
         let home = state_vector(reach, &home);
         let limits = self.cx.options.limits;
         let lap = &mut || Ok(names(self.cx, &home, &lap));
-        let found = repeat_lap(self.exe, limits, &stem, lap, self.monitor as usize, Fairness::Random)?;
+        let found =
+            repeat_lap(self.exe, limits, &stem, lap, MAX_LAPS, self.monitor as usize, Fairness::Random)?;
         Ok(found.ok_or_else(lost)?)
     }
 

@@ -1,14 +1,14 @@
 //! Which code a machine may still execute, as far as it begins to count from a constant.
 //!
 //! Backwards through all code, with control states, calls, transitions and creations; nothing is ever taken back. A set of classes is a
-//! word: the classes that code from there on may give a constant which is then counted from.
+//! word: the classes that code from there on may give a constant which is then counted from, or a number of which nothing is known.
 
 use allways_base::Idx;
 
-use super::Origin;
+use super::{Origin, Why};
 use crate::Executable;
 use crate::configuration::{After, Local, Pending, Status};
-use crate::ir::{Action, FunId, InterfaceId, Op};
+use crate::ir::{Action, FunId, InterfaceId, MachineId, Op};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    pub fn new(exe: &Executable, seeds: &[(Origin, u8)]) -> Self {
+    pub fn new(exe: &Executable, seeds: &[(Origin, u8, Why)]) -> Self {
         let mut ahead = Ahead {
             ops: vec![0; exe.code.len()],
             rest: vec![0; exe.states.len()],
@@ -32,7 +32,7 @@ impl Ahead {
             made: vec![0; exe.machines.len()],
         };
         let mut own = vec![0; exe.code.len()];
-        for &(origin, class) in seeds {
+        for &(origin, class, _) in seeds {
             match origin {
                 Origin::Op(pc) => own[pc as usize] |= 1 << class,
                 Origin::Field(machine) => ahead.made[machine.index()] |= 1 << class,
@@ -100,6 +100,33 @@ impl Ahead {
             // A raised event is handled in the control state at hand, which whoever runs this has ahead anyway.
             _ => 0,
         }
+    }
+
+    /// Classes in which some kind of machine may always begin to count, wherever it rests. Such a class is never renumbered while a machine
+    /// of that kind exists.
+    pub fn always(&self, exe: &Executable) -> u64 {
+        let is_made = |machine: MachineId| {
+            let makes = |op: &Op| match *op {
+                Op::New { interface, .. } => exe
+                    .interfaces
+                    .ids()
+                    .any(|creator| exe.interfaces[exe.link(creator, interface)].machine == Some(machine)),
+                _ => false,
+            };
+            exe.interfaces[exe.main].machine == Some(machine)
+                || exe.monitors.iter().any(|monitor| monitor.machine == machine)
+                || exe.code.iter().any(makes)
+        };
+        let mut always = 0;
+        for machine in exe.machines.ids().filter(|&machine| is_made(machine)) {
+            // A start state that does nothing but go elsewhere is no place to rest.
+            let rests = exe.states.iter_ids().filter(|(_, state)| {
+                let has_actions = state.actions.iter().any(|action| !matches!(action, Action::None));
+                state.machine == machine && (has_actions || state.has_null)
+            });
+            always |= rests.map(|(number, _)| self.rest[number.index()]).reduce(|a, b| a & b).unwrap_or(0);
+        }
+        always
     }
 
     /// The classes that a machine, and those that it makes, may still begin to count in.

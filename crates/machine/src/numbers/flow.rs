@@ -62,6 +62,23 @@ pub(super) struct Constant {
     pub origin: Origin,
 }
 
+impl Origin {
+    pub fn span(self, exe: &Executable) -> Option<Span> {
+        match self {
+            Origin::Op(pc) => exe.spans.get(pc as usize).copied(),
+            Origin::Field(_) => None,
+        }
+    }
+}
+
+/// A number that an op computes from something else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source {
+    pub place: PlaceId,
+    pub pc: u32,
+    pub why: Why,
+}
+
 /// `to = from + by`
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Increment {
@@ -117,6 +134,8 @@ pub(super) struct Flow<'a> {
     pub ordered: Vec<(PlaceId, PlaceId)>,
     /// Remainders that are looked at.
     pub moduli: Vec<(PlaceId, i64)>,
+    /// Numbers of which nothing is known but the op that computes them: results of arithmetic, sizes, conversions.
+    pub sources: Vec<Source>,
     /// By op: where its registers begin in `webs`.
     starts: Vec<u32>,
     webs: Vec<PlaceId>,
@@ -154,6 +173,7 @@ impl<'a> Flow<'a> {
             increments: Vec::new(),
             ordered: Vec::new(),
             moduli: Vec::new(),
+            sources: Vec::new(),
             starts: Vec::new(),
             webs: Vec::new(),
             fields: Vec::new(),
@@ -455,6 +475,15 @@ impl<'a> Flow<'a> {
         match exe.code[pc as usize] {
             Op::Move { dst, src } | Op::Cast { dst, src, .. } => self.copy(fun, pc, src, dst),
             Op::Binary { op, dst, a, b } => self.binary(fun, pc, op, dst, [a, b]),
+            Op::Neg { dst, src } if self.constant(src).is_some() => {
+                let number = self.constant(src).unwrap_or(0).wrapping_neg();
+                for to in self.written(fun, pc, dst).into_iter().filter(|&to| to != NO_PLACE) {
+                    let place = self.new_places(1);
+                    self.add_kinds(place, kinds::INT);
+                    self.constants.push(Constant { place, number, origin: Origin::Op(pc) });
+                    self.flow(place, to);
+                }
+            }
             Op::Neg { dst, src } => {
                 self.expose_operand(fun, pc, src, Why::Arithmetic);
                 self.unknown(fun, pc, dst, Why::Arithmetic);
@@ -771,11 +800,10 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// A number of which nothing is known is written.
+    /// A number is written of which nothing is known but where.
     fn unknown(&mut self, fun: FunId, pc: u32, operand: Operand, why: Why) {
-        let span = self.exe.spans[pc as usize];
-        for place in self.written(fun, pc, operand) {
-            self.expose(place, (why, Some(span)));
+        for place in self.written(fun, pc, operand).into_iter().filter(|&place| place != NO_PLACE) {
+            self.sources.push(Source { place, pc, why });
             self.add_kinds(place, kinds::INT);
         }
     }
@@ -864,6 +892,19 @@ impl<'a> Flow<'a> {
         self.places[b as usize].compared.push(a);
         self.open.push(a);
         self.open.push(b);
+    }
+
+    /// Marks collections whose content goes to one that is enumerated.
+    pub fn spread_enumeration(&mut self) {
+        let is_marked = |place: &PlaceId| self.places[*place as usize].is_enumerated;
+        let mut open: Vec<PlaceId> = (0..self.places.len() as PlaceId).filter(is_marked).collect();
+        while let Some(place) = open.pop() {
+            for from in self.places[place as usize].from.clone() {
+                if !std::mem::replace(&mut self.places[from as usize].is_enumerated, true) {
+                    open.push(from);
+                }
+            }
+        }
     }
 
     /// Propagates until nothing is new.

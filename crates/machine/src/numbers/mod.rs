@@ -15,8 +15,14 @@
 //!
 //! That is a bisimulation: what is copied is renamed alike, comparisons have the same results, `f(n + c) = f(n) + c` for moving `n`,
 //! and after the step `f` still is one, since moving numbers come from moving ones. Constants that the code may still begin
-//! to count from (`counter = 0`) would be moving numbers below; so a class is left alone while some machine may still
-//! execute such code ([`Numbers::ahead`]), or make a machine that does.
+//! to count from (`counter = 0`) would be moving numbers below, and results of arithmetic, sizes and conversions may be any numbers; so a class is
+//! left alone while some machine may still execute such code ([`Numbers::ahead`]), or make a machine that does. A class of which that is so wherever
+//! some machine rests is refused.
+//!
+//! Maps and sets of which nothing is observed but what is found by key may lose entries. An entry is *dead* if its key, a number of a class that is not left
+//! alone, is larger than the largest constant, smaller than every number that may still be counted from, less what may be subtracted, and equal to
+//! no other number that is alive. Numbers come from copies and increments of numbers that are alive, and from constants, so no number will
+//! equal the key again, and configurations with and without the entry behave alike. Numbers in an entry are alive if the entry is.
 //!
 //! What is refused, with the reason ([`Why`]): other arithmetic, indices, sizes, chosen numbers, texts that the program looks at.
 //! Integers have 64 bits and wrap; a class counts by steps of at most 2^20, so that a run of fewer than 2^40 steps does not get there.
@@ -28,10 +34,10 @@ mod renumber;
 use allways_base::Span;
 use rustc_hash::FxHashMap;
 
-use self::flow::{Flow, Label, NO_PLACE, Origin, Place, PlaceId, find};
+use self::flow::{Flow, Label, NO_PLACE, Origin, PlaceId, find};
 use crate::Executable;
 use crate::ir::{ControlId, EventId, InterfaceId};
-pub use renumber::Occurrence;
+pub use renumber::{Occurrence, Renumbering};
 
 /// Classes beyond this many are left alone, because sets of classes are words.
 const MAX_CLASSES: usize = 64;
@@ -54,6 +60,8 @@ pub enum Why {
     Nesting,
     /// Subtracted from without end.
     Falls,
+    /// Some machine can always begin to count it anew.
+    Restarts,
     /// More classes than can be handled.
     TooMany,
 }
@@ -62,7 +70,7 @@ impl Why {
     /// Completes the sentence "`term` of `Replica` ...".
     pub const fn as_str(self) -> &'static str {
         match self {
-            Why::Arithmetic => "is used in arithmetic beyond adding a constant",
+            Why::Arithmetic => "is used in, or comes from, arithmetic beyond adding a constant",
             Why::Conversion => "is converted",
             Why::Size => "is compared with a size or position",
             Why::Index => "is an index of a sequence or set",
@@ -71,6 +79,7 @@ impl Why {
             Why::Foreign => "is given to a foreign function",
             Why::Nesting => "is nested too deeply",
             Why::Falls => "is subtracted from without end",
+            Why::Restarts => "begins anew at a constant again and again",
             Why::TooMany => "is one of too many",
         }
     }
@@ -102,6 +111,8 @@ struct Known {
     class: Option<u8>,
     /// Its numbers may be counted from: how much may be subtracted.
     falls: Option<i64>,
+    /// It is a collection of which nothing is known but what is found by key.
+    is_only_found: bool,
     /// It or some part of it is in a class.
     is_relevant: bool,
 }
@@ -205,43 +216,73 @@ impl<'a> Classifier<'a> {
         }
         let names = self.names();
         let mut numbers = Numbers::default();
-        let mut class_of: FxHashMap<u32, u8> = FxHashMap::default();
+        let mut refuse = |root: u32, why: Why, span: Option<Span>| {
+            // What has no name is a number of turns in a loop, mostly.
+            if let Some(name) = names.get(&root).filter(|name| !name.is_empty()) {
+                numbers.refused.push(Refused { name: name.clone(), why, span });
+            }
+        };
+        let mut candidates: Vec<u32> = Vec::new();
         for root in counted {
-            let name = names.get(&root).cloned().unwrap_or_default();
-            let too_many = numbers.classes.len() >= MAX_CLASSES;
-            match exposed.get(&root).copied().or(too_many.then_some((Why::TooMany, None))) {
-                Some((why, span)) => {
-                    // What has no name is a number of turns in a loop, mostly.
-                    if !name.is_empty() {
-                        numbers.refused.push(Refused { name, why, span });
+            match exposed.get(&root) {
+                Some(&(why, span)) => refuse(root, why, span),
+                None => candidates.push(root),
+            }
+        }
+        let mut roots: Vec<u32> = Vec::new();
+        for some in candidates.chunks(MAX_CLASSES) {
+            let class_of = some.iter().copied().zip(0u8..).collect();
+            let seeds = self.seeds(&class_of);
+            let always = ahead::Ahead::new(self.exe, &seeds).always(self.exe);
+            for (&root, class) in some.iter().zip(0u8..) {
+                let begins = |&&(_, of, _): &&(Origin, u8, Why)| of == class;
+                match seeds.iter().find(begins) {
+                    Some(&(origin, _, why)) if always >> class & 1 == 1 => {
+                        refuse(root, why, origin.span(self.exe));
                     }
-                }
-                None => {
-                    class_of.insert(root, numbers.classes.len() as u8);
-                    let largest = largest.get(&root).copied().unwrap_or(-1);
-                    let modulus = moduli.get(&root).copied().unwrap_or(1);
-                    numbers.classes.push(Class { name, largest, modulus });
+                    _ if roots.len() >= MAX_CLASSES => refuse(root, Why::TooMany, None),
+                    _ => roots.push(root),
                 }
             }
+        }
+        for &root in &roots {
+            let name = names.get(&root).cloned().unwrap_or_default();
+            let largest = largest.get(&root).copied().unwrap_or(-1);
+            let modulus = moduli.get(&root).copied().unwrap_or(1);
+            numbers.classes.push(Class { name, largest, modulus });
         }
         if numbers.classes.is_empty() {
             return numbers;
         }
+        let class_of = roots.into_iter().zip(0u8..).collect();
+        numbers.ahead = ahead::Ahead::new(self.exe, &self.seeds(&class_of));
         self.finish(numbers, &class_of)
     }
 
-    fn finish(mut self, mut numbers: Numbers, class_of: &FxHashMap<u32, u8>) -> Numbers {
-        let mut seeds: Vec<(Origin, u8)> = Vec::new();
+    /// Code that gives a class numbers which may not be renumbered while it may still be executed.
+    fn seeds(&mut self, class_of: &FxHashMap<u32, u8>) -> Vec<(Origin, u8, Why)> {
+        let mut seeds: Vec<(Origin, u8, Why)> = Vec::new();
         for at in 0..self.flow.constants.len() {
             let constant = self.flow.constants[at];
             let root = find(&mut self.parents, constant.place);
             if let Some(&class) = class_of.get(&root)
                 && self.falls[constant.place as usize].is_some()
             {
-                seeds.push((constant.origin, class));
+                seeds.push((constant.origin, class, Why::Restarts));
             }
         }
-        numbers.ahead = ahead::Ahead::new(self.exe, &seeds);
+        for at in 0..self.flow.sources.len() {
+            let source = self.flow.sources[at];
+            let root = find(&mut self.parents, source.place);
+            if let Some(&class) = class_of.get(&root) {
+                seeds.push((Origin::Op(source.pc), class, source.why));
+            }
+        }
+        seeds
+    }
+
+    fn finish(mut self, mut numbers: Numbers, class_of: &FxHashMap<u32, u8>) -> Numbers {
+        self.flow.spread_enumeration();
         numbers.fields = self.exe.machines.ids().map(|machine| self.flow.field(machine, 0)).collect();
         numbers.payloads = self.flow.payload(EventId::from_u32(0));
         numbers.transitions = self.flow.transition(ControlId::from_u32(0));
@@ -251,9 +292,9 @@ impl<'a> Classifier<'a> {
             .collect();
         let falls = self.falls;
         let (places, starts, webs) = self.flow.into_tables();
-        let parts = places.into_iter().map(|place: Place| place.parts);
-        let known = parts.zip(classes).zip(falls).map(|((parts, class), falls)| Known {
-            parts,
+        let known = places.into_iter().zip(classes).zip(falls).map(|((place, class), falls)| Known {
+            is_only_found: !place.is_enumerated,
+            parts: place.parts,
             class,
             falls: falls.filter(|_| class.is_some()),
             is_relevant: class.is_some(),
@@ -374,6 +415,10 @@ impl Numbers {
     fn part(&self, place: PlaceId, label: Label) -> PlaceId {
         let parts = &self.places[place as usize].parts;
         parts.iter().find(|(known, _)| *known == label).map_or(NO_PLACE, |&(_, part)| part)
+    }
+
+    fn class_of(&self, place: PlaceId) -> Option<u8> {
+        if place == NO_PLACE { None } else { self.places[place as usize].class }
     }
 
     fn is_relevant(&self, place: PlaceId) -> bool {

@@ -1,4 +1,7 @@
 //! The numbers of a local, by class, and the local with others in their place.
+//!
+//! Of a collection that is only ever looked up by key (`Known::is_only_found`), entries whose key cannot occur again may be left out. Whether
+//! one can depends on the whole configuration, so an occurrence says which entry it is in.
 
 use super::Numbers;
 use allways_base::Idx;
@@ -17,6 +20,18 @@ pub struct Occurrence {
     pub number: i64,
     /// It may be counted from: the least number that this may lead to by subtraction.
     pub least: Option<i64>,
+    /// It is, or is in, an entry of a collection that is only found by this key, of this class.
+    pub entry: Option<(u8, i64)>,
+    /// It is the key of that entry itself.
+    pub is_key: bool,
+}
+
+/// What becomes of the numbers of a configuration.
+pub trait Renumbering {
+    fn image(&self, class: u8, number: i64) -> i64;
+
+    /// Whether entries of collections that are only found by this key can go.
+    fn is_gone(&self, class: u8, key: i64) -> bool;
 }
 
 /// Sees every number of a class, and may change it.
@@ -27,6 +42,18 @@ trait Visit {
     fn unseen(&mut self, value: Value) -> Value {
         value
     }
+
+    /// Enters an entry of a collection that is only found by this key; whether it stays.
+    fn enter(&mut self, _class: u8, _key: i64) -> bool {
+        true
+    }
+
+    /// The key of such an entry.
+    fn key(&mut self, store: &mut Store, class: u8, value: Value) -> Value {
+        self.number(store, class, None, value)
+    }
+
+    fn leave(&mut self) {}
 
     /// Whether registers that are not read again are forgotten, too.
     fn forgets(&self) -> bool {
@@ -39,6 +66,8 @@ struct Walker<'a, V> {
     numbers: &'a Numbers,
     store: &'a mut Store,
     visit: V,
+    /// Keys, elements of sets and entries around this.
+    depth: u32,
 }
 
 impl Numbers {
@@ -51,7 +80,10 @@ impl Numbers {
 impl Kernel<'_> {
     /// The numbers of a local whose values are this kernel's, sorted, each once.
     pub fn numbers_of(&mut self, local: &Local, out: &mut Vec<Occurrence>) {
-        struct Collect<'a>(&'a mut Vec<Occurrence>);
+        struct Collect<'a> {
+            out: &'a mut Vec<Occurrence>,
+            entry: Option<(u8, i64)>,
+        }
         impl Visit for Collect<'_> {
             fn number(&mut self, store: &mut Store, class: u8, falls: Option<i64>, value: Value) -> Value {
                 let number = match value.view() {
@@ -59,35 +91,52 @@ impl Kernel<'_> {
                     // Boxed: too large to be renumbered.
                     _ => store.as_int(value).unwrap_or(i64::MAX),
                 };
-                self.0.push(Occurrence {
-                    class,
-                    number,
-                    least: falls.map(|falls| number.saturating_sub(falls)),
-                });
+                let least = falls.map(|falls| number.saturating_sub(falls));
+                self.out.push(Occurrence { class, number, least, entry: self.entry, is_key: false });
                 value
+            }
+
+            fn enter(&mut self, class: u8, key: i64) -> bool {
+                self.entry = Some((class, key));
+                let (entry, least) = (self.entry, None);
+                self.out.push(Occurrence { class, number: key, least, entry, is_key: true });
+                true
+            }
+
+            fn key(&mut self, _: &mut Store, _: u8, value: Value) -> Value {
+                value
+            }
+
+            fn leave(&mut self) {
+                self.entry = None;
             }
         }
         let mut copy = local.clone();
-        self.visit_numbers(&mut copy, Collect(out));
+        self.visit_numbers(&mut copy, Collect { out, entry: None });
         out.sort_unstable();
         out.dedup();
     }
 
-    /// The local with other numbers.
-    pub fn renumber(&mut self, local: &mut Local, to: &dyn Fn(u8, i64) -> i64) {
-        struct Change<'a>(&'a dyn Fn(u8, i64) -> i64);
+    /// The local with other numbers, and without entries that can go.
+    pub fn renumber(&mut self, local: &mut Local, to: &dyn Renumbering) {
+        struct Change<'a>(&'a dyn Renumbering);
         impl Visit for Change<'_> {
             fn number(&mut self, store: &mut Store, class: u8, _: Option<i64>, value: Value) -> Value {
                 match value.view() {
-                    View::Int(number) => store.int((self.0)(class, number)),
+                    View::Int(number) => store.int(self.0.image(class, number)),
                     _ => value,
                 }
+            }
+
+            fn enter(&mut self, class: u8, key: i64) -> bool {
+                !self.0.is_gone(class, key)
             }
         }
         self.visit_numbers(local, Change(to));
     }
 
-    /// Numbers that no code looks at any more become zero, so that locals which differ in nothing else are equal after a renumbering.
+    /// Numbers that no code looks at any more become zero, and collections that are only looked up by key are sorted, so that locals which differ
+    /// in nothing else are equal after a renumbering.
     pub fn forget_unseen_numbers(&mut self, local: &mut Local) {
         struct Forget;
         impl Visit for Forget {
@@ -109,7 +158,7 @@ impl Kernel<'_> {
     fn visit_numbers(&mut self, local: &mut Local, visit: impl Visit) {
         let exe = self.executable().clone();
         let numbers = exe.numbers();
-        let mut walker = Walker { exe: &exe, numbers, store: self.store_mut(), visit };
+        let mut walker = Walker { exe: &exe, numbers, store: self.store_mut(), visit, depth: 0 };
         walker.local(local);
     }
 }
@@ -220,28 +269,11 @@ impl<V: Visit> Walker<'_, V> {
                 self.store.named(shape, &parts)
             }
             View::Node(kind @ (Kind::Seq | Kind::Set | Kind::Map), _) => {
-                let element = numbers.part(place, Label::Element);
-                let key = numbers.part(place, Label::Key);
                 let of_elements = match demand {
                     EVERYTHING => EVERYTHING,
                     _ => self.exe.demands().node(demand).elements,
                 };
-                // Keys and elements of sets have to differ from each other, whoever looks at them.
-                let whole = EVERYTHING;
-                let (content, free) = self.store.elements_and_holes(value);
-                let mut content = content.to_vec();
-                let width = if kind == Kind::Map { 2 } else { 1 };
-                for entry in content.chunks_exact_mut(width).filter(|entry| !entry[0].is_hole()) {
-                    match kind {
-                        Kind::Map => {
-                            entry[0] = self.value(entry[0], key, whole);
-                            entry[1] = self.value(entry[1], element, of_elements);
-                        }
-                        Kind::Set => entry[0] = self.value(entry[0], element, whole),
-                        _ => entry[0] = self.value(entry[0], element, of_elements),
-                    }
-                }
-                self.store.with_elements(value, &content, free)
+                self.collection(value, kind, place, of_elements)
             }
             View::Node(Kind::Float | Kind::String, _)
             | View::Null
@@ -251,6 +283,58 @@ impl<V: Visit> Walker<'_, V> {
             | View::Hole(_)
             | View::Atom(..) => value,
         }
+    }
+
+    fn collection(&mut self, value: Value, kind: Kind, place: PlaceId, of_elements: DemandId) -> Value {
+        let numbers = self.numbers;
+        let element = numbers.part(place, Label::Element);
+        let key = if kind == Kind::Map { numbers.part(place, Label::Key) } else { element };
+        let (content, free) = self.store.elements_and_holes(value);
+        let mut content = content.to_vec();
+        let width = if kind == Kind::Map { 2 } else { 1 };
+        // Keys and elements of sets have to differ from each other, whoever looks at them: nothing goes from within them.
+        let of_keys = match kind {
+            Kind::Set | Kind::Map if numbers.places[place as usize].is_only_found && self.depth == 0 => {
+                numbers.class_of(key)
+            }
+            _ => None,
+        };
+        let Some(class) = of_keys else {
+            let is_set = kind == Kind::Set;
+            for entry in content.chunks_exact_mut(width).filter(|entry| !entry[0].is_hole()) {
+                if kind != Kind::Seq {
+                    self.depth += 1;
+                    entry[0] = self.value(entry[0], key, EVERYTHING);
+                    self.depth -= 1;
+                }
+                if !is_set {
+                    entry[width - 1] = self.value(entry[width - 1], element, of_elements);
+                }
+            }
+            return self.store.with_elements(value, &content, free);
+        };
+        let mut stays: Vec<(i64, [Value; 2])> = Vec::new();
+        self.depth += 1;
+        for entry in content.chunks_exact(width).filter(|entry| !entry[0].is_hole()) {
+            let number = match entry[0].view() {
+                View::Int(number) => number,
+                // Boxed: too large to be renumbered, and so is the class then.
+                _ => self.store.as_int(entry[0]).unwrap_or(i64::MAX),
+            };
+            if self.visit.enter(class, number) {
+                let first = self.visit.key(self.store, class, entry[0]);
+                let second =
+                    if width == 2 { self.value(entry[1], element, of_elements) } else { Value::NULL };
+                stays.push((number, [first, second]));
+            }
+            self.visit.leave();
+        }
+        self.depth -= 1;
+        // In the order of their keys, which nothing observes.
+        stays.sort_unstable_by_key(|&(number, _)| number);
+        content.clear();
+        content.extend(stays.iter().flat_map(|(_, entry)| &entry[..width]));
+        self.store.with_elements(value, &content, None)
     }
 
     fn demand_of(&self, demand: DemandId, part: Part) -> DemandId {

@@ -14,7 +14,7 @@ pub fn counting(seed: u64) -> String {
     let mut out = String::from(
         "event eNumber: (n: int, old: int);\nevent eBack: (n: int, (int, int));\nevent eKept: (n: int, tag: int);\nevent eHit;\n\
          spec Watch observes eKept, eHit {\n  var last: int; var best: int; var hits: int; var past: set[int];\n  \
-         var when: map[int, int];\n  start state S {\n",
+         var when: map[int, int]; var z: map[int, (int, int)]; var y: map[int, int]; var x: set[set[int]];\n  start state S {\n",
     );
     let out_of = |random: &mut Random, nosy, scope: &Scope<'_>| statements(random, nosy, scope);
     let n_hits = random.between(1, 16);
@@ -38,6 +38,7 @@ pub fn counting(seed: u64) -> String {
         n_hits, n_hits
     );
     let fields = "  var a: int; var b: int; var c: int; var k: int;\n  var m: map[int, int]; var s: set[int]; var q: seq[int];\n  \
+                  var z: map[int, (int, int)]; var y: map[int, int]; var x: set[set[int]];\n  \
                   var p: (int, (int, int));\n";
     let hit = "announce eHit;";
     let scope = |a, b| Scope { a, b, c: "c", set: "s", map: "m", seq: Some("q"), hit };
@@ -92,7 +93,9 @@ pub fn counting(seed: u64) -> String {
     } else {
         "peer = new Peer(this); other = peer;"
     };
-    let begin = ["", "a = 1;", "a = 3; b = 3;", "c = -1; a = 2;"][random.below(4)];
+    let begin =
+        ["", "a = 1;", "a = 3; b = 3;", "c = -1; a = 2;", "k = 2; a = k * 3 + 1; k = 0;", "a = 2 - k;"]
+            [random.below(6)];
     let target = ["peer", "other", "peer"][random.below(3)];
     let late = if nosy > 0 && random.chance(20) { "if ($) { a = 0; }" } else { "" };
     let _ = writeln!(
@@ -131,7 +134,7 @@ fn statements(random: &mut Random, nosy: u32, scope: &Scope<'_>) -> String {
     for _ in 0..random.between(0, 3) {
         let n = random.between(0, 4);
         let line = if random.chance(nosy) {
-            match random.below(16) {
+            match random.below(24) {
                 0 => format!("if ({a} * 2 == {b} + {n}) {{ {hit} }}"),
                 1 => format!("if ({a} - {b} == {n}) {{ {hit} }}"),
                 2 => format!("if ({a} + {b} == {n}) {{ {hit} }}"),
@@ -155,10 +158,18 @@ fn statements(random: &mut Random, nosy: u32, scope: &Scope<'_>) -> String {
                 12 => format!("{c} = {n};"),
                 13 => format!("foreach (i in {set}) {{ if (i > {b}) {{ {hit} }} }} {set} += ({a});"),
                 14 => format!("{c} = {c} - 1; if ({c} == {b}) {{ {hit} }}"),
+                16 => format!("y = {map}; if (sizeof(y) > {n}) {{ {hit} }} {map}[{a}] = {n};"),
+                17 => format!("if (y == {map}) {{ {hit} }} else {{ y = {map}; }} {map}[{b}] = {n};"),
+                18 => format!("x += ({set}); {set} += ({a}); if (sizeof(x) > {n}) {{ {hit} }}"),
+                19 => format!("{c} = {n} * 2; if ({c} < {a}) {{ {c} = {c} + 1; }}"),
+                20 => format!("{c} = sizeof({set}); if ({c} == {b}) {{ {hit} }} {set} += ({a});"),
+                21 => format!("{c} = {n} - {c}; if ({c} == {a}) {{ {hit} }}"),
+                22 => format!("if ({b} in y) {{ {hit} }} y = {map}; {map}[{a}] = {n};"),
+                23 => format!("foreach (i in values(y)) {{ if (i == {n}) {{ {hit} }} }} y[{a}] = {b};"),
                 _ => format!("if ({a} == {b} * {n}) {{ {hit} }}"),
             }
         } else {
-            match random.below(22) {
+            match random.below(30) {
                 0 => format!("print format(\"{{0}}\", {a});"),
                 1 => format!("if ({a} == {b}) {{ {hit} }}"),
                 2 => format!("if ({a} < {b}) {{ {hit} }}"),
@@ -179,6 +190,18 @@ fn statements(random: &mut Random, nosy: u32, scope: &Scope<'_>) -> String {
                 17 => format!("if ({c} == {a}) {{ {hit} }} {c} = {b};"),
                 18 => format!("{c} = {c} + 1; if ({c} == {a}) {{ {hit} }}"),
                 19 => format!("{map} -= ({a}); if ({b} in {map}) {{ {hit} }}"),
+                21 => format!("z[{b}] = ({a}, {n}); if ({c} in z) {{ if (z[{c}].0 == {a}) {{ {hit} }} }}"),
+                22 => {
+                    format!("if ({b} in z) {{ if (z[{b}].1 == {n}) {{ {hit} }} }} z[{a}] = ({b}, {});", n % 2)
+                }
+                23 => format!(
+                    "if ({b} in z) {{ {c} = z[{b}].0; if ({c} in z) {{ {hit} }} }} z[{a}] = ({b}, {n});"
+                ),
+                24 => format!("if (({a} - 1) in {map}) {{ {hit} }} {map}[{b}] = {n};"),
+                25 => format!("if (({b} - 2) in {set}) {{ {hit} }} {set} += ({a});"),
+                26 => format!("if (({b} + 1) in {set}) {{ {hit} }} {set} += ({a});"),
+                27 => format!("if ({n} in {map}) {{ {hit} }} {map}[{b}] = {a};"),
+                28 => format!("if ({c} in {set}) {{ {hit} }} {set} += ({b}); {c} = {a};"),
                 20 => match seq {
                     Some(seq) => format!(
                         "if (sizeof({seq}) < 2) {{ {seq} += (0, {a}); }} if ({b} in {seq}) {{ {hit} }}"

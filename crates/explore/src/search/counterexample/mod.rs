@@ -384,7 +384,7 @@ impl<'a> Walker<'a> {
                     };
                     super::lock(cx.locals).walk_on(&self.here.walk, machine, is_there)
                 }
-                // The run has its own numbers, and then no machine is left out.
+                // The run has its own numbers. Those of machines that were left out do not count.
                 Some(counters) => {
                     let n_slots = expected.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
                     let mut there = vec![0; n_slots];
@@ -393,10 +393,12 @@ impl<'a> Walker<'a> {
                     }
                     let mut locals = super::lock(cx.locals);
                     let there = counters.canonical(&there, &mut Source::Held(&mut locals)).to_vec();
+                    let mut counted = vec![0; n_slots];
                     let is_there = |locals: &mut LocalStates<'a>, _: &Outcome, vector: &[LocalStateId]| {
-                        let here = counters.canonical(vector, &mut Source::Held(locals));
-                        let is_same = |slot: usize| here.get(slot) == Some(&there[slot]);
-                        expected.iter().all(|&(slot, _)| is_same(slot as usize))
+                        for &(slot, _) in &expected {
+                            counted[slot as usize] = vector.get(slot as usize).copied().unwrap_or(0);
+                        }
+                        counters.canonical(&counted, &mut Source::Held(locals)) == there
                     };
                     locals.walk_on(&self.here.walk, machine, is_there)
                 }

@@ -34,7 +34,9 @@ use crate::search::store::tree::ExactKeys;
 use crate::search::successors::{Collect, Expansion, Layer, Purpose, Successors};
 
 /// A lap leaves what is looked at as it was; what is not is written in it, or waits in an inbox, or stays.
-const MAX_LAPS: usize = 1_000;
+pub(crate) const MAX_LAPS: usize = 1_000;
+/// The same where numbers may be others after each lap.
+const MAX_LAPS_OF_NUMBERS: usize = 64;
 
 /// What the search for infinite runs says.
 pub(crate) enum Answer {
@@ -90,9 +92,13 @@ pub(crate) fn check(
         Some(lasso) => match graph.counterexample(exe, &lasso, fairness)? {
             Some(found) => Ok(Answer::Violated(Box::new(found))),
             None => {
+                let does = if cx.renumbers {
+                    "makes machines or counts again and again"
+                } else {
+                    "makes machines again and again"
+                };
                 let what = format!(
-                    "monitor `{}` stays hot for ever in a run that makes machines again and again: such a run has no loop that could \
-                     be shown",
+                    "monitor `{}` stays hot for ever in a run that {does}: such a run has no loop that could be shown",
                     exe.monitor_name(lasso.monitor)
                 );
                 Ok(Answer::Stopped(StopReason::Unsupported { what }))
@@ -454,19 +460,21 @@ impl<'a> Graph<'a> {
         }
         stem.extend(self.names(&way, &mut walker)?);
         let limits = self.cx.options.limits;
+        let max_laps = if self.cx.renumbers { MAX_LAPS_OF_NUMBERS } else { MAX_LAPS };
         let lap = &mut || self.names(&lasso.lap, &mut walker);
-        repeat_lap(exe, limits, &stem, lap, lasso.monitor, fairness)
+        repeat_lap(exe, limits, &stem, lap, max_laps, lasso.monitor, fairness)
     }
 }
 
 /// Goes round a lap until a configuration repeats, and replays that. The lap is asked for again each time, since machines may
 /// change places in it. `None` where each lap makes machines: they are garbage, and the next lap does not miss them, but in the kernel nothing
-/// repeats.
+/// repeats. Likewise after fewer laps than usual, if numbers may be others after each.
 pub(crate) fn repeat_lap(
     exe: &Arc<Executable>,
     limits: Limits,
     stem: &[StepName],
     lap: &mut dyn FnMut() -> Result<Vec<StepName>, InternalError>,
+    max_laps: usize,
     monitor: usize,
     fairness: Fairness,
 ) -> Result<Option<Counterexample>, InternalError> {
@@ -476,7 +484,10 @@ pub(crate) fn repeat_lap(
     // What is never looked at may take a few laps until it repeats, and so may machines that change places.
     let mut homes = vec![(bytes_of(&kernel), kernel.schedule().len())];
     let loop_start = loop {
-        if homes.len() > MAX_LAPS {
+        if homes.len() > max_laps {
+            if max_laps < MAX_LAPS {
+                return Ok(None);
+            }
             return Err(InternalError::differs("a loop", kernel.outcome()));
         }
         let mut passing = StepHeat { heat: &heat, hot: 0, cold: 0 };

@@ -2,19 +2,23 @@
 //!
 //! Which numbers may be renumbered, and how, is in [`allways_machine::numbers`], with the argument. Here a configuration is replaced by the
 //! one with the least numbers: those that are never counted from again become consecutive, and the others, from the least one on
-//! that may be, move down together. So a protocol whose numbers grow without end has finitely many configurations,
-//! if those that are alive stay close to each other.
+//! that may be, move down together. Entries of maps and sets that are only ever looked up by key go when their key cannot occur again: no number that may
+//! still be counted from lies at or below it, and no other number equals it. Numbers in an entry count only while the entry
+//! stays. So a protocol whose numbers grow without end, and a monitor that records its history by them, have finitely many configurations,
+//! if the numbers that are alive stay close to each other.
 //!
 //! Needs: P's own network, and no bound on variables. Establishes: two configurations that differ by a renumbering are replaced by
-//! the same one. Preserves: verdicts, lengths of runs, local states, monitor states and terminal configurations up to renumbering. Liveness
-//! is decided without it, since a lasso has to come back to the very same numbers.
+//! the same one. Preserves: verdicts, lengths of runs, local states, monitor states and terminal configurations up to renumbering and entries that
+//! go. Steps of configurations that differ so correspond one to one and lead to such configurations again, with the same temperatures, so
+//! bottom components correspond, too, and liveness under `random` fairness is decided on the reduced graph. A violation of it is shown if its
+//! loop comes back to the very same numbers; where it counts for ever, the verdict is unknown. Under `weak` fairness liveness is decided without.
 //!
 //! How: by local state, its numbers are found once. A successor takes a look at these for all slots, and local states whose
 //! numbers change are renumbered through a table, and by the kernel's code on a miss. Nothing depends on threads, because numbers are content.
 
 use std::sync::Mutex;
 
-use allways_machine::Occurrence;
+use allways_machine::{Occurrence, Renumbering};
 use hashbrown::HashTable;
 
 use crate::search::local::states::{LocalStateId, LocalStates};
@@ -25,6 +29,8 @@ use crate::search::store::hash::mix;
 const MAX_KNOWN: usize = 1 << 20;
 /// Larger numbers are left alone.
 const MAX_NUMBER: i64 = 1 << 48;
+/// What the numbers of an entry that goes become.
+const GONE: i64 = i64::MIN;
 
 /// Local states, locked for each look or at hand already.
 pub(crate) enum Source<'m, 'a> {
@@ -61,6 +67,43 @@ struct Class {
     least: i64,
 }
 
+impl Class {
+    fn meet(&mut self, number: &Occurrence) {
+        if let Some(least) = number.least {
+            self.least = self.least.min(least);
+        }
+    }
+}
+
+/// What the numbers of a configuration become.
+#[derive(Default)]
+struct Images {
+    /// By class and number, sorted.
+    numbers: Vec<(u8, i64, i64)>,
+    /// Classes some entries of which go, as bits: those whose keys are not among the numbers, and larger than the constants of the class.
+    pruned: u64,
+    /// By class, the largest constant.
+    largest: Vec<i64>,
+    /// Numbers that were found just now.
+    late: Vec<(u8, i64, i64)>,
+}
+
+impl Images {
+    fn find(&self, class: u8, number: i64) -> Option<usize> {
+        self.numbers.binary_search_by_key(&(class, number), |&(class, number, _)| (class, number)).ok()
+    }
+}
+
+impl Renumbering for Images {
+    fn image(&self, class: u8, number: i64) -> i64 {
+        self.find(class, number).map_or(number, |at| self.numbers[at].2)
+    }
+
+    fn is_gone(&self, class: u8, key: i64) -> bool {
+        self.pruned >> class & 1 == 1 && key > self.largest[class as usize] && self.find(class, key).is_none()
+    }
+}
+
 struct Renumbered {
     hash: u64,
     local: LocalStateId,
@@ -74,8 +117,10 @@ pub(crate) struct Counters {
     forms: Vec<Form>,
     numbers: Vec<Occurrence>,
     found: Vec<Occurrence>,
-    /// The numbers of the configuration at hand with what they become, sorted.
-    images: Vec<(u8, i64, i64)>,
+    /// The numbers of the configuration at hand with what they become, and which entries go.
+    images: Images,
+    /// Occurrences in entries, while it is not known whether these stay.
+    open: Vec<Occurrence>,
     /// Of one local state.
     own: Vec<i64>,
     known: HashTable<Renumbered>,
@@ -95,12 +140,15 @@ impl Counters {
             least: i64::MAX,
         });
         let classes: Vec<Class> = classes.collect();
+        let largest = classes.iter().map(|class| class.largest).collect();
+        let images = Images { largest, ..Images::default() };
         (!classes.is_empty()).then(|| Counters {
             classes,
             forms: Vec::new(),
             numbers: Vec::new(),
             found: Vec::new(),
-            images: Vec::new(),
+            images,
+            open: Vec::new(),
             own: Vec::new(),
             known: HashTable::new(),
             arena: Vec::new(),
@@ -139,9 +187,11 @@ impl Counters {
         &self.out
     }
 
-    /// What each number of a configuration becomes; whether any changes.
+    /// What each number of a configuration becomes; whether any changes, or an entry goes.
     fn find_images(&mut self, vector: &[LocalStateId], source: &mut Source<'_, '_>) -> bool {
-        self.images.clear();
+        self.images.numbers.clear();
+        self.images.pruned = 0;
+        self.open.clear();
         for class in &mut self.classes {
             class.least = i64::MAX;
         }
@@ -153,33 +203,31 @@ impl Counters {
             };
             ahead |= form.ahead;
             for number in &self.numbers[form.first as usize..(form.first + form.n) as usize] {
-                let class = &mut self.classes[number.class as usize];
-                if let Some(least) = number.least {
-                    class.least = class.least.min(least);
-                }
-                if number.number > class.largest {
-                    self.images.push((number.class, number.number, 0));
-                }
                 // Too large to be told from others.
                 if number.number >= MAX_NUMBER {
                     ahead |= 1 << number.class;
                 }
+                if number.entry.is_some() {
+                    self.open.push(*number);
+                    continue;
+                }
+                self.classes[number.class as usize].meet(number);
+                self.images.numbers.push((number.class, number.number, 0));
             }
         }
+        let has_entries_to_go = !self.open.is_empty() && self.find_entries(ahead);
+        // A class some entries of which go may change, too: their keys lie above its largest constant and below what is counted from.
         let classes = &self.classes;
-        let may_change = |class: u8| {
-            ahead >> class & 1 == 0 && classes[class as usize].least > classes[class as usize].largest
-        };
-        self.images.retain(|&(class, ..)| may_change(class));
-        if self.images.is_empty() {
-            return false;
-        }
-        self.images.sort_unstable();
-        self.images.dedup();
-        let mut has_changed = false;
+        self.images.numbers.retain(|&(class, number, _)| {
+            let Class { largest, least, .. } = classes[class as usize];
+            ahead >> class & 1 == 0 && least > largest && number > largest
+        });
+        self.images.numbers.sort_unstable();
+        self.images.numbers.dedup();
+        let mut has_changed = has_entries_to_go;
         let mut at_class = None;
         let (mut next, mut shift) = (0, None);
-        for (number_of, number, image) in &mut self.images {
+        for (number_of, number, image) in &mut self.images.numbers {
             let class = classes[*number_of as usize];
             if at_class != Some(*number_of) {
                 at_class = Some(*number_of);
@@ -198,9 +246,34 @@ impl Counters {
         has_changed
     }
 
-    fn image(&self, class: u8, number: i64) -> i64 {
-        let at = self.images.binary_search_by_key(&(class, number), |&(class, number, _)| (class, number));
-        at.map_or(number, |at| self.images[at].2)
+    /// Decides which entries stay, and counts the numbers in them; whether any go.
+    fn find_entries(&mut self, ahead: u64) -> bool {
+        // Each round finds what the numbers found before it keep.
+        let mut has_found = true;
+        while std::mem::take(&mut has_found) {
+            self.images.numbers.sort_unstable();
+            let mut open = std::mem::take(&mut self.open);
+            open.retain(|occurrence| {
+                let Some((of, key)) = occurrence.entry else { return false };
+                let class = self.classes[of as usize];
+                let is_fixed = ahead >> of & 1 == 1 || key <= class.largest || key >= class.least;
+                if !is_fixed && self.images.find(of, key).is_none() {
+                    return true;
+                }
+                has_found = true;
+                if !occurrence.is_key {
+                    self.classes[occurrence.class as usize].meet(occurrence);
+                }
+                self.images.late.push((occurrence.class, occurrence.number, 0));
+                false
+            });
+            self.open = open;
+            self.images.numbers.append(&mut self.images.late);
+        }
+        for occurrence in self.open.iter().filter(|occurrence| occurrence.is_key) {
+            self.images.pruned |= 1 << occurrence.class;
+        }
+        self.images.pruned != 0
     }
 
     #[cold]
@@ -228,7 +301,8 @@ impl Counters {
         let mut is_same = true;
         let mut hash = u64::from(local);
         for number in &self.numbers[form.first as usize..(form.first + form.n) as usize] {
-            let image = self.image(number.class, number.number);
+            let is_gone = number.entry.is_some_and(|(class, key)| self.images.is_gone(class, key));
+            let image = if is_gone { GONE } else { self.images.image(number.class, number.number) };
             is_same &= image == number.number;
             hash = mix(hash.rotate_left(9) ^ image as u64);
             own.push(image);
@@ -253,7 +327,7 @@ impl Counters {
         if let Some(known) = known {
             return known.to;
         }
-        let to = source.with(|locals| locals.renumber(local, &|class, number| self.image(class, number)));
+        let to = source.with(|locals| locals.renumber(local, &self.images));
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
             self.arena.clear();

@@ -42,7 +42,7 @@ pub struct Reductions {
     pub lazy_faults: bool,
     /// Answers of `choose` that no operation of the program distinguishes are represented by one.
     pub data_independence: bool,
-    /// Configurations that differ by a renumbering of counters are one.
+    /// Configurations that differ by a renumbering of counters, or by what is recorded under numbers that cannot occur again, are one.
     pub counters: bool,
 }
 
@@ -400,14 +400,13 @@ pub static REDUCTIONS: [Reduction; 13] = [
         base: None,
         preserves: Preserves {
             terminal: Terminal::UpToRenumbering,
-            liveness_random: Liveness::No,
             liveness_weak: Liveness::No,
             ..EVERYTHING
         },
         is_local: false,
         orders: Orders::All,
         // Messages in flight cannot be renumbered, and a bound on a variable counts its numbers. A bound on steps would be met by
-        // liveness, which does without, and not by the search.
+        // liveness under weak fairness, which does without, and not by the search.
         obstacle: |setting| {
             own_network(setting)
                 .or_else(|| unbounded(setting))
@@ -570,7 +569,7 @@ mod tests {
                 Terminal::UpToGarbage => "up to renaming and garbage",
                 Terminal::ExceptCrashed => "except crashed machines",
                 Terminal::UpToChosenNumbers => "up to chosen numbers",
-                Terminal::UpToRenumbering => "up to renumbering",
+                Terminal::UpToRenumbering => "up to renumbering and such entries",
             };
             let expected =
                 [yes(safety), terminal, liveness(liveness_random), liveness(liveness_weak), yes(lengths)];

@@ -23,7 +23,7 @@ use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton,
 use allways_machine::ir::{ControlId, EventId, InterfaceId, MachineId};
 use allways_machine::{
     Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Occurrence,
-    Oracle, Outcome, Pending, Simplify, Snapshot, Status, Touched, Value, must_wait,
+    Oracle, Outcome, Pending, Renumbering, Simplify, Snapshot, Status, Touched, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason, ViolationKind};
@@ -900,8 +900,8 @@ impl<'c> LocalStates<'c> {
         self.exe.numbers().ahead(&self.exe, local)
     }
 
-    /// The local state with other numbers.
-    pub fn renumber(&mut self, id: LocalStateId, to: &dyn Fn(u8, i64) -> i64) -> LocalStateId {
+    /// The local state with other numbers, and without entries that can go.
+    pub fn renumber(&mut self, id: LocalStateId, to: &dyn Renumbering) -> LocalStateId {
         let LocalState { local, owner, .. } = &self.states[id as usize];
         let (mut local, owner) = (local.clone(), *owner);
         self.kernel.renumber(&mut local, to);
