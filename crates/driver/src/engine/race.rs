@@ -4,7 +4,7 @@
 //! seed alone. Then the first search that accepts the question leads the race, with all threads. The others start
 //! a moment later, so that small programs cost no more than the leading search alone, and work with one thread each and a share of the
 //! time ([`shares`]): testing soon gets little, since what it finds it mostly finds early; a search gets more when
-//! its frontier shrinks, because then it is about to end. Once the leader has seen every configuration and looks for
+//! its frontier shrinks, because then it is about to end; and little if it leaves part of the question open, so that others have to answer anyway. Once the leader has seen every configuration and looks for
 //! infinite runs, safety is settled, and engines that check nothing else stop.
 //!
 //! Which engine answers first may depend on the machine and its load, and with it which of several counterexamples is
@@ -170,10 +170,11 @@ impl<'a> Runner<'a> {
         self.state.load(Ordering::Relaxed) == state
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self, question: &Question) -> Standing {
         let (frontier, most) = (self.frontier.load(Ordering::Relaxed), self.most.load(Ordering::Relaxed));
         Standing {
             proves: self.engine.proves(),
+            is_partial: self.engine.proves() && !self.engine.leaves_unchecked(question).is_empty(),
             is_running: self.is(RUNS),
             is_closing: self.is_at_liveness.load(Ordering::Relaxed)
                 || (most >= MIN_FRONTIER && frontier < most / 4 * 3),
@@ -185,6 +186,8 @@ impl<'a> Runner<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Standing {
     proves: bool,
+    /// It leaves part of the question open.
+    is_partial: bool,
     is_running: bool,
     /// Its frontier shrinks, so that it is about to end.
     is_closing: bool,
@@ -201,12 +204,13 @@ fn shares(standings: &[Standing], leader: usize, age: Duration) -> Vec<u32> {
                 .filter(|&(other, rival)| other != at && rival.is_running && rival.proves)
         };
         let one = standings[at];
-        if at == leader || rivals().next().is_none() || (one.proves && one.is_closing) {
+        if at == leader || rivals().next().is_none() || (one.proves && one.is_closing && !one.is_partial) {
             return WHOLE;
         }
-        let is_nearly_over = rivals().any(|(_, rival)| rival.is_closing);
+        let is_nearly_over = rivals().any(|(_, rival)| rival.is_closing && !rival.is_partial);
         match (one.proves, is_nearly_over) {
             (true, true) => WHOLE / 8,
+            (true, false) if one.is_partial && age >= EARLY => WHOLE / 8,
             (true, false) => WHOLE / 2,
             (false, _) if age < EARLY => WHOLE / 2,
             (false, false) => WHOLE / 8,
@@ -314,7 +318,8 @@ impl<'a> Race<'a> {
     }
 
     fn set_shares(&self, age: Duration) {
-        let standings: Vec<Standing> = self.runners.iter().map(Runner::standing).collect();
+        let standings: Vec<Standing> =
+            self.runners.iter().map(|runner| runner.standing(self.question)).collect();
         let shares = shares(&standings, self.leader, age);
         let is_safe = self.runners[self.leader].is_at_liveness.load(Ordering::Relaxed);
         for (at, (runner, share)) in self.runners.iter().zip(shares).enumerate() {
@@ -372,7 +377,8 @@ impl Observer for Watch<'_> {
 mod tests {
     use super::*;
 
-    const SEARCH: Standing = Standing { proves: true, is_running: true, is_closing: false };
+    const SEARCH: Standing =
+        Standing { proves: true, is_partial: false, is_running: true, is_closing: false };
     const CLOSING: Standing = Standing { is_closing: true, ..SEARCH };
     const TEST: Standing = Standing { proves: false, ..SEARCH };
     const LATE: Duration = Duration::from_secs(60);
@@ -386,6 +392,16 @@ mod tests {
         assert!(early[2] > late[2] && late[2] > closing[2] && closing[2] > 0);
         assert!(closing[1] < late[1] && closing[1] > 0);
         assert_eq!(shares(&[SEARCH, CLOSING, TEST], 0, LATE)[1], WHOLE);
+    }
+
+    #[test]
+    fn one_that_leaves_part_of_the_question_open_gets_little() {
+        let partial = Standing { is_partial: true, ..SEARCH };
+        let late = shares(&[SEARCH, partial, SEARCH], 0, LATE);
+        assert!(late[1] < late[2] && late[1] > 0);
+        assert_eq!(shares(&[SEARCH, partial, SEARCH], 0, Duration::ZERO)[1], late[2]);
+        let ended = Standing { is_running: false, ..SEARCH };
+        assert_eq!(shares(&[ended, partial, ended], 0, LATE)[1], WHOLE);
     }
 
     #[test]
