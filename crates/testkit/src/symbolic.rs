@@ -2,13 +2,13 @@
 //!
 //! Without reductions it has to reach the very same local states, monitor states and ends, in the same number of
 //! configurations and by the same local steps, whatever the order of slots; and a counterexample of breadth-first length has the
-//! length of the explicit one.
+//! length of the explicit one. Machines that handle eagerly are in other configurations, and all else is the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use allways_explore::Never;
-use allways_explore::search::{self, Order, ProveOptions, Reductions, SearchBounds, StoreKind};
+use allways_explore::search::{self, Order, ProveOptions, REDUCTIONS, Reductions, SearchBounds, StoreKind};
 use allways_explore::symbolic::paper::{self, PaperOptions};
 use allways_explore::symbolic::{self, SlotOrder, Split, SymbolicOptions};
 use allways_machine::Executable;
@@ -19,13 +19,33 @@ use crate::bounded::{Reference, Within};
 use crate::liveness::{self, limits};
 use crate::proof::{self, Judged};
 
-/// The reductions that symbolic exploration has.
+/// The reductions of single local states that symbolic exploration has.
 const OF_LOCAL_STATES: Reductions =
     Reductions { dead_variables: true, unread_payloads: true, collection_order: true, ..Reductions::NONE };
+/// Machines that handle before their sends are made.
+const EAGER: Reductions = Reductions { eager_handling: true, ..Reductions::NONE };
 
-/// Orders of slots: one that is found, and one by the seed.
-fn orders(seed: u64) -> [SlotOrder; 2] {
-    [SlotOrder::Found, SlotOrder::Random(seed)]
+/// One configuration of symbolic exploration.
+struct Way {
+    reductions: Reductions,
+    order: SlotOrder,
+    split: Split,
+}
+
+/// Each reduction, order and way to split comes with each other on some programs.
+fn ways(seed: u64) -> Vec<Way> {
+    let both = Reductions { eager_handling: true, ..OF_LOCAL_STATES };
+    let random = SlotOrder::Random(seed);
+    let way = |reductions, order: &SlotOrder, split| Way { reductions, order: order.clone(), split };
+    let found = SlotOrder::Found;
+    let (a, b) = if seed.is_multiple_of(2) { (&found, &random) } else { (&random, &found) };
+    vec![
+        way(Reductions::NONE, a, Split::Never),
+        way(Reductions::NONE, b, Split::Always),
+        way(EAGER, b, Split::Never),
+        way(OF_LOCAL_STATES, b, if seed.is_multiple_of(3) { Split::Never } else { Split::Always }),
+        way(both, a, if seed.is_multiple_of(3) { Split::Always } else { Split::Never }),
+    ]
 }
 
 /// What symbolic exploration says of a test that was enumerated otherwise: how many configurations there are, or how it
@@ -47,54 +67,63 @@ pub fn compare(
     let explicit = without_reductions(within);
     let plain = search::prove(exe, &explicit, &Quiet, &Never).map_err(|error| error.to_string())?;
     let mut n_configurations = 0;
-    for reductions in [Reductions::NONE, OF_LOCAL_STATES] {
-        let splits = [Split::Never, Split::Always];
-        for (order, split) in
-            orders(seed).into_iter().flat_map(|order| splits.map(|split| (order.clone(), split)))
-        {
-            let is_plain = reductions == Reductions::NONE;
-            let name = format!("{order:?}, split {split:?}{}", if is_plain { "" } else { ", reduced" });
-            let search = ProveOptions { reductions, ..explicit.clone() };
-            let options =
-                SymbolicOptions { search, order, shortest: is_plain, split, finds_invariants: is_plain };
-            let (found, survey) = symbolic::survey(exe, &options, &Quiet, &Never)
-                .map_err(|error| format!("{name}: {error}"))?;
-            let judged = Judged { reductions, order: Order::Breadth, within };
-            let n = proof::judge(loaded, exe, reference, judged, &found.report, &survey)
-                .map_err(|difference| format!("{name}: {difference}"))?;
-            if !is_plain {
-                continue;
-            }
-            match (&plain.verdict, &found.report.verdict) {
-                (Verdict::Holds(a), Verdict::Holds(b)) => {
-                    // Split local states are put together only where they are needed.
-                    let is_whole = found.figures.n_split == 0;
-                    let has_all = is_whole && within.bounds.depth.is_none();
-                    let (a, b) = ((a, figures(&plain, !has_all)), (b, figures(&found.report, !has_all)));
-                    if a != b {
-                        return Err(format!("{name}: {b:?}, explicit {a:?}"));
-                    }
-                    // Where a bound cuts off, or crashes wait for others, more may be asked for.
-                    let is_exact =
-                        is_whole && within.bounds == SearchBounds::default() && !exe.network.has_crashes();
-                    let runs = (plain.statistics.n_misses, found.figures.n_handler_runs);
-                    if is_exact && runs.0 != runs.1 {
-                        return Err(format!("{name}: {} local steps computed, explicit {}", runs.1, runs.0));
-                    }
-                    n_configurations = n;
+    for Way { reductions, order, split } in ways(seed) {
+        let is_plain = reductions == Reductions::NONE;
+        // Both variants have the same runs.
+        let has_lengths = is_plain || reductions == EAGER;
+        let name = format!("{order:?}, split {split:?}, {}", named(reductions));
+        let search = ProveOptions { reductions, ..explicit.clone() };
+        let options =
+            SymbolicOptions { search, order, shortest: has_lengths, split, finds_invariants: is_plain };
+        let (found, survey) =
+            symbolic::survey(exe, &options, &Quiet, &Never).map_err(|error| format!("{name}: {error}"))?;
+        let judged = Judged { reductions, order: Order::Breadth, within };
+        let n = proof::judge(loaded, exe, reference, judged, &found.report, &survey)
+            .map_err(|difference| format!("{name}: {difference}"))?;
+        if !has_lengths {
+            continue;
+        }
+        match (&plain.verdict, &found.report.verdict) {
+            (Verdict::Holds(a), Verdict::Holds(b)) if a == b && !is_plain => {
+                let ends = (plain.statistics.n_ends, found.report.statistics.n_ends);
+                if ends.0 != ends.1 {
+                    return Err(format!("{name}: {} terminal configurations, explicit {}", ends.1, ends.0));
                 }
-                (Verdict::Violated(a), Verdict::Violated(b)) => {
-                    let lengths = (a.schedule.n_steps(), b.schedule.n_steps());
-                    if lengths.0 != lengths.1 {
-                        return Err(format!("{name}: a run of {} steps, explicit {}", lengths.1, lengths.0));
-                    }
-                }
-                (Verdict::Unknown(_), Verdict::Unknown(_)) => {}
-                (a, b) => return Err(format!("{name}: {b:?}, explicit {a:?}")),
             }
+            (Verdict::Holds(a), Verdict::Holds(b)) => {
+                // Split local states are put together only where they are needed.
+                let is_whole = found.figures.n_split == 0;
+                let has_all = is_whole && within.bounds.depth.is_none();
+                let (a, b) = ((a, figures(&plain, !has_all)), (b, figures(&found.report, !has_all)));
+                if a != b {
+                    return Err(format!("{name}: {b:?}, explicit {a:?}"));
+                }
+                // Where a bound cuts off, or crashes wait for others, more may be asked for.
+                let is_exact =
+                    is_whole && within.bounds == SearchBounds::default() && !exe.network.has_crashes();
+                let runs = (plain.statistics.n_misses, found.figures.n_handler_runs);
+                if is_exact && runs.0 != runs.1 {
+                    return Err(format!("{name}: {} local steps computed, explicit {}", runs.1, runs.0));
+                }
+                n_configurations = n;
+            }
+            (Verdict::Violated(a), Verdict::Violated(b)) => {
+                let lengths = (a.schedule.n_steps(), b.schedule.n_steps());
+                if lengths.0 != lengths.1 {
+                    return Err(format!("{name}: a run of {} steps, explicit {}", lengths.1, lengths.0));
+                }
+            }
+            (Verdict::Unknown(_), Verdict::Unknown(_)) => {}
+            (a, b) => return Err(format!("{name}: {b:?}, explicit {a:?}")),
         }
     }
     Ok(n_configurations)
+}
+
+/// The reductions that are on.
+fn named(reductions: Reductions) -> String {
+    let on = REDUCTIONS.iter().filter(|row| row.is_on(reductions)).map(|row| row.name);
+    on.collect::<Vec<&str>>().join(", ")
 }
 
 /// Figures that must be equal. What explicit search does with the last layer within a bound of steps has no counterpart.
@@ -112,7 +141,7 @@ fn figures(report: &search::ProveReport, has_depth: bool) -> (u64, u64, u32, u32
 /// The difference, in words.
 pub fn compare_liveness(exe: &Arc<Executable>, is_violated: bool, seed: u64) -> Result<(), String> {
     for reductions in [Reductions::NONE, OF_LOCAL_STATES] {
-        for order in orders(seed) {
+        for order in [SlotOrder::Found, SlotOrder::Random(seed)] {
             let name = format!("symbolic, {order:?}");
             let search = ProveOptions { reductions, limits: limits(), ..ProveOptions::default() };
             let options = SymbolicOptions { search, order, ..SymbolicOptions::default() };

@@ -33,9 +33,11 @@ pub fn wrong_use(args: &ProveArgs) -> Option<String> {
     let named = REDUCTIONS.iter().filter(|row| args.reductions.iter().any(|given| given == row.name));
     for row in named.filter(|row| row.is_on(on)) {
         let name = row.name;
+        let obstacle = row.why_not(&setting, on);
         let obstacle = match args.engine() == engine::ALMOST_SYNC {
+            true if obstacle == Some(Obstacle::SymbolicOnly) => obstacle,
             true => (!row.is_local).then_some(Obstacle::OtherEngine),
-            false => row.why_not(&setting, on),
+            false => obstacle,
         };
         if let Some(obstacle) = obstacle {
             return Some(format!("--reductions {name} does nothing here: {obstacle}"));
@@ -65,6 +67,7 @@ fn setting(args: &ProveArgs) -> Setting {
     let bounds_data = args.max_choices.is_some() || !args.max_value.is_empty();
     Setting {
         bounds_data,
+        is_symbolic: !matches!(args.engine(), engine::EXPLICIT | engine::ALMOST_SYNC),
         ..Setting::asked(&args.network.options(), is_bounded, args.order(), args.fairness())
     }
 }

@@ -29,7 +29,7 @@ use crate::search::reduce::data_independence::{self, Attempt};
 use crate::search::report::Covered;
 use crate::search::stop::StickyCancel;
 use crate::search::survey::{Notes, Survey};
-use crate::search::{Order, Reductions};
+use crate::search::{Order, Reductions, Setting};
 
 /// Recursion goes down the levels, and at each of them down again.
 const STACK_BYTES: usize = 1 << 30;
@@ -184,12 +184,14 @@ fn effective(exe: &Executable, options: &ProveOptions) -> ProveOptions {
         dead_variables: given.dead_variables,
         unread_payloads: given.unread_payloads,
         collection_order: given.collection_order,
+        eager_handling: given.eager_handling,
         ..Reductions::NONE
     };
+    let setting = Setting { is_symbolic: true, ..options.setting(exe, graph::has_liveness(exe)) };
     ProveOptions {
         order: Order::Breadth,
         store: StoreKind::Exact,
-        reductions: reductions.over(exe),
+        reductions: reductions.within(&setting),
         n_threads: 1,
         ..options.clone()
     }
@@ -332,6 +334,7 @@ impl<'a> Engine<'a> {
         }
         let mut steps = MemoSteps::new(self.cx);
         steps.blocks.split_after = self.split_after();
+        steps.outboxes.is_on = self.is_eager();
         let starts: Vec<Vec<LocalStateId>> = self.starts.iter().map(|(_, vector)| vector.clone()).collect();
         let walks = order::walk(self.cx, &mut steps.expander, &starts);
         if walks.has_violation {
@@ -359,6 +362,11 @@ impl<'a> Engine<'a> {
         self.note(&reach);
         self.note_steps(&reach.steps);
         end
+    }
+
+    /// Bounds and crashes are about machines that stop before each send. So is what is said of local states, and laps of infinite runs.
+    fn is_eager(&self) -> bool {
+        self.cx.options.reductions.eager_handling && !self.options.finds_invariants
     }
 
     /// Bounds and crashes are about whole local states; so are the hot and cold steps of monitors.
@@ -557,6 +565,7 @@ impl<'a> Engine<'a> {
                 let vector = path::state_vector(reach, &values);
                 notes.see(&vector, self.exe.monitors.len(), is_end);
             }
+            notes.see_locals(reach.steps.outboxes.passed());
         }
         self.figures.set_nodes = reach.diagrams.size(reached).0 as u64;
         if !bad.is_empty() {
@@ -651,7 +660,7 @@ impl<'a> Engine<'a> {
             return Ok(End::Unreachable);
         }
         self.shows.store(true, Ordering::Relaxed);
-        let run = found.and_then(|found| path::moves(reach, &found, goal));
+        let run = found.and_then(|found| path::moves(reach, &found, goal, &self.starts));
         let Some(run) = run else {
             // The step is one that could not be computed.
             return match reach.steps.unknown() {
@@ -661,8 +670,7 @@ impl<'a> Engine<'a> {
         };
         self.explored.depth = run.moves.len() as u64 + 1;
         let breaks = matches!(goal, Goal::Broken);
-        let (answers, first) = path::start_of(&self.starts, &run.first);
-        let steps = match counterexample::steps_of(self.cx, answers, first, &run.moves, breaks) {
+        let steps = match counterexample::steps_of(self.cx, &run.answers, &run.first, &run.moves, breaks) {
             Ok(steps) => steps,
             Err(error) => {
                 let interrupted = self.cx.stop_reason().filter(|reason| *reason == StopReason::Interrupted);

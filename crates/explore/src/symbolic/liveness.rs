@@ -15,7 +15,7 @@ use allways_run::{Counterexample, Progress};
 use rustc_hash::FxHashSet;
 
 use super::engine::Search;
-use super::path::{self, Goal, contains, start_of, start_set, state_vector, values_of};
+use super::path::{self, Goal, contains, start_set, state_vector, values_of};
 use super::steps::CRASH_LABEL;
 use crate::error::InternalError;
 use crate::liveness::Fairness;
@@ -156,11 +156,10 @@ impl Lasso<'_, '_> {
         reach.kept.push(target);
         let start = start_set(reach, starts)?;
         let found = path::find(reach, start, Goal::Set(target), false)?;
-        let run = found.and_then(|found| path::moves(reach, &found, Goal::Set(target)));
+        let run = found.and_then(|found| path::moves(reach, &found, Goal::Set(target), starts));
         let Some(run) = run else { return Err(lost().into()) };
-        let (answers, first) = start_of(starts, &run.first);
-        let mut stem = vec![StepName::first(answers.to_vec())];
-        stem.extend(names(self.cx, first, &run.moves));
+        let mut stem = vec![StepName::first(run.answers.clone())];
+        stem.extend(names(self.cx, &run.first, &run.moves));
         let home = state_vector(reach, &home);
         let limits = self.cx.options.limits;
         let lap = &mut || Ok(names(self.cx, &home, &lap));

@@ -5,11 +5,12 @@
 //! stay small. So sets of state vectors are kept, one level for each interned local state, and every handler is run once
 //! for each pair of local state and message that some reachable configuration has, as in explicit search and by the same memo.
 //!
-//! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `split` (local states of several
-//! levels), `order` (of the slots), `engine` (the search proper and its verdict), `path` (counterexamples), `liveness` (infinite
-//! runs that keep a monitor hot), `quiescence` (all infinite runs), `invariants` (what holds of all configurations), `stated` (whether
-//! what the user says holds of them). `paper` is the published algorithm.
+//! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `eager` (machines that run on before
+//! their sends are made), `split` (local states of several levels), `order` (of the slots), `engine` (the search proper and its
+//! verdict), `path` (counterexamples), `liveness` (infinite runs that keep a monitor hot), `quiescence` (all infinite runs), `invariants`
+//! (what holds of all configurations), `stated` (whether what the user says holds of them). `paper` is the published algorithm.
 
+mod eager;
 mod engine;
 mod invariants;
 mod liveness;

@@ -9,7 +9,6 @@ use allways_mdd::{Halt, Node};
 
 use super::engine::Search;
 use super::steps::BROKEN;
-use crate::search::counterexample::same;
 use crate::search::expand::Move;
 use crate::search::local::states::LocalStateId;
 use crate::search::successors::Collect;
@@ -30,6 +29,8 @@ pub(crate) enum Goal {
 
 /// A run from one of the first configurations.
 pub(crate) struct Run {
+    /// The answers that lead to the first configuration.
+    pub answers: Vec<u32>,
     pub first: Vec<LocalStateId>,
     pub moves: Vec<Move>,
 }
@@ -162,15 +163,6 @@ pub(crate) fn start_set(
     Ok(set)
 }
 
-/// The configuration after the first step that a run begins with, and the answers that lead there.
-pub(crate) fn start_of<'s>(
-    starts: &'s [(Vec<u32>, Vec<LocalStateId>)],
-    first: &'s [LocalStateId],
-) -> (&'s [u32], &'s [LocalStateId]) {
-    let start = starts.iter().find(|(_, vector)| same(vector, first));
-    start.map_or((&[], first), |(answers, vector)| (answers, vector))
-}
-
 /// The values, by levels, of a state vector.
 pub(crate) fn values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<u32> {
     let (order, steps) = (reach.events.order(), &mut reach.steps);
@@ -199,28 +191,54 @@ pub(crate) fn state_vector(reach: &mut Search<'_>, values: &[u32]) -> Vec<LocalS
     vector
 }
 
-/// The moves between vectors; `None` if some step does not exist.
-pub(crate) fn moves(reach: &mut Search<'_>, values: &[Vec<u32>], goal: Goal) -> Option<Run> {
+/// Whether values, by levels, stand for a configuration of the kernel.
+fn stand_for(reach: &mut Search<'_>, values: &[u32], vector: &[LocalStateId]) -> bool {
+    let (order, steps) = (reach.events.order(), &mut reach.steps);
+    let n_slots = order.iter().max().map_or(0, |&slot| slot as usize + 1);
+    if vector.iter().skip(n_slots).any(|&local| local != 0) {
+        return false;
+    }
+    let mut at = 0;
+    for block in order.chunk_by(|a, b| a == b) {
+        // Levels that are newer than the vector have the value zero.
+        let parts: Vec<u32> =
+            (at..at + block.len()).rev().map(|level| values.get(level).copied().unwrap_or(0)).collect();
+        at += block.len();
+        let local = vector.get(block[0] as usize).copied().unwrap_or(0);
+        let is_it = match steps.blocks.is_split(block[0]) {
+            true => steps.local_of_parts(block[0], &parts) == local,
+            false => steps.stands_for(block[0], parts[0], local),
+        };
+        if !is_it {
+            return false;
+        }
+    }
+    true
+}
+
+/// The moves between vectors, in configurations of the kernel for which the vectors stand; `None` if some step does not exist.
+pub(crate) fn moves(
+    reach: &mut Search<'_>,
+    values: &[Vec<u32>],
+    goal: Goal,
+    starts: &[(Vec<u32>, Vec<LocalStateId>)],
+) -> Option<Run> {
     let breaks = matches!(goal, Goal::Broken);
     let n = values.len() - usize::from(breaks);
-    let vectors: Vec<Vec<LocalStateId>> =
-        values[..n].iter().map(|values| state_vector(reach, values)).collect();
+    let (answers, first) = starts.iter().find(|(_, vector)| stand_for(reach, &values[0], vector))?;
+    let mut vector = first.clone();
     let mut moves = Vec::new();
-    for (at, vector) in vectors.iter().enumerate() {
-        let next = vectors.get(at + 1);
-        if next.is_none() && !breaks {
-            break;
-        }
+    for next in &values[1..n] {
         let mut sink = Collect::default();
-        reach.steps.expander.expand(vector, &mut sink);
-        let by = match next {
-            Some(next) => {
-                let place = (0..sink.moves.len()).find(|&place| same(sink.vectors.get(place), next))?;
-                sink.moves[place]
-            }
-            None => sink.broken?,
-        };
-        moves.push(by);
+        reach.steps.expander.expand(&vector, &mut sink);
+        let place = (0..sink.moves.len()).find(|&place| stand_for(reach, next, sink.vectors.get(place)))?;
+        moves.push(sink.moves[place]);
+        vector = sink.vectors.get(place).to_vec();
     }
-    Some(Run { first: vectors.into_iter().next()?, moves })
+    if breaks {
+        let mut sink = Collect::default();
+        reach.steps.expander.expand(&vector, &mut sink);
+        moves.push(sink.broken?);
+    }
+    Some(Run { answers: answers.clone(), first: first.clone(), moves })
 }

@@ -16,7 +16,7 @@ use allways_run::{Cancel, Observer, Progress, StopReason, ViolationKind};
 use super::engine::{Engine, Search, explored, on_large_stack};
 use super::liveness::{Failure, lost};
 use super::order;
-use super::path::{self, Goal, contains, start_of, start_set, state_vector, values_of};
+use super::path::{self, Goal, contains, start_set, state_vector, values_of};
 use super::report::{Split, SymbolicFigures, SymbolicOptions};
 use super::steps::{BROKEN, MemoSteps, STIMULUS_LABEL};
 use crate::error::InternalError;
@@ -208,7 +208,7 @@ impl Descent<'_> {
         let goal = Goal::Set(forever);
         let found = path::find(reach, start, goal, false)?;
         let Some(mut values) = found else { return Err(lost().into()) };
-        let Some(mut run) = path::moves(reach, &values, goal) else { return Err(lost().into()) };
+        let Some(mut run) = path::moves(reach, &values, goal, starts) else { return Err(lost().into()) };
         let home = loop {
             let Some(at) = values.last().cloned() else { return Err(lost().into()) };
             let (by, next) = self.step(reach, &at, forever).ok_or_else(lost)?;
@@ -218,9 +218,8 @@ impl Descent<'_> {
             }
             values.push(next);
         };
-        let (answers, first) = start_of(starts, &run.first);
-        let mut stem = vec![StepName::first(answers.to_vec())];
-        stem.extend(names(self.cx, first, &run.moves[..home]));
+        let mut stem = vec![StepName::first(run.answers.clone())];
+        stem.extend(names(self.cx, &run.first, &run.moves[..home]));
         let home_vector = state_vector(reach, &values[home]);
         Ok((stem, names(self.cx, &home_vector, &run.moves[home..])))
     }

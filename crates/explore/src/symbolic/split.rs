@@ -25,6 +25,7 @@ use allways_run::StopReason;
 use rules::must_wait;
 use rustc_hash::FxHashMap;
 
+use super::eager::NOTHING_AHEAD;
 use super::steps::{ABSENT, Action, BROKEN, MemoSteps};
 use crate::search::context::Cuts;
 use crate::search::local::states::{Act, Cut, Ending, LocalStateId, LocalStates, Owner};
@@ -488,7 +489,9 @@ impl MemoSteps<'_> {
     /// The local state with these values, from the first part on.
     pub fn local_of_parts(&mut self, slot: u32, values: &[u32]) -> LocalStateId {
         if !self.blocks.is_split(slot) {
-            return values.first().map_or(0, |&value| self.local(slot, value));
+            // Behind an outbox it is not known what the kernel's local state is.
+            let state = values.first().map(|&value| self.state(slot, value));
+            return state.filter(|state| state.outbox == NOTHING_AHEAD).map_or(0, |state| state.local);
         }
         let mut locals = self.expander.memo.locals();
         self.blocks.local_state(slot, values, &mut locals)

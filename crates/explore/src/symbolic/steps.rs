@@ -14,6 +14,7 @@ use allways_p::hir::Temperature;
 use allways_run::StopReason;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::eager::{Ahead, NOTHING_AHEAD, Outboxes};
 use super::split::Blocks;
 use crate::search::context::{Context, Cuts};
 use crate::search::expand::Expander;
@@ -59,10 +60,12 @@ pub(crate) struct MemoSteps<'a> {
     next_poll: u64,
     pub expander: Expander<'a>,
     /// By slot and value.
-    locals: Vec<Vec<LocalStateId>>,
-    /// By local state: its value; zero is none.
+    states: Vec<Vec<Ahead>>,
+    /// By local state of the kernel: its value; zero is none.
     values: Vec<u32>,
-    owners: Vec<Owner>,
+    /// Likewise, of what is in a slot; local states that are there as they are left out.
+    values_ahead: FxHashMap<Ahead, u32>,
+    pub(super) owners: Vec<Owner>,
     pub(super) actions: Vec<Action>,
     action_index: FxHashMap<Action, u32>,
     /// The search ends at the first violation; else it leads to the value [`BROKEN`].
@@ -82,6 +85,8 @@ pub(crate) struct MemoSteps<'a> {
     pub passes_cold: FxHashSet<(u32, u32, u32)>,
     /// Slots that are split into several levels.
     pub blocks: Blocks,
+    /// What machines have run through, where they handle eagerly.
+    pub(super) outboxes: Outboxes,
 }
 
 impl<'a> MemoSteps<'a> {
@@ -91,8 +96,9 @@ impl<'a> MemoSteps<'a> {
             cx,
             next_poll: POLL_AFTER,
             expander: cx.expander(),
-            locals: Vec::new(),
+            states: Vec::new(),
             values: Vec::new(),
+            values_ahead: FxHashMap::default(),
             owners: Vec::new(),
             actions: Vec::new(),
             action_index: FxHashMap::default(),
@@ -107,43 +113,75 @@ impl<'a> MemoSteps<'a> {
             passes_hot: FxHashSet::default(),
             passes_cold: FxHashSet::default(),
             blocks: Blocks::default(),
+            outboxes: Outboxes::default(),
         }
     }
 
-    /// The value of a local state in a slot.
+    /// The value of a slot whose owner stands in a local state of the kernel.
     pub fn value(&mut self, slot: u32, local: LocalStateId) -> u32 {
         if local == 0 {
             return ABSENT;
         }
-        if self.locals.len() <= slot as usize {
-            self.locals.resize(slot as usize + 1, vec![0; BROKEN as usize + 1]);
+        if let Some(&known) = self.values.get(local as usize)
+            && known != 0
+        {
+            return known;
         }
+        let value = self.value_behind(slot, NOTHING_AHEAD, local);
         if self.values.len() <= local as usize {
             self.values.resize(local as usize + 1, 0);
         }
-        let value = &mut self.values[local as usize];
-        if *value == 0 {
-            *value = self.locals[slot as usize].len() as u32;
-            self.locals[slot as usize].push(local);
-            self.blocks.note(slot, *value as usize - BROKEN as usize);
-        }
-        *value
+        self.values[local as usize] = value;
+        value
     }
 
-    /// The local state of a value in a slot; zero where there is none.
+    /// The same of one that has an outbox before the local state.
+    fn value_behind(&mut self, slot: u32, outbox: u32, local: LocalStateId) -> u32 {
+        let mut state = Ahead { outbox, local };
+        if self.is_eager(slot) {
+            state = self.run_on(slot, state);
+        }
+        if self.states.len() <= slot as usize {
+            self.states.resize(slot as usize + 1, vec![Ahead::at(0); BROKEN as usize + 1]);
+        }
+        let next = self.states[slot as usize].len() as u32;
+        let value = *self.values_ahead.entry(state).or_insert(next);
+        if value == next {
+            self.states[slot as usize].push(state);
+            self.blocks.note(slot, value as usize - BROKEN as usize);
+        }
+        value
+    }
+
+    /// The value of a slot whose owner has come to a local state behind an outbox.
+    fn value_after(&mut self, slot: u32, outbox: u32, local: LocalStateId) -> u32 {
+        match outbox {
+            NOTHING_AHEAD => self.value(slot, local),
+            _ => self.value_behind(slot, outbox, local),
+        }
+    }
+
+    /// What a value of a slot is; local state zero where there is none.
+    pub(super) fn state(&self, slot: u32, value: u32) -> Ahead {
+        let state = self.states.get(slot as usize).and_then(|states| states.get(value as usize));
+        state.copied().unwrap_or(Ahead::at(0))
+    }
+
+    /// The local state of a value in a slot, behind its outbox; zero where there is none.
     pub fn local(&self, slot: u32, value: u32) -> LocalStateId {
-        self.locals.get(slot as usize).and_then(|locals| locals.get(value as usize)).copied().unwrap_or(0)
+        self.state(slot, value).local
     }
 
     /// The local states that a slot is known to have.
     pub(super) fn locals_of(&self, slot: u32) -> impl Iterator<Item = LocalStateId> + '_ {
-        self.locals.get(slot as usize).into_iter().flatten().copied().filter(|&local| local != 0)
+        let states = self.states.get(slot as usize).into_iter().flatten();
+        states.map(|state| state.local).filter(|&local| local != 0)
     }
 
     /// Values of the levels of slots, one number for each level.
     fn n_values_of_levels(&self) -> impl Iterator<Item = u64> + '_ {
-        (0..self.locals.len()).flat_map(|slot| match self.blocks.n_parts(slot as u32) {
-            1 => vec![self.locals[slot].len().saturating_sub(BROKEN as usize + 1) as u64],
+        (0..self.states.len()).flat_map(|slot| match self.blocks.n_parts(slot as u32) {
+            1 => vec![self.states[slot].len().saturating_sub(BROKEN as usize + 1) as u64],
             n => (0..n).map(|part| u64::from(self.blocks.n_values(slot as u32, part))).collect(),
         })
     }
@@ -159,8 +197,13 @@ impl<'a> MemoSteps<'a> {
     }
 
     pub fn n_bytes(&self) -> usize {
-        let locals: usize = self.locals.iter().map(|locals| locals.capacity() * 4).sum();
-        locals + self.values.capacity() * 4 + self.expander.memo.n_bytes() + self.blocks.n_bytes()
+        let states: usize = self.states.iter().map(|states| states.capacity() * size_of::<Ahead>()).sum();
+        states
+            + self.values.capacity() * 4
+            + self.values_ahead.capacity() * 13
+            + self.expander.memo.n_bytes()
+            + self.blocks.n_bytes()
+            + self.outboxes.n_bytes()
     }
 
     fn learn_slots(&mut self) {
@@ -186,6 +229,9 @@ impl<'a> MemoSteps<'a> {
         if self.blocks.is_split(slot) {
             return self.block_can_step(slot, value);
         }
+        if self.state(slot, value).outbox != NOTHING_AHEAD {
+            return true;
+        }
         let local = self.acting_local(slot, value);
         local != 0 && is_enabled(self.expander.memo.act(local))
     }
@@ -194,6 +240,9 @@ impl<'a> MemoSteps<'a> {
     pub fn is_blocked(&mut self, slot: u32, value: u32) -> bool {
         if self.blocks.is_split(slot) {
             return self.blocks.is_blocked(slot, value);
+        }
+        if self.state(slot, value).outbox != NOTHING_AHEAD {
+            return false;
         }
         let local = self.acting_local(slot, value);
         local != 0 && self.expander.memo.act(local).kind == ActKind::Blocked
@@ -300,7 +349,7 @@ impl<'a> MemoSteps<'a> {
 
     /// Local steps that the kernel computed.
     pub fn n_handler_runs(&self) -> u64 {
-        self.expander.memo.n_misses + self.blocks.n_runs
+        self.expander.memo.n_misses + self.blocks.n_runs + self.outboxes.n_runs
     }
 
     /// A step breaks a property.
@@ -395,21 +444,31 @@ impl<'a> MemoSteps<'a> {
         }
     }
 
+    /// The first step of an outbox.
+    fn step_of_outbox(&mut self, slot: u32, state: Ahead, found: &mut Vec<NewEvent>) -> Result<(), Halt> {
+        let (segment, rest) = self.outboxes.first(state.outbox);
+        let segment = segment.clone();
+        let parties = self.parties_of(slot, &segment);
+        let after = Ahead { outbox: rest, local: state.local };
+        let mut next = Vec::new();
+        match segment.deliver {
+            Some((target, message)) if target == slot => self.delivered(slot, after, message, &mut next)?,
+            Some(_) | None => next.push(self.value_after(slot, after.outbox, after.local)),
+        }
+        found.extend(next.into_iter().map(|next| NewEvent { label: 0, parties: parties.clone(), next }));
+        Ok(())
+    }
+
     /// What becomes of a receiver.
-    fn delivered(
-        &mut self,
-        slot: u32,
-        local: LocalStateId,
-        message: u32,
-        next: &mut Vec<u32>,
-    ) -> Result<(), Halt> {
+    fn delivered(&mut self, slot: u32, state: Ahead, message: u32, next: &mut Vec<u32>) -> Result<(), Halt> {
+        let Ahead { outbox, local } = state;
         let (first, n) = self.expander.memo.deliver(local, message);
         for at in first..first + n {
             let out = self.expander.memo.outs[at as usize];
             match out.extra {
-                0 => next.push(self.value(slot, out.next)),
+                0 => next.push(self.value_after(slot, outbox, out.next)),
                 extra => match self.expander.memo.extras[extra as usize].end {
-                    End::Stands => next.push(self.value(slot, out.next)),
+                    End::Stands => next.push(self.value_after(slot, outbox, out.next)),
                     End::Cut(cut) => self.cuts.add(cut),
                     End::Fault | End::Unknown => {}
                 },
@@ -468,6 +527,10 @@ impl LocalSteps for MemoSteps<'_> {
             return Ok(());
         }
         self.poll()?;
+        let state = self.state(slot, value);
+        if state.outbox != NOTHING_AHEAD {
+            return self.step_of_outbox(slot, state, found);
+        }
         let act = self.expander.memo.act(local);
         match act.kind {
             ActKind::Unasked | ActKind::Rest | ActKind::Blocked | ActKind::Unknown => {}
@@ -514,12 +577,12 @@ impl LocalSteps for MemoSteps<'_> {
         self.poll()?;
         match self.actions[action as usize].clone() {
             Action::Deliver(message) => {
-                let local = match self.local(slot, value) {
+                let state = match self.state(slot, value) {
                     // No machine sends to one that does not exist: the network is empty.
-                    0 => self.expander.memo.empty_network(slot),
-                    local => local,
+                    Ahead { local: 0, .. } => Ahead::at(self.expander.memo.empty_network(slot)),
+                    state => state,
                 };
-                self.delivered(slot, local, message, next)
+                self.delivered(slot, state, message, next)
             }
             Action::Observe(messages) => self.observed(slot, action, value, &messages, next),
             Action::Probe(messages) => {
@@ -540,7 +603,7 @@ impl LocalSteps for MemoSteps<'_> {
                     next.push(value);
                     Ok(())
                 }
-                local => self.delivered(slot, local, operation, next),
+                local => self.delivered(slot, Ahead::at(local), operation, next),
             },
             Action::CanStep => {
                 if self.can_step(slot, value) {

@@ -460,12 +460,6 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Whether two vectors differ in free slots at the end at most.
-pub(crate) fn same(a: &[LocalStateId], b: &[LocalStateId]) -> bool {
-    let n = a.len().min(b.len());
-    a[..n] == b[..n] && a[n..].iter().chain(&b[n..]).all(|&local| local == 0)
-}
-
 /// By slot of the way: the slot of the run, if the machine exists; else `NO_SLOT`.
 #[derive(Default)]
 struct Naming(Vec<u32>);

@@ -44,6 +44,8 @@ pub struct Reductions {
     pub data_independence: bool,
     /// Configurations that differ by a renumbering of counters, or by what is recorded under numbers that cannot occur again, are one.
     pub counters: bool,
+    /// Machines handle messages before their earlier sends are made. For symbolic exploration without bounds.
+    pub eager_handling: bool,
 }
 
 impl Reductions {
@@ -61,6 +63,7 @@ impl Reductions {
         lazy_faults: false,
         data_independence: false,
         counters: false,
+        eager_handling: false,
     };
     pub const ALL: Reductions = Reductions {
         dead_variables: true,
@@ -76,6 +79,7 @@ impl Reductions {
         lazy_faults: true,
         data_independence: true,
         counters: true,
+        eager_handling: true,
     };
     /// The names of all, in the order of the table.
     pub const NAMES: [&'static str; REDUCTIONS.len()] = {
@@ -171,12 +175,15 @@ pub struct Setting {
     pub names_in_texts: bool,
     /// The program has numbers that it counts up and only compares.
     pub has_counters: bool,
+    /// Sets of configurations are kept, by symbolic exploration.
+    pub is_symbolic: bool,
 }
 
 /// Why a reduction does not apply. `Display` completes the sentence "NAME does nothing here: ...".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Obstacle {
     OtherEngine,
+    SymbolicOnly,
     Network,
     Bag,
     Bounds,
@@ -189,6 +196,7 @@ pub enum Obstacle {
     EagerFaults,
     NoFaults,
     NoCrashes,
+    Crashes,
     NamesInTexts,
     NoCounters,
 }
@@ -197,6 +205,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Obstacle::OtherEngine => "it is for `--engine explicit`",
+            Obstacle::SymbolicOnly => "it is for `--engine symbolic`",
             Obstacle::Network => "it is for P's own network, without faults",
             Obstacle::Bag => "it is not for `--network bag`",
             Obstacle::Bounds => "it is for searches without bounds",
@@ -209,6 +218,7 @@ impl fmt::Display for Obstacle {
             Obstacle::EagerFaults => "with faults it needs `lazy-faults`, too",
             Obstacle::NoFaults => "it is for networks with faults",
             Obstacle::NoCrashes => "over `--network inbox` it is for `--crash`",
+            Obstacle::Crashes => "it is for programs whose machines do not crash",
             Obstacle::NamesInTexts => "it is for programs that make no text of machine names",
             Obstacle::NoCounters => "it is for programs with numbers that they count up and only compare",
         })
@@ -225,7 +235,7 @@ const EVERYTHING: Preserves = Preserves {
 };
 
 /// All reductions, in the order in which they are listed for people.
-pub static REDUCTIONS: [Reduction; 13] = [
+pub static REDUCTIONS: [Reduction; 14] = [
     Reduction {
         name: "dead-variables",
         former_name: None,
@@ -415,6 +425,24 @@ pub static REDUCTIONS: [Reduction; 13] = [
         },
         flag: |on| &mut on.counters,
     },
+    Reduction {
+        name: "eager-handling",
+        former_name: None,
+        base: None,
+        preserves: Preserves { liveness_random: Liveness::No, liveness_weak: Liveness::No, ..EVERYTHING },
+        is_local: false,
+        orders: Orders::All,
+        // A bound counts what waits in inboxes; and a crash comes between the sends of a handler.
+        obstacle: |setting| {
+            (!setting.is_symbolic)
+                .then_some(Obstacle::SymbolicOnly)
+                .or_else(|| unbounded(setting))
+                .or_else(|| setting.bounds_data.then_some(Obstacle::DataBounds))
+                .or_else(|| setting.has_crashes.then_some(Obstacle::Crashes))
+                .or_else(|| setting.has_liveness.then_some(Obstacle::Liveness))
+        },
+        flag: |on| &mut on.eager_handling,
+    },
 ];
 
 fn own_network(setting: &Setting) -> Option<Obstacle> {
@@ -475,6 +503,7 @@ impl Setting {
             has_liveness: false,
             names_in_texts: exe.usage().names_in_texts(),
             has_counters: !exe.numbers().classes().is_empty(),
+            is_symbolic: false,
         }
     }
 
@@ -496,6 +525,7 @@ impl Setting {
             has_liveness: false,
             names_in_texts: false,
             has_counters: true,
+            is_symbolic: false,
         }
     }
 }
@@ -584,7 +614,13 @@ mod tests {
     fn what_does_not_apply_is_off() {
         let plain = Setting::asked(&NetworkOptions::default(), false, Order::Breadth, None);
         let on = Reductions::ALL.within(&plain);
-        assert_eq!(on, Reductions { confluent_sends: false, lazy_faults: false, ..Reductions::ALL });
+        let expected = Reductions {
+            confluent_sends: false,
+            lazy_faults: false,
+            eager_handling: false,
+            ..Reductions::ALL
+        };
+        assert_eq!(on, expected);
         let bounded = Reductions::ALL.within(&Setting { is_bounded: true, ..plain.clone() });
         assert!(
             bounded.symmetry && !bounded.persistent_sets && !bounded.path_compression && !bounded.broadcasts
