@@ -87,13 +87,15 @@ impl Default for ProveOptions {
 impl ProveOptions {
     /// What decides which reductions apply; `has_liveness` if some monitor has hot states.
     pub fn setting(&self, exe: &Executable, has_liveness: bool) -> Setting {
+        let program =
+            if self.reductions.counters { Setting::over(exe) } else { Setting::without_counters(exe) };
         Setting {
             is_bounded: self.bounds != SearchBounds::default(),
             bounds_data: self.max_choices.is_some() || self.bounds.variables != VariableBounds::default(),
             order: self.order,
             fairness: self.fairness,
             has_liveness: has_liveness && self.fairness.is_some(),
-            ..Setting::over(exe)
+            ..program
         }
     }
 }

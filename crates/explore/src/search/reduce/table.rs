@@ -492,6 +492,11 @@ impl Reduction {
 impl Setting {
     /// As far as the network decides: an unbounded breadth-first search without liveness.
     pub fn over(exe: &Executable) -> Self {
+        Setting { has_counters: !exe.numbers().classes().is_empty(), ..Setting::without_counters(exe) }
+    }
+
+    /// The same without a look for counters, which takes longer than all the rest.
+    pub(crate) fn without_counters(exe: &Executable) -> Self {
         Setting {
             model: exe.network.model,
             has_faults: exe.network.has_faults(),
@@ -502,7 +507,7 @@ impl Setting {
             fairness: None,
             has_liveness: false,
             names_in_texts: exe.usage().names_in_texts(),
-            has_counters: !exe.numbers().classes().is_empty(),
+            has_counters: false,
             is_symbolic: false,
         }
     }
