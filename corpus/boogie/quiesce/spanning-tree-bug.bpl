@@ -2,6 +2,7 @@
 // handled it yet joins again and again.
 //~ diverges 1 4
 //~ none 1 3
+//~ none 1 5 fair
 type Pid;
 
 var parent: [Pid]Pid;

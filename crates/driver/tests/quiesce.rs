@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use allways_base::Sources;
-use allways_driver::boogie::quiesce::{QuiesceOptions, QuiesceReport, QuiesceVerdict, quiesce};
+use allways_driver::boogie::quiesce::{Proof, QuiesceOptions, QuiesceReport, QuiesceVerdict, quiesce};
 use allways_driver::boogie::{BoogieError, read};
 use allways_run::{Lasso, Quiet, SentFate};
 use allways_testkit::boogie::solver::{need_solver, workspace};
@@ -31,7 +31,9 @@ fn bounds(rounds: u32, recursion: u32, fair: bool) -> QuiesceOptions {
 fn lasso(name: &str, text: &str, options: &QuiesceOptions) -> Option<Lasso> {
     match ask(name, text, options).verdict {
         QuiesceVerdict::Diverges(found) => Some(found.lasso),
-        QuiesceVerdict::NoDivergence { stopped: None, .. } | QuiesceVerdict::Quiescent => None,
+        QuiesceVerdict::NoDivergence { stopped: None, .. }
+        | QuiesceVerdict::Quiescent(_)
+        | QuiesceVerdict::NoLasso => None,
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -160,7 +162,7 @@ fn programs_whose_tasks_cause_no_others_of_their_kind_are_quiescent() {
     let text = "var x: int; procedure main() { async call p(); async call p(); } procedure p() { x := x + 1; async call q(); }
         procedure q() {}";
     let report = ask("acyclic", text, &QuiesceOptions::default());
-    assert!(matches!(report.verdict, QuiesceVerdict::Quiescent));
+    assert!(matches!(report.verdict, QuiesceVerdict::Quiescent(Proof::Acyclic)));
     assert_eq!(report.stats.n_queries, 0);
 }
 
@@ -179,12 +181,77 @@ fn tasks_that_post_in_loops_are_not_called_quiescent() {
              procedure post() {{ async call q(); }} procedure twice() {{ async call q(); call twice(); }}"
         );
         let verdict = ask(body, &text, &bounds(1, 2, false)).verdict;
-        assert!(matches!(verdict, QuiesceVerdict::NoDivergence { .. }), "{body}: {verdict:?}");
+        assert!(matches!(verdict, QuiesceVerdict::NoLasso), "{body}: {verdict:?}");
     }
     // A loop that posts nothing is another question.
     let text = "procedure main() { async call p(); } procedure p() { var i: int; while (i < 3) { i := i + 1; } async call q(); }
         procedure q() { }";
-    assert!(matches!(ask("loop", text, &bounds(1, 2, false)).verdict, QuiesceVerdict::Quiescent));
+    assert!(matches!(
+        ask("loop", text, &bounds(1, 2, false)).verdict,
+        QuiesceVerdict::Quiescent(Proof::Acyclic)
+    ));
+}
+
+/// Conditions about values that do not change in a loop rule posts out.
+#[test]
+fn circles_of_tasks_that_cannot_happen_in_a_loop_are_ruled_out() {
+    const DATA: &str = "var done: bool; var seen: [bool]bool; var x: bool; var n: int;
+        procedure main() { done := false; async call p(true); }";
+    // A body of `p`, other procedures, and whether circles are possible in any run, and in fair ones.
+    let cases: &[(&str, &str, bool, bool)] = &[
+        ("if (!seen[a]) { seen[a] := true; async call p(!a); }", "", false, false),
+        ("if (seen[a]) { return; } seen[a] := true; async call p(!a);", "", false, false),
+        ("if (!seen[a] && x) { async call p(a); seen[a] := true; }", "", false, false),
+        // Another place.
+        ("if (!seen[a]) { seen[!a] := true; async call p(!a); }", "", true, true),
+        // Not at each post.
+        ("if (!done) { if (*) { done := true; } async call p(a); }", "", true, true),
+        ("if (!done) { async call p(a); if (x) { return; } done := true; }", "", true, true),
+        // Only if the other task is dispatched.
+        ("if (!done) { async call q(); async call p(a); }", "procedure q() { done := true; }", true, false),
+        (
+            "if (!done) { async call q(); async call p(a); }",
+            "procedure q() { if (x) { return; } done := true; }",
+            true,
+            true,
+        ),
+        (
+            "if (!seen[a]) { async call q(a); async call p(!a); }",
+            "procedure q(b: bool) { call r(b); }
+            procedure r(c: bool) { seen[c] := true; }",
+            true,
+            false,
+        ),
+        // The next of the circle needs what this one rules out.
+        (
+            "if (!done) { async call q(); }",
+            "procedure q() { done := true; async call p(true); }",
+            false,
+            false,
+        ),
+        // No latches.
+        ("if (!done) { done := true; async call p(a); } else { done := false; }", "", true, true),
+        ("if (!done) { done := true; async call p(a); havoc done; }", "", true, true),
+        (
+            "if (!done) { done := true; async call p(a); call q(); }",
+            "procedure q(); modifies done;",
+            true,
+            true,
+        ),
+    ];
+    for &(body, others, any, only_fair) in cases {
+        let text = format!("{DATA} procedure p(a: bool) {{ {body} }} {others}");
+        for (fair, is_possible) in [(false, any), (true, only_fair)] {
+            let verdict = ask(body, &text, &bounds(1, 1, fair)).verdict;
+            let is_ruled_out = matches!(verdict, QuiesceVerdict::Quiescent(Proof::AcyclicLoops));
+            assert_eq!(is_ruled_out, !is_possible, "{body}, fair: {fair}: {verdict:?}");
+        }
+    }
+    // Numbers may grow, which no loop that returns to its start shows.
+    let text = format!(
+        "{DATA} procedure p(a: bool) {{ n := n + 1; if (!done) {{ done := true; async call p(a); }} }}"
+    );
+    assert!(matches!(ask("numbers", &text, &bounds(1, 1, false)).verdict, QuiesceVerdict::NoLasso));
 }
 
 /// A loop that repeats twice, and not for ever, is no divergence.

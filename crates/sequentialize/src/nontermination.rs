@@ -27,6 +27,7 @@
 //! split; both clones count towards one recursion bound (`{:recursion_group}`). `repeated` and `dispatches` do not depend on
 //! the order of tasks and have one copy for all rounds.
 
+pub mod causes;
 mod clones;
 pub mod describe;
 pub mod lasso;

@@ -113,7 +113,8 @@ fn ask(text: &str, bounds: lasso::Bounds) -> Result<Option<bool>, String> {
             Err(format!("a fair lasso that ignores {:?}", found.lasso.starved))
         }
         QuiesceVerdict::Diverges(_) => Ok(Some(true)),
-        QuiesceVerdict::NoDivergence { stopped: None, .. } | QuiesceVerdict::Quiescent => Ok(Some(false)),
+        QuiesceVerdict::NoDivergence { stopped: None, .. } => Ok(Some(false)),
+        QuiesceVerdict::Quiescent(_) | QuiesceVerdict::NoLasso => Ok(Some(false)),
         QuiesceVerdict::NoDivergence { .. } | QuiesceVerdict::Unknown(allways_run::StopReason::Time(_)) => {
             Ok(None)
         }

@@ -72,7 +72,7 @@ fn bounds_without_an_infinite_run_are_no_proof() {
     let fair = said(&[&["quiesce", "storm.bpl", "--fair"], &bounds[..]].concat());
     assert_says(
         &fair,
-        &["storm.bpl: no divergence within bounds", "no fair infinite run", "this is no proof"],
+        &["storm.bpl: no divergence that repeats", "proved: in no fair infinite run", "whatever the bounds"],
     );
     let count = said(&[&["quiesce", "count.bpl"], &bounds[..]].concat());
     assert_says(&count, &["in 1 round", "this is no proof"]);

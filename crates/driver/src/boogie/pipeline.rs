@@ -15,6 +15,7 @@ use allways_bmc::{
 };
 use allways_boogie::check::Checked;
 use allways_boogie::interp::{self, Ending};
+use allways_boogie::tree::Program;
 use allways_run::task_trace::Write;
 use allways_run::{
     Bound, Counterexample, Guarantee, Observer, Progress, Schedule, StopReason, TaskTrace, Trace, Verdict,
@@ -576,7 +577,12 @@ impl<'a> Pipeline<'a> {
 }
 
 pub(super) fn recheck(done: &Sequentialized) -> Result<Checked, BoogieError> {
-    let (checked, diagnostics) = allways_boogie::check(done.program.clone());
+    checked_again(done.program.clone())
+}
+
+/// A program that was made from another.
+pub(super) fn checked_again(program: Program) -> Result<Checked, BoogieError> {
+    let (checked, diagnostics) = allways_boogie::check(program);
     match diagnostics.into_iter().find(Diagnostic::is_error) {
         None => Ok(checked),
         Some(error) => Err(BoogieError::Unsupported(

@@ -14,6 +14,7 @@ use allways_boogie::interp::{self, Value};
 use allways_boogie::tree::{DeclKind, StmtId, StmtKind};
 use allways_run::{Lasso, StopReason};
 use allways_sequentialize::effects::{EffectTable, Effects};
+use allways_sequentialize::nontermination::causes::{Cause, Question, causes, has_cycle, is_finite_data};
 use allways_sequentialize::nontermination::lasso::{Certificate, decode, replay};
 use allways_sequentialize::nontermination::shift::commutes;
 use allways_sequentialize::nontermination::{self, Legend, NonTermination, describe::describe};
@@ -21,7 +22,7 @@ use allways_sequentialize::replay::Values;
 use allways_sequentialize::{Preemption, Sequentialized};
 
 use super::concrete::Concrete;
-use super::pipeline::{Pipeline, recheck};
+use super::pipeline::{Pipeline, checked_again, recheck};
 use super::{BoogieError, BoogieOptions, Loaded, Watch, unsupported};
 
 /// Bounds that are tried where none are given.
@@ -63,9 +64,20 @@ pub enum QuiesceVerdict {
         covered: Vec<Covered>,
         stopped: Option<StopReason>,
     },
-    /// No task can cause another of its own kind, nor post in a loop, so runs have finitely many tasks whatever the bounds.
-    Quiescent,
+    /// Runs have finitely many tasks, whatever the bounds.
+    Quiescent(Proof),
+    /// No loop returns to the values that it started with, whatever the bounds. Values without end may still grow.
+    NoLasso,
     Unknown(StopReason),
+}
+
+/// Why runs have finitely many tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Proof {
+    /// No task can cause another of its own kind, nor post in a loop.
+    Acyclic,
+    /// The same of the tasks of a loop that returns to its start, with finite data.
+    AcyclicLoops,
 }
 
 /// Bounds within which there is no lasso.
@@ -146,8 +158,12 @@ pub fn quiesce(
     translate(loaded, checked, entry, options, 1)?;
     let name = checked.program.text(entry).to_owned();
     let effects = EffectTable::new(checked);
-    if is_acyclic(&effects, entry) && !may_post_endlessly(checked, &effects, entry) {
-        let (verdict, stats, smt) = (QuiesceVerdict::Quiescent, Stats::default(), String::new());
+    let posts_in_loop = may_post_endlessly(checked, &effects, entry);
+    let causes = causes(checked, entry, options.fair);
+    let all: Vec<(Symbol, Symbol)> = causes.iter().map(|cause| (cause.from, cause.to)).collect();
+    if !has_cycle(checked, &all) && !posts_in_loop {
+        let (verdict, stats, smt) =
+            (QuiesceVerdict::Quiescent(Proof::Acyclic), Stats::default(), String::new());
         return Ok(QuiesceReport { verdict, entry: name, stats, smt });
     }
     let boogie = BoogieOptions {
@@ -159,26 +175,15 @@ pub fn quiesce(
     };
     let pipeline = Pipeline::new(loaded, checked, entry, &boogie, watch)?;
     let mut search = Search { pipeline, options };
-    let verdict = search.run()?;
-    Ok(QuiesceReport { verdict, entry: name, stats: search.pipeline.stats, smt: search.pipeline.smt })
-}
-
-/// Whether no task can cause another of its procedure, so that the tree of tasks has bounded depth.
-fn is_acyclic(effects: &EffectTable, entry: Symbol) -> bool {
-    let posts = |name: Symbol| -> Vec<Symbol> {
-        effects.called_from(name).flat_map(|(_, effects)| effects.posts.iter().copied()).collect()
-    };
-    let tasks = effects.tasks(entry);
-    !tasks.iter().any(|&task| {
-        let mut seen = std::collections::BTreeSet::new();
-        let mut work = posts(task);
-        while let Some(next) = work.pop() {
-            if seen.insert(next) {
-                work.extend(posts(next));
-            }
+    let verdict = if !search.has_possible_cycle(&causes)? {
+        match !posts_in_loop && is_finite_data(checked, entry) {
+            true => QuiesceVerdict::Quiescent(Proof::AcyclicLoops),
+            false => QuiesceVerdict::NoLasso,
         }
-        seen.contains(&task)
-    })
+    } else {
+        search.run()?
+    };
+    Ok(QuiesceReport { verdict, entry: name, stats: search.pipeline.stats, smt: search.pipeline.smt })
 }
 
 /// Whether some task may post without end by itself: in a loop, or through calls of itself.
@@ -232,6 +237,32 @@ enum Outcome {
 }
 
 impl Search<'_> {
+    /// Whether tasks of a loop may cause each other in a circle. What is not decided is possible.
+    fn has_possible_cycle(&mut self, causes: &[Cause]) -> Result<bool, QuiesceError> {
+        let mut possible: Vec<(Symbol, Symbol)> = Vec::new();
+        for Cause { from, to, question } in causes {
+            let is_possible = match question {
+                Some(question) => self.is_possible(question)?,
+                None => true,
+            };
+            if is_possible {
+                possible.push((*from, *to));
+            }
+        }
+        Ok(has_cycle(self.pipeline.checked, &possible) || self.pipeline.contradiction().is_some())
+    }
+
+    fn is_possible(&mut self, question: &Question) -> Result<bool, QuiesceError> {
+        let program = checked_again(question.program.clone())?;
+        let bound = Recursion::Exactly(1);
+        let answer = self.pipeline.ask(&program, question.entry, 0, bound, Quantifiers::Quick)?;
+        if !matches!(answer, Answer::Holds { .. }) {
+            return Ok(true);
+        }
+        self.pipeline.look_at_axioms(&program, question.entry)?;
+        Ok(false)
+    }
+
     fn run(&mut self) -> Result<QuiesceVerdict, QuiesceError> {
         let mut covered: Vec<Covered> = Vec::new();
         let mut stopped = None;

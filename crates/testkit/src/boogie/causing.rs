@@ -15,8 +15,17 @@ pub fn generate(seed: u64) -> String {
     let n_procs = 1 + random.below(3);
     let takes = (0..n_procs).map(|_| random.chance(40)).collect();
     let modulus = random.chance(40).then(|| 2 + random.below(2));
-    let generator =
-        Generator { random, takes, modulus, has_helper: false, n_posts: 0, n_left: 0, out: String::new() };
+    let has_latches = random.chance(40);
+    let generator = Generator {
+        random,
+        takes,
+        modulus,
+        has_latches,
+        has_helper: false,
+        n_posts: 0,
+        n_left: 0,
+        out: String::new(),
+    };
     generator.program()
 }
 
@@ -26,6 +35,8 @@ struct Generator {
     takes: Vec<bool>,
     /// Of the counter, if there is one.
     modulus: Option<usize>,
+    /// Variables to which tasks assign one constant only.
+    has_latches: bool,
     has_helper: bool,
     /// Posts of the body so far.
     n_posts: usize,
@@ -41,7 +52,13 @@ impl Generator {
         if self.modulus.is_some() {
             self.out.push_str("var i: int;\n");
         }
+        if self.has_latches {
+            self.out.push_str("var done: bool;\nvar seen: [bool]bool;\n");
+        }
         self.out.push_str("procedure {:entrypoint} main()\n{\n  x, y := false, false;\n");
+        if self.has_latches {
+            self.out.push_str("  done := false;\n  seen[false] := false;\n  seen[true] := false;\n");
+        }
         if self.modulus.is_some() {
             self.out.push_str("  i := 0;\n");
         }
@@ -71,7 +88,20 @@ impl Generator {
         let _ = writeln!(self.out, "{}{text}", "  ".repeat(indent));
     }
 
+    /// A place that only ever becomes true.
+    fn latch(&mut self, proc: usize) -> String {
+        let index = match self.takes[proc] {
+            true => ["a", "a", "!a", "x"][self.random.below(4)],
+            false => ["true", "false", "x"][self.random.below(3)],
+        };
+        if self.random.chance(50) { "done".to_owned() } else { format!("seen[{index}]") }
+    }
+
     fn term(&mut self, proc: usize) -> String {
+        if self.has_latches && self.random.chance(40) {
+            let latch = self.latch(proc);
+            return if self.random.chance(70) { format!("!{latch}") } else { latch };
+        }
         match self.random.below(8) {
             0 => ["true", "false"][self.random.below(2)].to_owned(),
             1 => "x".to_owned(),
@@ -86,6 +116,14 @@ impl Generator {
 
     fn statement(&mut self, proc: usize, indent: usize) {
         self.n_left = self.n_left.saturating_sub(1);
+        if self.has_latches && self.random.chance(25) {
+            if self.random.chance(25) {
+                let guard = self.term(proc);
+                return self.line(indent, &format!("if ({guard}) {{ return; }}"));
+            }
+            let latch = self.latch(proc);
+            return self.line(indent, &format!("{latch} := true;"));
+        }
         match (self.random.below(16), self.modulus) {
             (0..=4, _) if self.n_posts < MAX_POSTS => {
                 self.n_posts += 1;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use allways_driver::boogie;
 use allways_driver::boogie::quiesce::{
-    Covered, Divergence, QuiesceError, QuiesceOptions, QuiesceReport, QuiesceVerdict,
+    Covered, Divergence, Proof, QuiesceError, QuiesceOptions, QuiesceReport, QuiesceVerdict,
 };
 use allways_report::check::explain_stop;
 use allways_report::text::{count, count_of};
@@ -84,7 +84,9 @@ pub fn quiesce(paths: &[PathBuf], args: &QuiesceArgs) -> ExitStatus {
         QuiesceVerdict::Diverges(_) => ExitStatus::Violated,
         QuiesceVerdict::NoDivergence { stopped: Some(StopReason::Interrupted), .. }
         | QuiesceVerdict::Unknown(StopReason::Interrupted) => ExitStatus::Interrupted,
-        QuiesceVerdict::Quiescent | QuiesceVerdict::NoDivergence { .. } => ExitStatus::Success,
+        QuiesceVerdict::Quiescent(_) | QuiesceVerdict::NoLasso | QuiesceVerdict::NoDivergence { .. } => {
+            ExitStatus::Success
+        }
         QuiesceVerdict::Unknown(_) => ExitStatus::Inconclusive,
     }
 }
@@ -144,7 +146,8 @@ fn verdict_word(verdict: &QuiesceVerdict) -> &'static str {
     match verdict {
         QuiesceVerdict::Diverges(_) => "diverges",
         QuiesceVerdict::NoDivergence { .. } => "no divergence within bounds",
-        QuiesceVerdict::Quiescent => "quiesces",
+        QuiesceVerdict::NoLasso => "no divergence that repeats",
+        QuiesceVerdict::Quiescent(_) => "quiesces",
         QuiesceVerdict::Unknown(_) => "unknown",
     }
 }
@@ -173,10 +176,18 @@ fn explain(args: &QuiesceArgs, report: &QuiesceReport) -> String {
             let stopped = stopped.as_ref().map_or(String::new(), |reason| format!("; then {}", explain_stop(reason)));
             format!("no {fair}infinite run {}{stopped}; this is no proof", bounds.join(", nor "))
         }
-        QuiesceVerdict::Quiescent => {
+        QuiesceVerdict::NoLasso => format!(
+            "proved: in no {fair}infinite run do tasks cause each other in a circle that returns to values from before, \
+             whatever the bounds; runs with ever new values, and tasks that never complete, are not ruled out"
+        ),
+        QuiesceVerdict::Quiescent(Proof::Acyclic) => {
             "proved: no task can cause another of its own procedure or post in a loop, so every run has finitely many tasks"
                 .to_owned()
         }
+        QuiesceVerdict::Quiescent(Proof::AcyclicLoops) => format!(
+            "proved: data are finite, and in no {fair}infinite run do tasks cause each other in a circle that returns to \
+             values from before, so every {fair}run has finitely many tasks"
+        ),
         QuiesceVerdict::Unknown(reason) => explain_stop(reason),
     }
 }
@@ -211,7 +222,9 @@ fn show(name: &str, args: &QuiesceArgs, report: &QuiesceReport) {
 fn junit_case(args: &QuiesceArgs, report: &QuiesceReport, seconds: f64) -> junit::Case {
     let said = explain(args, report);
     let result = match &report.verdict {
-        QuiesceVerdict::Quiescent | QuiesceVerdict::NoDivergence { .. } => junit::CaseResult::Passed,
+        QuiesceVerdict::Quiescent(_) | QuiesceVerdict::NoLasso | QuiesceVerdict::NoDivergence { .. } => {
+            junit::CaseResult::Passed
+        }
         QuiesceVerdict::Diverges(found) => junit::CaseResult::Failed(said, lasso::render(&found.lasso)),
         QuiesceVerdict::Unknown(_) => junit::CaseResult::Error(said),
     };
@@ -246,7 +259,7 @@ fn report_json(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> serde_
         "project": name,
         "test": report.entry,
         "verdict": verdict_word(&report.verdict).replace(' ', "-"),
-        "isProof": matches!(report.verdict, QuiesceVerdict::Quiescent),
+        "isProof": matches!(report.verdict, QuiesceVerdict::Quiescent(_)),
         "explanation": explain(args, report),
         "fair": args.fair,
         "covered": covered,
