@@ -6,6 +6,7 @@ mod broadcasts;
 mod certificates;
 mod check_network;
 mod common;
+mod counters;
 mod data_independence;
 mod distribute;
 mod first;
