@@ -304,6 +304,44 @@ pub enum ExprKind {
     Coerce(ExprId),
 }
 
+impl ExprKind {
+    /// The expressions directly inside, as they stand in the source. In which order they are evaluated, and when a variable among them is
+    /// read, is for those who execute them to say.
+    pub fn operands(&self) -> impl DoubleEndedIterator<Item = ExprId> {
+        let (mut one, mut two) = (None, None);
+        let (mut list, mut named): (&[ExprId], &[(Symbol, ExprId)]) = (&[], &[]);
+        match self {
+            ExprKind::Null
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Event(_)
+            | ExprKind::EnumElement(_)
+            | ExprKind::This
+            | ExprKind::Nondet { .. }
+            | ExprKind::Local(_)
+            | ExprKind::Field(_)
+            | ExprKind::Param(_)
+            | ExprKind::Default(_) => {}
+            ExprKind::Format(_, args) | ExprKind::Tuple(args) | ExprKind::Call(_, args) => list = args,
+            ExprKind::NamedTuple(fields) => named = fields,
+            ExprKind::New(_, operand) | ExprKind::Choose(operand) => one = *operand,
+            ExprKind::TupleGet(e, _)
+            | ExprKind::FieldGet(e, _, _)
+            | ExprKind::Keys(e)
+            | ExprKind::Values(e)
+            | ExprKind::Sizeof(e)
+            | ExprKind::Neg(e)
+            | ExprKind::Not(e)
+            | ExprKind::Cast(e)
+            | ExprKind::Coerce(e) => one = Some(*e),
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => (one, two) = (Some(*a), Some(*b)),
+        }
+        let named = named.iter().map(|&(_, e)| e);
+        one.into_iter().chain(two).chain(list.iter().copied()).chain(named)
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FormatPiece {
     Text(String),
@@ -454,6 +492,61 @@ pub enum StmtKind {
     Receive {
         cases: Vec<Case>,
     },
+}
+
+impl StmtKind {
+    /// What the statement assigns to or changes.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            StmtKind::Assign { place, .. }
+            | StmtKind::Insert { place, .. }
+            | StmtKind::Add { place, .. }
+            | StmtKind::Remove { place, .. }
+            | StmtKind::Foreach { item: place, .. } => Some(place),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn place_mut(&mut self) -> Option<&mut Place> {
+        match self {
+            StmtKind::Assign { place, .. }
+            | StmtKind::Insert { place, .. }
+            | StmtKind::Add { place, .. }
+            | StmtKind::Remove { place, .. }
+            | StmtKind::Foreach { item: place, .. } => Some(place),
+            _ => None,
+        }
+    }
+
+    /// The expressions directly inside, those in the path of the place first; not those of statements inside.
+    pub fn operands(&self) -> impl Iterator<Item = ExprId> {
+        let mut own = [None; 3];
+        let mut conditions: &[(ExprId, StmtId)] = &[];
+        match self {
+            StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Receive { .. } => {}
+            StmtKind::Assert { cond, message } => own = [Some(*cond), *message, None],
+            StmtKind::Print(e) | StmtKind::Eval(e) => own[0] = Some(*e),
+            StmtKind::Return(e) | StmtKind::Goto { payload: e, .. } => own[0] = *e,
+            StmtKind::Assign { value: e, .. }
+            | StmtKind::Add { value: e, .. }
+            | StmtKind::Remove { key: e, .. }
+            | StmtKind::While { cond: e, .. }
+            | StmtKind::Foreach { collection: e, .. } => own[0] = Some(*e),
+            StmtKind::Insert { key, value, .. } => own = [Some(*key), Some(*value), None],
+            StmtKind::If { arms, .. } => conditions = arms,
+            StmtKind::Raise { event, payload } | StmtKind::Announce { event, payload } => {
+                own = [Some(*event), *payload, None];
+            }
+            StmtKind::Send { target, event, payload } => own = [Some(*target), Some(*event), *payload],
+        }
+        let path = self.place().into_iter().flat_map(|place| &place.path);
+        let keys = path.filter_map(|step| match step.kind {
+            PathKind::Index(key) => Some(key),
+            PathKind::Tuple(_) | PathKind::Field(..) => None,
+        });
+        keys.chain(own.into_iter().flatten()).chain(conditions.iter().map(|&(cond, _)| cond))
+    }
 }
 
 #[derive(Clone, Debug)]

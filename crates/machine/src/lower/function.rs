@@ -198,37 +198,8 @@ impl<'a> FunctionLowering<'a, '_> {
 
     /// Whether evaluating the expression can change variables.
     fn may_call(&self, expr: ExprId) -> bool {
-        let any = |list: &[ExprId]| list.iter().any(|&e| self.may_call(e));
-        match &self.body.exprs[expr].kind {
-            ExprKind::Call(..) => true,
-            ExprKind::New(_, payload) => payload.is_some_and(|e| self.may_call(e)),
-            ExprKind::Null
-            | ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Event(_)
-            | ExprKind::EnumElement(_)
-            | ExprKind::This
-            | ExprKind::Nondet { .. }
-            | ExprKind::Local(_)
-            | ExprKind::Field(_)
-            | ExprKind::Param(_)
-            | ExprKind::Default(_)
-            | ExprKind::Choose(None) => false,
-            ExprKind::Format(_, list) | ExprKind::Tuple(list) => any(list),
-            ExprKind::NamedTuple(fields) => fields.iter().any(|&(_, e)| self.may_call(e)),
-            ExprKind::TupleGet(e, _)
-            | ExprKind::FieldGet(e, _, _)
-            | ExprKind::Keys(e)
-            | ExprKind::Values(e)
-            | ExprKind::Sizeof(e)
-            | ExprKind::Choose(Some(e))
-            | ExprKind::Neg(e)
-            | ExprKind::Not(e)
-            | ExprKind::Cast(e)
-            | ExprKind::Coerce(e) => self.may_call(*e),
-            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => any(&[*a, *b]),
-        }
+        let kind = &self.body.exprs[expr].kind;
+        matches!(kind, ExprKind::Call(..)) || kind.operands().any(|e| self.may_call(e))
     }
 
     /// Evaluates expressions into consecutive temporaries, copying each before the next.

@@ -44,31 +44,8 @@ impl FunctionLowering<'_, '_> {
             }
             return self.collect_keys(id, parts);
         }
-        match &expr.kind {
-            ExprKind::Tuple(list) | ExprKind::Call(_, list) | ExprKind::Format(_, list) => {
-                for &part in list {
-                    self.collect(part, parts);
-                }
-            }
-            ExprKind::NamedTuple(fields) => {
-                for &(_, part) in fields {
-                    self.collect(part, parts);
-                }
-            }
-            ExprKind::TupleGet(e, _)
-            | ExprKind::FieldGet(e, _, _)
-            | ExprKind::Keys(e)
-            | ExprKind::Values(e)
-            | ExprKind::Sizeof(e)
-            | ExprKind::Neg(e)
-            | ExprKind::Not(e)
-            | ExprKind::Cast(e)
-            | ExprKind::Coerce(e) => self.collect(*e, parts),
-            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
-                self.collect(*a, parts);
-                self.collect(*b, parts);
-            }
-            _ => {}
+        for operand in expr.kind.operands() {
+            self.collect(operand, parts);
         }
     }
 

@@ -304,18 +304,6 @@ impl Walk<'_, '_> {
     fn expr(&mut self, id: ExprId) -> bool {
         let expr = &self.body.exprs[id];
         let carries = match &expr.kind {
-            ExprKind::Null
-            | ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Event(_)
-            | ExprKind::EnumElement(_)
-            | ExprKind::This
-            | ExprKind::Nondet { .. }
-            | ExprKind::Param(_)
-            | ExprKind::Default(_)
-            | ExprKind::Choose(None)
-            | ExprKind::New(_, None) => false,
             ExprKind::Local(local) => self.flow.locals[self.id.index()][local.index()],
             ExprKind::Field(field) => {
                 self.function.owner.is_some_and(|owner| self.flow.fields[owner.index()][field.index()])
@@ -325,18 +313,6 @@ impl Walk<'_, '_> {
                 let has_names = args.iter().any(names);
                 self.any(args.iter().copied()) | has_names
             }
-            ExprKind::Tuple(list) => self.any(list.iter().copied()),
-            ExprKind::NamedTuple(fields) => self.any(fields.iter().map(|&(_, e)| e)),
-            ExprKind::TupleGet(e, _)
-            | ExprKind::FieldGet(e, _, _)
-            | ExprKind::Keys(e)
-            | ExprKind::Values(e)
-            | ExprKind::Choose(Some(e))
-            | ExprKind::Sizeof(e)
-            | ExprKind::Neg(e)
-            | ExprKind::Not(e)
-            | ExprKind::Cast(e)
-            | ExprKind::Coerce(e) => self.expr(*e),
             ExprKind::New(_, Some(e)) => {
                 let carries = self.expr(*e);
                 set(&mut self.flow.transitions, carries, &mut self.flow.changed);
@@ -379,6 +355,8 @@ impl Walk<'_, '_> {
                     | BinaryOp::Or => false,
                 }
             }
+            // A value made of others carries what they carry; a literal has none.
+            kind => self.any(kind.operands()),
         };
         carries && self.flow.has_text(expr.ty)
     }

@@ -5,7 +5,7 @@
 //! only printed is built when a recorder listens, and is empty otherwise. Preserves: everything but what is printed.
 
 use allways_base::Idx;
-use allways_p::hir::{self, ExprId, ExprKind, PathKind, PlaceRoot, StmtKind};
+use allways_p::hir::{self, ExprId, ExprKind, PlaceRoot, StmtKind};
 
 /// For each function, which of its parameters are only printed, directly or by functions they are given to.
 pub(super) fn print_only_params(program: &hir::Program) -> Vec<Vec<bool>> {
@@ -50,73 +50,22 @@ impl Uses<'_> {
     fn body(&mut self) {
         // Statements are visited one by one, wherever they are nested.
         for stmt in &self.body.stmts {
-            match &stmt.kind {
-                StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}
-                StmtKind::Assert { cond, message } => {
-                    self.expr(*cond, false);
-                    self.optional(*message);
-                }
-                StmtKind::Print(e) => self.expr(*e, true),
-                StmtKind::Return(e) => self.optional(*e),
-                StmtKind::Assign { place, value } | StmtKind::Add { place, value } => {
-                    self.place(place);
-                    self.expr(*value, false);
-                }
-                StmtKind::Insert { place, key, value } => {
-                    self.place(place);
-                    self.expr(*key, false);
-                    self.expr(*value, false);
-                }
-                StmtKind::Remove { place, key } => {
-                    self.place(place);
-                    self.expr(*key, false);
-                }
-                StmtKind::While { cond, .. } => self.expr(*cond, false),
-                StmtKind::Foreach { item, collection, .. } => {
-                    self.place(item);
-                    self.expr(*collection, false);
-                }
-                StmtKind::If { arms, .. } => {
-                    for &(cond, _) in arms {
-                        self.expr(cond, false);
-                    }
-                }
-                StmtKind::Eval(e) => self.expr(*e, false),
-                StmtKind::Raise { event, payload } | StmtKind::Announce { event, payload } => {
-                    self.expr(*event, false);
-                    self.optional(*payload);
-                }
-                StmtKind::Send { target, event, payload } => {
-                    self.expr(*target, false);
-                    self.expr(*event, false);
-                    self.optional(*payload);
-                }
-                StmtKind::Goto { payload, .. } => self.optional(*payload),
-                StmtKind::Receive { .. } => {}
+            if let StmtKind::Print(text) = stmt.kind {
+                self.expr(text, true);
+                continue;
             }
-        }
-    }
-
-    fn optional(&mut self, expr: Option<ExprId>) {
-        if let Some(expr) = expr {
-            self.expr(expr, false);
+            if let Some(PlaceRoot::Local(local)) = stmt.kind.place().map(|place| place.root) {
+                self.local(local);
+            }
+            for expr in stmt.kind.operands() {
+                self.expr(expr, false);
+            }
         }
     }
 
     fn local(&mut self, local: hir::LocalId) {
         if let Some(used) = self.other.get_mut(local.index()) {
             *used = true;
-        }
-    }
-
-    fn place(&mut self, place: &hir::Place) {
-        if let PlaceRoot::Local(local) = place.root {
-            self.local(local);
-        }
-        for step in &place.path {
-            if let PathKind::Index(index) = step.kind {
-                self.expr(index, false);
-            }
         }
     }
 
@@ -139,43 +88,10 @@ impl Uses<'_> {
                     self.expr(arg, printed);
                 }
             }
-            ExprKind::Null
-            | ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Event(_)
-            | ExprKind::EnumElement(_)
-            | ExprKind::This
-            | ExprKind::Nondet { .. }
-            | ExprKind::Field(_)
-            | ExprKind::Param(_)
-            | ExprKind::Default(_)
-            | ExprKind::Choose(None)
-            | ExprKind::New(_, None) => {}
-            ExprKind::Tuple(list) => {
-                for &e in list {
+            kind => {
+                for e in kind.operands() {
                     self.expr(e, false);
                 }
-            }
-            ExprKind::NamedTuple(fields) => {
-                for &(_, e) in fields {
-                    self.expr(e, false);
-                }
-            }
-            ExprKind::TupleGet(e, _)
-            | ExprKind::FieldGet(e, _, _)
-            | ExprKind::Keys(e)
-            | ExprKind::Values(e)
-            | ExprKind::Sizeof(e)
-            | ExprKind::New(_, Some(e))
-            | ExprKind::Choose(Some(e))
-            | ExprKind::Neg(e)
-            | ExprKind::Not(e)
-            | ExprKind::Cast(e)
-            | ExprKind::Coerce(e) => self.expr(*e, false),
-            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
-                self.expr(*a, false);
-                self.expr(*b, false);
             }
         }
     }

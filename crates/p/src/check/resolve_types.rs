@@ -402,14 +402,7 @@ impl<'a> Checker<'a> {
                 }
             }
             for stmt in body.stmts.iter_mut() {
-                let place = match &mut stmt.kind {
-                    hir::StmtKind::Assign { place, .. }
-                    | hir::StmtKind::Insert { place, .. }
-                    | hir::StmtKind::Add { place, .. }
-                    | hir::StmtKind::Remove { place, .. }
-                    | hir::StmtKind::Foreach { item: place, .. } => place,
-                    _ => continue,
-                };
+                let Some(place) = stmt.kind.place_mut() else { continue };
                 place.ty = self.types.canonical(place.ty);
                 place.root_ty = self.types.canonical(place.root_ty);
                 for step in &mut place.path {

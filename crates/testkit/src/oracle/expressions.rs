@@ -65,7 +65,7 @@ impl Segment<'_> {
             return Ok(Flow::Go);
         }
         let expr = &body.exprs[id];
-        let mut operands = operands_of(expr);
+        let mut operands: Vec<ExprId> = expr.kind.operands().collect();
         if !copies_operands(expr) {
             operands.retain(|&operand| !self.is_bare(body, operand));
         }
@@ -92,7 +92,7 @@ impl Segment<'_> {
     /// The operands of an operator, all computed.
     fn take_operands(&self, active: &mut Active, body: &Body, expr: &Expr) -> Vec<Value> {
         let mut values = Vec::new();
-        for &operand in operands_of(expr).iter().rev() {
+        for operand in expr.kind.operands().rev() {
             let value = match self.bare(active, body, operand) {
                 Some(value) if !copies_operands(expr) => value,
                 _ => active.pop(),
@@ -256,40 +256,6 @@ impl Segment<'_> {
             }
             _ => Err(Fault::Cast),
         }
-    }
-}
-
-/// In order of evaluation.
-fn operands_of(expr: &Expr) -> Vec<ExprId> {
-    match &expr.kind {
-        ExprKind::Null
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Event(_)
-        | ExprKind::EnumElement(_)
-        | ExprKind::This
-        | ExprKind::Nondet { .. }
-        | ExprKind::Local(_)
-        | ExprKind::Field(_)
-        | ExprKind::Param(_)
-        | ExprKind::Default(_)
-        | ExprKind::New(_, None)
-        | ExprKind::Choose(None) => Vec::new(),
-        ExprKind::Format(_, args) | ExprKind::Tuple(args) | ExprKind::Call(_, args) => args.clone(),
-        ExprKind::NamedTuple(fields) => fields.iter().map(|&(_, e)| e).collect(),
-        ExprKind::TupleGet(e, _)
-        | ExprKind::FieldGet(e, _, _)
-        | ExprKind::Keys(e)
-        | ExprKind::Values(e)
-        | ExprKind::Sizeof(e)
-        | ExprKind::New(_, Some(e))
-        | ExprKind::Choose(Some(e))
-        | ExprKind::Neg(e)
-        | ExprKind::Not(e)
-        | ExprKind::Cast(e)
-        | ExprKind::Coerce(e) => vec![*e],
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => vec![*a, *b],
     }
 }
 
