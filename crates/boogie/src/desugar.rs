@@ -39,12 +39,8 @@ pub fn desugar(checked: &Checked) -> Program {
         for root in decl_exprs(&mut decl) {
             *root = sugar.expr(*root);
         }
-        let blocks: Vec<StmtId> = match &decl.kind {
-            DeclKind::Procedure(ProcedureDecl { body: Some(body), .. })
-            | DeclKind::Implementation(Implementation { body, .. }) => sugar.out.stmts_below(&body.block),
-            _ => Vec::new(),
-        };
-        for stmt in blocks {
+        let body = sugar.out.body_in(decl_idx);
+        for stmt in body.map(|found| sugar.out.stmts_below(&found.body.block)).unwrap_or_default() {
             let mut kind = sugar.out.stmts[stmt].kind.clone();
             for root in stmt_exprs(&mut kind) {
                 *root = sugar.expr(*root);

@@ -1,8 +1,45 @@
 //! Loops over trees: expressions without recursion, statements in order.
 
+use allways_base::Symbol;
 use rustc_hash::FxHashMap;
 
 use crate::tree::*;
+
+/// A body, with what it belongs to.
+#[derive(Clone, Copy)]
+pub struct BodyOf<'a> {
+    pub decl_idx: usize,
+    pub procedure: Symbol,
+    pub params: &'a [Binding],
+    pub results: &'a [Binding],
+    pub body: &'a Body,
+}
+
+impl<'a> BodyOf<'a> {
+    fn in_decl(decl_idx: usize, decl: &'a DeclKind) -> Option<Self> {
+        let (name, params, results, body) = match decl {
+            DeclKind::Procedure(p) => (p.name, &p.params, &p.results, p.body.as_ref()?),
+            DeclKind::Implementation(i) => (i.name, &i.params, &i.results, &i.body),
+            DeclKind::Type(_)
+            | DeclKind::Const(_)
+            | DeclKind::Function(_)
+            | DeclKind::Axiom(_)
+            | DeclKind::Var(_) => return None,
+        };
+        Some(BodyOf { decl_idx, procedure: name.symbol, params, results, body })
+    }
+
+    /// Parameters, results and local variables.
+    pub fn bindings(self) -> impl Iterator<Item = &'a Binding> {
+        self.params.iter().chain(self.results).chain(&self.body.locals)
+    }
+}
+
+/// Carries facts from callees to callers until nothing changes. `inherit` is given a caller and a callee, and says whether the
+/// caller changed.
+pub fn along_calls(calls: &[(Symbol, Symbol)], mut inherit: impl FnMut(Symbol, Symbol) -> bool) {
+    while calls.iter().fold(false, |changed, &(caller, callee)| inherit(caller, callee) | changed) {}
+}
 
 impl Program {
     /// Calls `f` on each operand, left to right. Triggers and attributes are not operands.
@@ -143,27 +180,26 @@ impl Program {
         let mut work: Vec<StmtId> = block.stmts.iter().rev().copied().collect();
         while let Some(id) = work.pop() {
             order.push(id);
-            match &self.stmts[id].kind {
-                StmtKind::If { arms, otherwise } => {
-                    let blocks = arms.iter().map(|arm| &arm.body).chain(otherwise);
-                    for block in blocks.rev() {
-                        work.extend(block.stmts.iter().rev());
-                    }
-                }
-                StmtKind::While { body, .. } => work.extend(body.stmts.iter().rev()),
-                StmtKind::Label(_)
-                | StmtKind::Assert { .. }
-                | StmtKind::Assume { .. }
-                | StmtKind::Havoc(_)
-                | StmtKind::Assign { .. }
-                | StmtKind::Call(_)
-                | StmtKind::Yield
-                | StmtKind::Break(_)
-                | StmtKind::Goto(_)
-                | StmtKind::Return => {}
+            for block in self.stmts[id].kind.blocks().rev() {
+                work.extend(block.stmts.iter().rev());
             }
         }
         order
+    }
+
+    /// The bodies of procedures and implementations, in source order.
+    pub fn bodies(&self) -> impl Iterator<Item = BodyOf<'_>> {
+        self.decls.iter().enumerate().filter_map(|(decl_idx, decl)| BodyOf::in_decl(decl_idx, &decl.kind))
+    }
+
+    /// The bodies of one procedure: its own, and those of its implementations.
+    pub fn bodies_of(&self, procedure: Symbol) -> impl Iterator<Item = BodyOf<'_>> {
+        self.bodies().filter(move |found| found.procedure == procedure)
+    }
+
+    /// The body of a declaration, if it has one.
+    pub fn body_in(&self, decl_idx: usize) -> Option<BodyOf<'_>> {
+        BodyOf::in_decl(decl_idx, &self.decls[decl_idx].kind)
     }
 
     /// The expressions directly in a statement, not those in inner blocks and attributes.
@@ -184,6 +220,47 @@ impl Program {
             | StmtKind::Break(_)
             | StmtKind::Goto(_)
             | StmtKind::Return => Vec::new(),
+        }
+    }
+}
+
+impl StmtKind {
+    /// The blocks directly inside.
+    pub fn blocks(&self) -> impl DoubleEndedIterator<Item = &Block> {
+        let (arms, last): (&[Arm], Option<&Block>) = match self {
+            StmtKind::If { arms, otherwise } => (arms, otherwise.as_ref()),
+            StmtKind::While { body, .. } => (&[], Some(body)),
+            StmtKind::Label(_)
+            | StmtKind::Assert { .. }
+            | StmtKind::Assume { .. }
+            | StmtKind::Havoc(_)
+            | StmtKind::Assign { .. }
+            | StmtKind::Call(_)
+            | StmtKind::Yield
+            | StmtKind::Break(_)
+            | StmtKind::Goto(_)
+            | StmtKind::Return => (&[], None),
+        };
+        arms.iter().map(|arm| &arm.body).chain(last)
+    }
+
+    /// The same, to be changed.
+    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+        let (arms, last): (&mut [Arm], Option<&mut Block>) = match self {
+            StmtKind::If { arms, otherwise } => (arms, otherwise.as_mut()),
+            StmtKind::While { body, .. } => (&mut [], Some(body)),
+            _ => (&mut [], None),
+        };
+        arms.iter_mut().map(|arm| &mut arm.body).chain(last)
+    }
+
+    /// The variables that it assigns, those of results of calls included; what a wait assigns is for [`crate::Checked`] to say.
+    pub fn assigned(&self) -> Vec<Ident> {
+        match self {
+            StmtKind::Assign { lhs, .. } => lhs.iter().map(|lhs| lhs.name).collect(),
+            StmtKind::Havoc(names) => names.clone(),
+            StmtKind::Call(call) => call.outs.iter().flatten().copied().collect(),
+            _ => Vec::new(),
         }
     }
 }

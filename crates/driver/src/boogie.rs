@@ -270,12 +270,7 @@ fn is_sequential(checked: &Checked, entry: Symbol) -> bool {
     let mut seen = BTreeSet::from([entry]);
     let mut work = vec![entry];
     while let Some(procedure) = work.pop() {
-        let bodies = program.decls.iter().filter_map(|decl| match &decl.kind {
-            DeclKind::Procedure(found) if found.name.symbol == procedure => found.body.as_ref(),
-            DeclKind::Implementation(found) if found.name.symbol == procedure => Some(&found.body),
-            _ => None,
-        });
-        for stmt in bodies.flat_map(|body| program.stmts_below(&body.block)) {
+        for stmt in program.bodies_of(procedure).flat_map(|found| program.stmts_below(&found.body.block)) {
             if let Some(AsyncOp::Post(_) | AsyncOp::Wait { .. } | AsyncOp::WaitAll) = checked.async_op(stmt) {
                 return false;
             }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use allways_base::{Span, Symbol};
 use allways_boogie::check::{Checked, Ty, TyKind};
 use allways_boogie::tree::*;
+use allways_boogie::walk::along_calls;
 use rustc_hash::FxHashMap;
 
 use crate::Unsupported;
@@ -278,19 +279,6 @@ impl Builder {
     }
 }
 
-/// The bodies of a program, each with the place of its declaration.
-pub fn bodies(program: &Program) -> impl Iterator<Item = (usize, &Body)> {
-    program.decls.iter().enumerate().filter_map(|(decl_idx, decl)| match &decl.kind {
-        DeclKind::Procedure(procedure) => Some((decl_idx, procedure.body.as_ref()?)),
-        DeclKind::Implementation(implementation) => Some((decl_idx, &implementation.body)),
-        DeclKind::Type(_)
-        | DeclKind::Const(_)
-        | DeclKind::Function(_)
-        | DeclKind::Axiom(_)
-        | DeclKind::Var(_) => None,
-    })
-}
-
 /// The body of a declaration, if it has one.
 pub fn body_mut(decl: &mut Decl) -> Option<&mut Body> {
     match &mut decl.kind {
@@ -313,35 +301,16 @@ pub trait HasBuilder {
 pub fn rewrite_inner<P: HasBuilder>(
     pass: &mut P,
     id: StmtId,
-    kind: StmtKind,
+    mut kind: StmtKind,
     mut rewrite: impl FnMut(&mut P, &Block) -> Result<Block, Unsupported>,
 ) -> Result<(), Unsupported> {
-    match kind {
-        StmtKind::If { arms, otherwise } => {
-            let mut new_arms = Vec::new();
-            for arm in arms {
-                new_arms.push(Arm { guard: arm.guard, body: rewrite(pass, &arm.body)? });
-            }
-            let otherwise = match otherwise {
-                Some(block) => Some(rewrite(pass, &block)?),
-                None => None,
-            };
-            pass.builder().program.stmts[id].kind = StmtKind::If { arms: new_arms, otherwise };
-        }
-        StmtKind::While { guard, invariants, body } => {
-            let body = rewrite(pass, &body)?;
-            pass.builder().program.stmts[id].kind = StmtKind::While { guard, invariants, body };
-        }
-        StmtKind::Label(_)
-        | StmtKind::Assert { .. }
-        | StmtKind::Assume { .. }
-        | StmtKind::Havoc(_)
-        | StmtKind::Assign { .. }
-        | StmtKind::Call(_)
-        | StmtKind::Yield
-        | StmtKind::Break(_)
-        | StmtKind::Goto(_)
-        | StmtKind::Return => {}
+    let mut has_blocks = false;
+    for block in kind.blocks_mut() {
+        *block = rewrite(pass, block)?;
+        has_blocks = true;
+    }
+    if has_blocks {
+        pass.builder().program.stmts[id].kind = kind;
     }
     Ok(())
 }
@@ -419,52 +388,37 @@ pub fn complete_modifies(program: &mut Program) {
     let mut calls: Vec<(Symbol, Symbol)> = Vec::new();
     let mut with_body: BTreeSet<Symbol> = BTreeSet::new();
     for decl in &program.decls {
-        let (name, params, results, body) = match &decl.kind {
-            DeclKind::Procedure(p) => {
-                for spec in &p.specs {
-                    if let SpecKind::Modifies(names) = &spec.kind {
-                        writes.entry(p.name.symbol).or_default().extend(names.iter().map(|n| n.symbol));
-                    }
-                }
-                (p.name.symbol, &p.params, &p.results, p.body.as_ref())
+        let DeclKind::Procedure(procedure) = &decl.kind else { continue };
+        for spec in &procedure.specs {
+            if let SpecKind::Modifies(names) = &spec.kind {
+                let declared = writes.entry(procedure.name.symbol).or_default();
+                declared.extend(names.iter().map(|name| name.symbol));
             }
-            DeclKind::Implementation(i) => (i.name.symbol, &i.params, &i.results, Some(&i.body)),
-            _ => continue,
-        };
-        let Some(body) = body else { continue };
+        }
+    }
+    for found in program.bodies() {
+        let name = found.procedure;
         if with_body.insert(name) {
             writes.insert(name, BTreeSet::new());
         }
-        let own: BTreeSet<Symbol> =
-            params.iter().chain(results).chain(&body.locals).map(|binding| binding.name.symbol).collect();
-        let mut note = |target: Symbol| {
-            if globals.contains(&target) && !own.contains(&target) {
-                writes.entry(name).or_default().insert(target);
-            }
-        };
-        for stmt in program.stmts_below(&body.block) {
-            match &program.stmts[stmt].kind {
-                StmtKind::Assign { lhs, .. } => lhs.iter().for_each(|lhs| note(lhs.name.symbol)),
-                StmtKind::Havoc(names) => names.iter().for_each(|name| note(name.symbol)),
-                StmtKind::Call(call) => {
-                    call.outs.iter().flatten().for_each(|out| note(out.symbol));
-                    calls.push((name, call.callee.symbol));
-                }
-                _ => {}
+        let own: BTreeSet<Symbol> = found.bindings().map(|binding| binding.name.symbol).collect();
+        for stmt in program.stmts_below(&found.body.block) {
+            let kind = &program.stmts[stmt].kind;
+            let assigned = kind.assigned().into_iter().map(|name| name.symbol);
+            let written = assigned.filter(|name| globals.contains(name) && !own.contains(name));
+            writes.entry(name).or_default().extend(written);
+            if let StmtKind::Call(call) = kind {
+                calls.push((name, call.callee.symbol));
             }
         }
     }
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &(caller, callee) in &calls {
-            let inherited = writes.get(&callee).cloned().unwrap_or_default();
-            let own = writes.entry(caller).or_default();
-            let n_before = own.len();
-            own.extend(inherited);
-            changed |= own.len() != n_before;
-        }
-    }
+    along_calls(&calls, |caller, callee| {
+        let inherited = writes.get(&callee).cloned().unwrap_or_default();
+        let own = writes.entry(caller).or_default();
+        let n_before = own.len();
+        own.extend(inherited);
+        own.len() != n_before
+    });
     for decl in &mut program.decls {
         let span = decl.span;
         let DeclKind::Procedure(procedure) = &mut decl.kind else { continue };

@@ -39,24 +39,14 @@ impl EffectTable {
     pub fn new(checked: &Checked) -> Self {
         let mut by_procedure: BTreeMap<Symbol, Effects> = BTreeMap::new();
         for (decl_idx, decl) in checked.program.decls.iter().enumerate() {
-            match &decl.kind {
-                DeclKind::Procedure(procedure) => {
-                    let effects = by_procedure.entry(procedure.name.symbol).or_default();
-                    contracts(checked, decl_idx, procedure, effects);
-                    if let Some(body) = &procedure.body {
-                        statements(checked, decl_idx, body, effects);
-                    }
-                }
-                DeclKind::Implementation(implementation) => {
-                    let effects = by_procedure.entry(implementation.name.symbol).or_default();
-                    statements(checked, decl_idx, &implementation.body, effects);
-                }
-                DeclKind::Type(_)
-                | DeclKind::Const(_)
-                | DeclKind::Function(_)
-                | DeclKind::Axiom(_)
-                | DeclKind::Var(_) => {}
+            if let DeclKind::Procedure(procedure) = &decl.kind {
+                let effects = by_procedure.entry(procedure.name.symbol).or_default();
+                contracts(checked, decl_idx, procedure, effects);
             }
+        }
+        for found in checked.program.bodies() {
+            let effects = by_procedure.entry(found.procedure).or_default();
+            statements(checked, found.decl_idx, found.body, effects);
         }
         let close = |edges: &dyn Fn(&Effects) -> Vec<Symbol>| {
             let mut closed = BTreeMap::new();

@@ -40,6 +40,7 @@ use allways_boogie::check::{Checked, Ty, VarId, VarKind};
 use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp::lower::is_task_type;
 use allways_boogie::tree::*;
+use allways_boogie::walk::BodyOf;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::build::{Builder, complete_modifies};
@@ -215,7 +216,7 @@ impl<'a> Translator<'a> {
         let checked = self.checked;
         let reject = |what: &str, span: Span| Err(Unsupported { what: what.to_owned(), span: Some(span) });
         for (name, _) in effects.below(self.entry) {
-            for (_, body) in self.bodies(name) {
+            for BodyOf { body, .. } in self.checked.program.bodies_of(name) {
                 for id in checked.program.stmts_below(&body.block) {
                     let span = checked.program.stmts[id].span;
                     match checked.async_op(id) {
@@ -264,7 +265,7 @@ impl<'a> Translator<'a> {
                     return reject("`{:shift}` on a parameter that is not `int`", binding.name.span);
                 }
             }
-            if self.bodies(name).len() > 1 {
+            if self.checked.program.bodies_of(name).count() > 1 {
                 return reject("a posted task with several implementations", procedure.name.span);
             }
             for (_, effects) in effects.below(name) {
@@ -278,16 +279,6 @@ impl<'a> Translator<'a> {
             }
         }
         Ok(())
-    }
-
-    fn bodies(&self, procedure: Symbol) -> Vec<(usize, &'a Body)> {
-        let checked = self.checked;
-        let is_of = |idx: &usize| match &checked.program.decls[*idx].kind {
-            DeclKind::Procedure(p) => p.name.symbol == procedure,
-            DeclKind::Implementation(i) => i.name.symbol == procedure,
-            _ => false,
-        };
-        crate::build::bodies(&checked.program).filter(|(idx, _)| is_of(idx)).collect()
     }
 
     /// Decides on names: what has a copy, which procedures have a clone, what posted tasks are compared by.

@@ -10,6 +10,7 @@ use allways_base::Symbol;
 use allways_boogie::check::{Checked, TyKind};
 use allways_boogie::dialect::{AsyncOp, Post};
 use allways_boogie::tree::*;
+use allways_boogie::walk::BodyOf;
 use rustc_hash::FxHashMap;
 
 use crate::build::{Builder, Rewritten, Wrapper};
@@ -51,7 +52,7 @@ pub fn number_tasks(checked: &Checked, entry: Symbol) -> Result<Option<Rewritten
 /// Whether numbers are bit vectors; `None` if there is none.
 fn kind_of_numbers(checked: &Checked) -> Result<Option<bool>, Unsupported> {
     let mut kind = None;
-    for (decl_idx, body) in build::bodies(&checked.program) {
+    for BodyOf { decl_idx, body, .. } in checked.program.bodies() {
         for id in checked.program.stmts_below(&body.block) {
             let out = match checked.async_op(id) {
                 Some(AsyncOp::OwnId { out } | AsyncOp::ChildId { out }) => out,

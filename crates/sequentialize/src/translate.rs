@@ -359,21 +359,8 @@ impl<'a> Translator<'a> {
     }
 
     fn has_unassigned_waits(&self, procedure: Symbol) -> bool {
-        self.bodies(procedure)
-            .iter()
-            .any(|&(decl_idx, body)| !unassigned_waits(self.checked, decl_idx, body).is_empty())
-    }
-
-    fn bodies(&self, procedure: Symbol) -> Vec<(usize, &'a Body)> {
-        let checked = self.checked;
-        let decls = checked.program.decls.iter().enumerate();
-        decls
-            .filter_map(|(decl_idx, decl)| match &decl.kind {
-                DeclKind::Procedure(p) if p.name.symbol == procedure => Some((decl_idx, p.body.as_ref()?)),
-                DeclKind::Implementation(i) if i.name.symbol == procedure => Some((decl_idx, &i.body)),
-                _ => None,
-            })
-            .collect()
+        let mut bodies = self.checked.program.bodies_of(procedure);
+        bodies.any(|found| !unassigned_waits(self.checked, found.decl_idx, found.body).is_empty())
     }
 
     fn shape(&self, procedure: Symbol) -> Shape {

@@ -13,6 +13,7 @@ use allways_base::Symbol;
 use allways_boogie::check::{Checked, Ty, TyKind};
 use allways_boogie::dialect::AsyncOp;
 use allways_boogie::tree::*;
+use allways_boogie::walk::BodyOf;
 use rustc_hash::FxHashMap;
 
 use crate::Unsupported;
@@ -23,7 +24,7 @@ use crate::effects::{EffectTable, unassigned_waits};
 pub fn remove_waits(checked: &Checked, entry: Symbol) -> Result<Option<Rewritten>, Unsupported> {
     let program = &checked.program;
     let (mut uses_handles, mut waits_for_all) = (false, false);
-    for (_, body) in build::bodies(program) {
+    for BodyOf { body, .. } in program.bodies() {
         for id in program.stmts_below(&body.block) {
             match checked.async_op(id) {
                 Some(AsyncOp::Wait { .. }) => uses_handles = true,

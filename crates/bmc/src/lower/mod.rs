@@ -14,6 +14,7 @@ use std::fmt;
 use allways_base::{Idx, IndexVec, Span, Symbol};
 use allways_boogie::check::{Checked, Ty, VarId, VarKind};
 use allways_boogie::tree::*;
+use allways_boogie::walk::{BodyOf, along_calls};
 use rustc_hash::FxHashMap;
 
 use crate::flow::*;
@@ -202,11 +203,7 @@ impl Lowerer<'_> {
     }
 
     fn body_of(&self, decl_idx: usize) -> Option<&Body> {
-        match &self.checked.program.decls[decl_idx].kind {
-            DeclKind::Procedure(procedure) => procedure.body.as_ref(),
-            DeclKind::Implementation(implementation) => Some(&implementation.body),
-            _ => None,
-        }
+        Some(self.checked.program.body_in(decl_idx)?.body)
     }
 
     fn procedure_decl(&self, symbol: Symbol) -> Option<(usize, &ProcedureDecl)> {
@@ -223,22 +220,14 @@ impl Lowerer<'_> {
         let mut calls: Vec<(Symbol, Symbol)> = Vec::new();
         let mut failing = BTreeSet::new();
         for decl in &program.decls {
-            let (name, body) = match &decl.kind {
-                DeclKind::Procedure(procedure) => {
-                    let has_check = procedure.specs.iter().any(|spec| {
-                        !spec.free && matches!(spec.kind, SpecKind::Requires(_) | SpecKind::Ensures(_))
-                    });
-                    if has_check {
-                        failing.insert(procedure.name.symbol);
-                    }
-                    (procedure.name.symbol, procedure.body.as_ref())
-                }
-                DeclKind::Implementation(implementation) => {
-                    (implementation.name.symbol, Some(&implementation.body))
-                }
-                _ => continue,
-            };
-            let Some(body) = body else { continue };
+            let DeclKind::Procedure(procedure) = &decl.kind else { continue };
+            let is_check =
+                |spec: &Spec| !spec.free && matches!(spec.kind, SpecKind::Requires(_) | SpecKind::Ensures(_));
+            if procedure.specs.iter().any(is_check) {
+                failing.insert(procedure.name.symbol);
+            }
+        }
+        for BodyOf { procedure: name, body, .. } in program.bodies() {
             for stmt in program.stmts_below(&body.block) {
                 match &program.stmts[stmt].kind {
                     StmtKind::Assert { .. } => {
@@ -257,13 +246,7 @@ impl Lowerer<'_> {
                 }
             }
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (caller, callee) in &calls {
-                changed |= failing.contains(callee) && failing.insert(*caller);
-            }
-        }
+        along_calls(&calls, |caller, callee| failing.contains(&callee) && failing.insert(caller));
         self.may_fail = failing;
     }
 

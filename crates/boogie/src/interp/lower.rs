@@ -1,7 +1,7 @@
 //! Checked program to executable code.
 
 use allways_base::{Span, Symbol};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::code::{
     Body, Code, Contract, ExprCode, Function, Instr, Meaning, Op, Origin, Procedure, Slot, Target,
@@ -91,70 +91,6 @@ pub fn lower(checked: Checked, entry: Symbol, preemption: Preemption) -> Result<
     code.procedures = procedures;
     code.functions = lowered_functions;
     Ok(code)
-}
-
-/// The slots of globals that each procedure may write, itself or through what it calls or posts.
-pub fn transitive_writes(checked: &Checked) -> FxHashMap<Symbol, FxHashSet<usize>> {
-    let program = &checked.program;
-    let mut writes: FxHashMap<Symbol, FxHashSet<usize>> = FxHashMap::default();
-    let mut calls: Vec<(Symbol, Symbol)> = Vec::new();
-    let global = |decl_idx: usize, name: Symbol| {
-        let var = &checked.vars[checked.var_in(decl_idx, name)?];
-        matches!(var.kind, VarKind::Global | VarKind::ThreadLocal).then_some(var.slot)
-    };
-    for (decl_idx, decl) in program.decls.iter().enumerate() {
-        let (name, body) = match &decl.kind {
-            DeclKind::Procedure(procedure) => {
-                let has_body =
-                    procedure.body.is_some() || checked.implementations.contains_key(&procedure.name.symbol);
-                let own = writes.entry(procedure.name.symbol).or_default();
-                for spec in procedure.specs.iter().filter(|_| !has_body) {
-                    if let SpecKind::Modifies(names) = &spec.kind {
-                        own.extend(names.iter().filter_map(|name| global(decl_idx, name.symbol)));
-                    }
-                }
-                (procedure.name.symbol, procedure.body.as_ref())
-            }
-            DeclKind::Implementation(implementation) => {
-                (implementation.name.symbol, Some(&implementation.body))
-            }
-            _ => continue,
-        };
-        let Some(body) = body else { continue };
-        for stmt in program.stmts_below(&body.block) {
-            let mut note = |written: Symbol| {
-                if let Some(slot) = global(decl_idx, written) {
-                    writes.entry(name).or_default().insert(slot);
-                }
-            };
-            match &program.stmts[stmt].kind {
-                StmtKind::Assign { lhs, .. } => lhs.iter().for_each(|lhs| note(lhs.name.symbol)),
-                StmtKind::Havoc(names) => names.iter().for_each(|name| note(name.symbol)),
-                StmtKind::Call(call) => {
-                    call.outs.iter().flatten().for_each(|out| note(out.symbol));
-                    calls.push((name, call.callee.symbol));
-                }
-                StmtKind::Assume { .. } => {
-                    if let Some(AsyncOp::Wait { out: Some(out), .. }) = checked.async_op(stmt) {
-                        note(out);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &(caller, callee) in &calls {
-            let inherited = writes.get(&callee).cloned().unwrap_or_default();
-            let own = writes.entry(caller).or_default();
-            let n_before = own.len();
-            own.extend(inherited);
-            changed |= own.len() != n_before;
-        }
-    }
-    writes
 }
 
 struct Lower<'a> {

@@ -197,12 +197,8 @@ fn may_post_endlessly(checked: &Checked, effects: &EffectTable, entry: Symbol) -
         _ => false,
     };
     let loops = |name: Symbol| {
-        let bodies = program.decls.iter().filter_map(|decl| match &decl.kind {
-            DeclKind::Procedure(found) if found.name.symbol == name => found.body.as_ref(),
-            DeclKind::Implementation(found) if found.name.symbol == name => Some(&found.body),
-            _ => None,
-        });
-        bodies.flat_map(|body| program.stmts_below(&body.block)).any(|stmt| match &program.stmts[stmt].kind {
+        let below = program.bodies_of(name).flat_map(|found| program.stmts_below(&found.body.block));
+        below.into_iter().any(|stmt| match &program.stmts[stmt].kind {
             StmtKind::While { body, .. } => program.stmts_below(body).into_iter().any(is_post),
             // Any jump may be one back.
             StmtKind::Goto(_) => posts(name),

@@ -10,6 +10,7 @@ use allways_boogie::check::{Checked, Ty, TyKind, VarId, VarKind};
 use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp::Code;
 use allways_boogie::tree::*;
+use allways_boogie::walk::BodyOf;
 use rustc_hash::FxHashMap;
 
 use crate::build::Builder;
@@ -144,7 +145,7 @@ pub fn commutes(code: &Code, executed: &BTreeSet<StmtId>) -> Result<(), Obstacle
             }
         }
     }
-    for (decl_idx, body) in crate::build::bodies(&checked.program) {
+    for BodyOf { decl_idx, body, .. } in checked.program.bodies() {
         for stmt in checked.program.stmts_below(&body.block) {
             marks.decl_of.insert(stmt, decl_idx);
         }
@@ -273,13 +274,8 @@ impl Marks<'_> {
                 _ => None,
             });
         }
-        let (params, results, body) = match &checked.program.decls[*self.decl_of.get(&stmt)?].kind {
-            DeclKind::Procedure(p) => (&p.params, &p.results, p.body.as_ref()?),
-            DeclKind::Implementation(i) => (&i.params, &i.results, &i.body),
-            _ => return None,
-        };
-        let mut bindings = params.iter().chain(results).chain(&body.locals);
-        bindings.find(|binding| binding.name.symbol == name)?.where_clause
+        let found = checked.program.body_in(*self.decl_of.get(&stmt)?)?;
+        found.bindings().find(|binding| binding.name.symbol == name)?.where_clause
     }
 
     fn plain(&self, expr: ExprId) -> Result<(), Obstacle> {
@@ -374,14 +370,11 @@ mod tests {
         let checked = checked.unwrap_or_else(|| panic!("{diagnostics:?}"));
         let entry = entry_point(&checked.program, None).unwrap_or_else(|d| panic!("{}", d.message));
         let code = lower(checked, entry, Preemption::Serial).unwrap_or_else(|limit| panic!("{limit}"));
-        let executed = crate::build::bodies(&code.checked.program)
-            .filter(|(decl_idx, _)| {
-                let DeclKind::Procedure(procedure) = &code.checked.program.decls[*decl_idx].kind else {
-                    return false;
-                };
-                code.checked.program.text(procedure.name.symbol) != "main"
-            })
-            .flat_map(|(_, body)| code.checked.program.stmts_below(&body.block))
+        let program = &code.checked.program;
+        let executed = program
+            .bodies()
+            .filter(|found| program.text(found.procedure) != "main")
+            .flat_map(|found| program.stmts_below(&found.body.block))
             .collect();
         commutes(&code, &executed).map_err(|obstacle| obstacle.what)
     }
