@@ -178,9 +178,7 @@ fn confirm_lasso(kernel: &mut Kernel, claim: &Claim, loop_start: usize) -> Resul
             return Ok(());
         }
         replayed?;
-        let mut bytes = Vec::new();
-        kernel.encode(&mut bytes);
-        rounds.push(bytes);
+        rounds.push(kernel.encoded());
     }
     if rounds.iter().any(|bytes| *bytes != rounds[0]) {
         return Err(differs(claim, "the loop does not close".to_owned()));

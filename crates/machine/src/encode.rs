@@ -19,6 +19,13 @@ impl Kernel<'_> {
         encode_configuration(self.executable(), self.store(), self.configuration(), out);
     }
 
+    /// The same, as bytes of its own.
+    pub fn encoded(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        bytes
+    }
+
     /// Appends the present configuration with every register as it is.
     pub fn encode_whole(&self, out: &mut Vec<u8>) {
         let (exe, store) = (self.executable(), self.store());

@@ -153,10 +153,7 @@ fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Res
     let mut state = TraceState::first(&trace);
     trace.steps.iter().for_each(|step| state.apply(step));
     compare_states(&trace, &state, again)?;
-    let mut bytes = [Vec::new(), Vec::new()];
-    kernel.encode(&mut bytes[0]);
-    again.encode(&mut bytes[1]);
-    if bytes[0] != bytes[1] {
+    if kernel.encoded() != again.encoded() {
         return Err("replays to another configuration".into());
     }
     decode_again(kernel, again)?;

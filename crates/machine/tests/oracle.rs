@@ -188,9 +188,7 @@ fn explore(exe: &Arc<Executable>) -> Option<(Reached, usize)> {
                     reached.quiescent.insert(show_quiescent(exe, conf));
                 }
                 if kernel.is_running() {
-                    let mut key = Vec::new();
-                    kernel.encode(&mut key);
-                    if seen.insert(key) {
+                    if seen.insert(kernel.encoded()) {
                         open.push(kernel.save());
                     }
                 }

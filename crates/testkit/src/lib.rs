@@ -15,6 +15,7 @@ pub mod bounded;
 pub mod differential;
 pub mod generate;
 pub mod liveness;
+mod naive;
 pub mod oracle;
 pub mod orbit;
 pub mod proof;

@@ -4,14 +4,16 @@
 //! round for ever, hot and never cold, without putting off a machine that can always step or a `$$` that is asked. Both are found by asking which
 //! reaches whom, for graphs of some hundred configurations.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, prove};
 use allways_explore::{Fairness, Never};
-use allways_machine::{Actor, DataPoint, Executable, Kernel, Note, Outcome, Recorder, Scene, Script};
+use allways_machine::{Actor, Executable, Kernel, Note, Outcome, Recorder, Scene, Script};
 use allways_p::hir::Temperature;
-use allways_run::{Certainty, Choice, InstanceId, Limits, Quiet, Verdict, ViolationKind};
+use allways_run::{Certainty, Choice, Limits, Quiet, Verdict, ViolationKind};
+
+use crate::naive::{Edges, Flip, Flips, one_sided};
 
 /// The graph of a small program.
 pub struct Graph {
@@ -34,8 +36,7 @@ struct Edge {
     hot: u64,
     cold: u64,
     mover: Choice,
-    /// Each `$$` that is asked, by machine and op, the answer, and how many there are.
-    answers: Vec<((InstanceId, u32), u32, u32)>,
+    flips: Vec<Flip>,
 }
 
 struct Temperatures<'a> {
@@ -66,7 +67,7 @@ impl Graph {
         let mut kernel = Kernel::new(exe.clone(), limits());
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut graph = Graph { nodes: Vec::new(), edges: Vec::new(), n_monitors: kernel.n_monitors() };
-        numbers.insert(bytes_of(&kernel), graph.add(&kernel));
+        numbers.insert(kernel.encoded(), graph.add(&kernel));
         let mut open = vec![(0, kernel.save())];
         while let Some((from, snapshot)) = open.pop() {
             kernel.restore(&snapshot);
@@ -78,31 +79,25 @@ impl Graph {
                 loop {
                     kernel.restore(&snapshot);
                     let mut heat = Temperatures { exe, hot: 0, cold: 0 };
-                    let mut answers = Vec::new();
-                    let mut ask = |point: DataPoint| {
-                        let answer = script.ask(point.n_answers);
-                        if point.is_fair {
-                            answers.push(((point.machine, point.pc), answer, point.n_answers));
-                        }
-                        answer
-                    };
-                    kernel.take(choice, &mut ask, &mut heat).expect("it is possible");
+                    let mut flips = Flips { script: &mut script, given: Vec::new() };
+                    kernel.take(choice, &mut flips, &mut heat).expect("it is possible");
+                    let flips = flips.given;
                     if !matches!(kernel.outcome(), Outcome::Running | Outcome::Quiescent) {
                         return None;
                     }
-                    let to = match numbers.get(&bytes_of(&kernel)) {
+                    let to = match numbers.get(&kernel.encoded()) {
                         Some(&to) => to,
                         None if graph.nodes.len() == max_configurations => return None,
                         None => {
                             let to = graph.add(&kernel);
-                            numbers.insert(bytes_of(&kernel), to);
+                            numbers.insert(kernel.encoded(), to);
                             open.push((to, kernel.save()));
                             to
                         }
                     };
                     if !matches!(choice, Choice::Crash(_)) {
                         let Temperatures { hot, cold, .. } = heat;
-                        graph.edges[from].push(Edge { to, hot, cold, mover: choice.mover(), answers });
+                        graph.edges[from].push(Edge { to, hot, cold, mover: choice.mover(), flips });
                     }
                     if !script.advance() {
                         break;
@@ -136,45 +131,21 @@ impl Graph {
 
     /// Whether some run is infinite.
     pub fn is_endless(&self) -> bool {
-        !self.parts(&(0..self.nodes.len()).collect(), &|_, _| true).is_empty()
+        !self.components(&(0..self.nodes.len()).collect(), &|_, _| true).is_empty()
     }
 
-    /// The nodes reached by one step or more within some nodes, over some edges.
-    fn reached(
+    fn components(
         &self,
-        from: usize,
         within: &BTreeSet<usize>,
         keeps: &dyn Fn(usize, usize) -> bool,
-    ) -> BTreeSet<usize> {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![from];
-        while let Some(at) = open.pop() {
-            for (place, edge) in self.edges[at].iter().enumerate() {
-                if within.contains(&edge.to) && keeps(at, place) && seen.insert(edge.to) {
-                    open.push(edge.to);
-                }
-            }
-        }
-        seen
-    }
-
-    /// Strongly connected components: every node reaches every other.
-    fn parts(&self, within: &BTreeSet<usize>, keeps: &dyn Fn(usize, usize) -> bool) -> Vec<BTreeSet<usize>> {
-        let reached: BTreeMap<usize, BTreeSet<usize>> =
-            within.iter().map(|&node| (node, self.reached(node, within, keeps))).collect();
-        let mut parts: Vec<BTreeSet<usize>> = Vec::new();
-        for (&node, others) in &reached {
-            if others.contains(&node) && !parts.iter().any(|part| part.contains(&node)) {
-                parts.push(others.iter().copied().filter(|other| reached[other].contains(&node)).collect());
-            }
-        }
-        parts
+    ) -> Vec<BTreeSet<usize>> {
+        Edges { by_source: &self.edges, target: |edge| edge.to }.components(within, keeps)
     }
 
     /// Whether a monitor is broken by runs that chance leaves.
     pub fn breaks_at_random(&self) -> bool {
         let all: BTreeSet<usize> = (0..self.nodes.len()).collect();
-        self.parts(&all, &|_, _| true).iter().any(|part| {
+        self.components(&all, &|_, _| true).iter().any(|part| {
             let (mut hot, mut cold, mut is_bottom) = (0, 0, true);
             for &node in part {
                 hot |= self.nodes[node].hot;
@@ -206,7 +177,7 @@ impl Graph {
     }
 
     fn has_fair_round(&self, within: &BTreeSet<usize>, bit: u64, left_out: BTreeSet<(usize, usize)>) -> bool {
-        self.parts(within, &|node, place| !left_out.contains(&(node, place))).iter().any(|part| {
+        self.components(within, &|node, place| !left_out.contains(&(node, place))).iter().any(|part| {
             let edges: Vec<(usize, usize, &Edge)> = part
                 .iter()
                 .flat_map(|&node| self.edges[node].iter().enumerate().map(move |(at, edge)| (node, at, edge)))
@@ -221,35 +192,19 @@ impl Graph {
             if !is_hot || starves {
                 return false;
             }
-            let mut given: BTreeMap<(InstanceId, u32), (BTreeSet<u32>, u32)> = BTreeMap::new();
-            for &(point, answer, n) in edges.iter().flat_map(|(.., edge)| &edge.answers) {
-                let known = given.entry(point).or_default();
-                known.0.insert(answer);
-                known.1 = n;
-            }
-            let unfair: Vec<(InstanceId, u32)> = given
-                .iter()
-                .filter(|(_, (answers, n))| (answers.len() as u32) < *n)
-                .map(|(&point, _)| point)
-                .collect();
+            let unfair = one_sided(edges.iter().flat_map(|(.., edge)| &edge.flips));
             if unfair.is_empty() {
                 return true;
             }
             let mut left_out = left_out.clone();
             for (node, at, edge) in edges {
-                if edge.answers.iter().any(|(point, ..)| unfair.contains(point)) {
+                if edge.flips.iter().any(|(point, ..)| unfair.contains(point)) {
                     left_out.insert((node, at));
                 }
             }
             self.has_fair_round(part, bit, left_out)
         })
     }
-}
-
-fn bytes_of(kernel: &Kernel) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    kernel.encode(&mut bytes);
-    bytes
 }
 
 /// Ways to prove liveness: without reductions, with each alone, with all; and all without symmetry, or by two threads.

@@ -3,7 +3,7 @@
 //! A finite graph decides. Where it is larger than what is explored, an answer is put to the test all the same: a lap that was found
 //! is made many times, and no run is longer than the longest.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use allways_base::Idx;
@@ -12,9 +12,10 @@ use allways_explore::quiesce::{Divergence, Engine, QuiesceOptions, Quiescence, q
 use allways_machine::encode::encode_message;
 use allways_machine::ir::MachineId;
 use allways_machine::{DataPoint, Executable, Kernel, Message, Outcome, Script, Silent};
-use allways_run::{Choice, InstanceId, NetworkModel, NetworkOptions, Quiet, Schedule, ViolationKind};
+use allways_run::{Choice, NetworkModel, NetworkOptions, Quiet, Schedule, ViolationKind};
 
 use crate::liveness::limits;
+use crate::naive::{Edges, Flip, Flips, one_sided};
 
 /// What moves: a machine, a channel, or, where no order is kept, a message by its bytes.
 type Mover = (Choice, Vec<u8>);
@@ -24,7 +25,7 @@ struct Edge {
     mover: Mover,
     is_stimulus: bool,
     /// Each `$$` that is asked, by machine and op, the answer, and how many there are.
-    flips: Vec<((InstanceId, u32), u32, u32)>,
+    flips: Vec<Flip>,
 }
 
 /// The graph of a small program.
@@ -54,7 +55,7 @@ impl Graph {
             longest_broken: 0,
             breaks: Vec::new(),
         };
-        numbers.insert(bytes_of(&kernel), 0);
+        numbers.insert(kernel.encoded(), 0);
         graph.add(&kernel, is_stimulus, 0);
         let mut open = std::collections::VecDeque::from([(0, kernel.save())]);
         while let Some((from, snapshot)) = open.pop_front() {
@@ -72,15 +73,9 @@ impl Graph {
                 let mut script = Script::default();
                 loop {
                     kernel.restore(&snapshot);
-                    let mut flips = Vec::new();
-                    let mut ask = |point: DataPoint| {
-                        let answer = script.ask(point.n_answers);
-                        if point.is_fair {
-                            flips.push(((point.machine, point.pc), answer, point.n_answers));
-                        }
-                        answer
-                    };
-                    kernel.take(choice, &mut ask, &mut Silent).expect("it is possible");
+                    let mut flips = Flips { script: &mut script, given: Vec::new() };
+                    kernel.take(choice, &mut flips, &mut Silent).expect("it is possible");
+                    let flips = flips.given;
                     let depth = graph.depths[from] + 1;
                     match kernel.outcome() {
                         Outcome::Violated(violation) => match violation.kind {
@@ -101,7 +96,7 @@ impl Graph {
                         Outcome::Unknown(_) => return None,
                         Outcome::Running | Outcome::Quiescent => {}
                     }
-                    let bytes = bytes_of(&kernel);
+                    let bytes = kernel.encoded();
                     let to = match numbers.get(&bytes) {
                         Some(&to) => to,
                         None => {
@@ -138,41 +133,18 @@ impl Graph {
         self.depths.iter().copied().max().unwrap_or(0).max(self.longest_broken)
     }
 
-    fn reached(
+    fn components(
         &self,
-        from: usize,
         within: &BTreeSet<usize>,
         keeps: &dyn Fn(usize, usize) -> bool,
-    ) -> BTreeSet<usize> {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![from];
-        while let Some(at) = open.pop() {
-            for (place, edge) in self.edges[at].iter().enumerate() {
-                if within.contains(&edge.to) && keeps(at, place) && seen.insert(edge.to) {
-                    open.push(edge.to);
-                }
-            }
-        }
-        seen
-    }
-
-    /// Parts in which every node reaches every node.
-    fn parts(&self, within: &BTreeSet<usize>, keeps: &dyn Fn(usize, usize) -> bool) -> Vec<BTreeSet<usize>> {
-        let reached: BTreeMap<usize, BTreeSet<usize>> =
-            within.iter().map(|&node| (node, self.reached(node, within, keeps))).collect();
-        let mut parts: Vec<BTreeSet<usize>> = Vec::new();
-        for (&node, others) in &reached {
-            if others.contains(&node) && !parts.iter().any(|part| part.contains(&node)) {
-                parts.push(others.iter().copied().filter(|other| reached[other].contains(&node)).collect());
-            }
-        }
-        parts
+    ) -> Vec<BTreeSet<usize>> {
+        Edges { by_source: &self.edges, target: |edge| edge.to }.components(within, keeps)
     }
 
     /// Whether some run goes on for ever, without stimuli from some point on.
     pub fn diverges(&self) -> bool {
         let all = (0..self.edges.len()).collect();
-        !self.parts(&all, &|node, place| !self.edges[node][place].is_stimulus).is_empty()
+        !self.components(&all, &|node, place| !self.edges[node][place].is_stimulus).is_empty()
     }
 
     /// The same, and nothing that can always move is put off for ever, and each `$$` gives all its answers.
@@ -184,7 +156,7 @@ impl Graph {
                 !self.edges[node][place].is_stimulus && !left_out.contains(&(node, place))
             };
             let mut unfair: BTreeSet<(usize, usize)> = BTreeSet::new();
-            for part in self.parts(&within, &keeps) {
+            for part in self.components(&within, &keeps) {
                 let mut inner: Vec<(usize, usize, &Edge)> = Vec::new();
                 for &node in &part {
                     for (place, edge) in self.edges[node].iter().enumerate() {
@@ -193,18 +165,10 @@ impl Graph {
                         }
                     }
                 }
-                let mut given: BTreeMap<(InstanceId, u32), (BTreeSet<u32>, u32)> = BTreeMap::new();
-                for (.., edge) in &inner {
-                    for &(point, answer, n) in &edge.flips {
-                        given.entry(point).or_insert((BTreeSet::new(), n)).0.insert(answer);
-                    }
-                }
-                let one_sided = |edge: &Edge| {
-                    edge.flips.iter().any(|(point, ..)| given[point].0.len() < given[point].1 as usize)
-                };
+                let one_sided = one_sided(inner.iter().flat_map(|(.., edge)| &edge.flips));
                 let bad: Vec<(usize, usize)> = inner
                     .iter()
-                    .filter(|(.., edge)| one_sided(edge))
+                    .filter(|(.., edge)| edge.flips.iter().any(|(point, ..)| one_sided.contains(point)))
                     .map(|&(node, place, _)| (node, place))
                     .collect();
                 if !bad.is_empty() {
@@ -239,17 +203,11 @@ impl Graph {
             n
         }
         let all = (0..self.edges.len()).collect();
-        if !self.is_whole || !self.parts(&all, &|_, _| true).is_empty() {
+        if !self.is_whole || !self.components(&all, &|_, _| true).is_empty() {
             return None;
         }
         Some(from(self, 0, &mut vec![None; self.edges.len()]))
     }
-}
-
-fn bytes_of(kernel: &Kernel) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    kernel.encode(&mut bytes);
-    bytes
 }
 
 fn message_at(kernel: &Kernel, choice: Choice) -> Option<Message> {

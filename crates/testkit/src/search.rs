@@ -103,9 +103,7 @@ impl Search<'_> {
                 return;
             }
         }
-        let mut bytes = Vec::new();
-        self.kernel.encode(&mut bytes);
-        if !self.seen.insert(bytes) {
+        if !self.seen.insert(self.kernel.encoded()) {
             return;
         }
         if self.kernel.n_steps() > 0 {

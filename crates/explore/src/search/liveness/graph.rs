@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use allways_machine::{Executable, Kernel};
+use allways_machine::Executable;
 use allways_p::hir::Temperature;
 use allways_run::{Choice, Counterexample, Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -482,7 +482,7 @@ pub(crate) fn repeat_lap(
     let n_machines = kernel.configuration().roster.len();
     let heat = Heat::new(exe);
     // What is never looked at may take a few laps until it repeats, and so may machines that change places.
-    let mut homes = vec![(bytes_of(&kernel), kernel.schedule().len())];
+    let mut homes = vec![(kernel.encoded(), kernel.schedule().len())];
     let loop_start = loop {
         if homes.len() > max_laps {
             if max_laps < MAX_LAPS {
@@ -505,7 +505,7 @@ pub(crate) fn repeat_lap(
         if kernel.configuration().roster.len() > n_machines {
             return Ok(None);
         }
-        let here = bytes_of(&kernel);
+        let here = kernel.encoded();
         if let Some((_, start)) = homes.iter().find(|(home, _)| *home == here) {
             break *start;
         }
@@ -518,10 +518,4 @@ pub(crate) fn repeat_lap(
     };
     let claim = Claim { violation: *broken.violation, schedule, loop_start: Some(loop_start) };
     confirm(exe, limits, claim).map(Some)
-}
-
-fn bytes_of(kernel: &Kernel) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    kernel.encode(&mut bytes);
-    bytes
 }
