@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use allways_explore::search::{Order, StoreKind};
 use allways_machine::Executable;
-use allways_run::{Bound, NetworkModel};
+use allways_run::{Bound, NetworkModel, NetworkOptions};
 use allways_testkit::Loaded;
 use allways_testkit::bounded;
 use allways_testkit::differential::{
@@ -108,6 +108,47 @@ pub fn run(args: &[&str]) -> ExitCode {
     if n_differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
+/// The random program of a seed.
+struct Case {
+    seed: u64,
+    text: String,
+    loaded: Loaded,
+    network: NetworkOptions,
+}
+
+impl Case {
+    fn new(seed: u64, over: Over) -> Case {
+        let text = program_of(seed, over);
+        let loaded =
+            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        let network = network_of(&loaded.program, seed, over);
+        Case { seed, text, loaded, network }
+    }
+
+    /// Prints a difference and a small program that shows it.
+    fn print(&self, difference: &str, small: &str) {
+        println!("seed {} {}: {difference}\n{small}", self.seed, self.network.describe().unwrap_or_default());
+    }
+
+    /// A program that differs, with lines of this one left out while it does. `None` where the question does not arise.
+    fn shrunk(&self, differs: impl Fn(&Loaded) -> Option<bool>) -> String {
+        shrunk(&self.text, differs)
+    }
+}
+
+/// A program that differs, as small as lines can be left out.
+fn shrunk(text: &str, differs: impl Fn(&Loaded) -> Option<bool>) -> String {
+    shrink(text, |candidate| {
+        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
+        !loaded.program.tests.is_empty() && differs(&loaded) == Some(true)
+    })
+}
+
+/// The network that a summary is about.
+fn network_words(over: Over) -> String {
+    format!("network {}{}", over.model.as_str(), if over.faults { " with faults" } else { "" })
+}
+
 /// The exhaustive search, in all its ways, against the oracle.
 fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
     let (mut n_programs, mut n_too_large, mut n_violated, mut n_differences) = (0, 0, 0, 0);
@@ -116,18 +157,16 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
     let mut sizes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     let mut within = WithinBounds::default();
     for seed in seeds {
-        let text = program_of(seed, over);
-        let loaded =
-            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
-        let network = network_of(&loaded.program, seed, over);
+        let case = Case::new(seed, over);
+        let Case { loaded, network, .. } = &case;
         let exe =
-            proof::executable(&loaded, &network).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
+            proof::executable(loaded, network).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
         n_programs += 1;
         if let Err(difference) = within.compare(seed, over, options) {
             n_differences += 1;
             println!("seed {seed} {} {difference}", network.describe().unwrap_or_default());
         }
-        let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+        let reference = oracle::explore_over(&loaded.program, 0, options, network);
         if reference.bound_hit {
             n_too_large += 1;
             continue;
@@ -135,7 +174,7 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
         n_violated += usize::from(reference.is_violated());
         for way in proof::ways_over(&exe) {
             n_searches += 1;
-            match proof::compare(&loaded, &exe, &reference, way) {
+            match proof::compare(loaded, &exe, &reference, way) {
                 Ok(n)
                     if !reference.is_violated()
                         && (way.order, way.store, way.n_threads) == (Order::Breadth, StoreKind::Exact, 1) =>
@@ -147,9 +186,8 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
                 Ok(_) => {}
                 Err(difference) => {
                     n_differences += 1;
-                    let words = network.describe().unwrap_or_default();
-                    let small = proof::shrink_difference(&text, &network, options, way);
-                    println!("seed {seed} {words} {way:?}: {difference}\n{small}");
+                    let small = proof::shrink_difference(&case.text, network, options, way);
+                    case.print(&format!("{way:?}: {difference}"), &small);
                     break;
                 }
             }
@@ -160,10 +198,9 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
         }
     }
     println!(
-        "prove, network {}{}: {n_programs} programs, {n_too_large} too large, {} compared, {n_violated} of them violated, \
+        "prove, {}: {n_programs} programs, {n_too_large} too large, {} compared, {n_violated} of them violated, \
          {n_searches} searches, {n_differences} differences",
-        over.model.as_str(),
-        if over.faults { " with faults" } else { "" },
+        network_words(over),
         n_programs - n_too_large,
     );
     within.tell();
@@ -211,17 +248,11 @@ impl WithinBounds {
         for way in proof::ways_within(exe, &within) {
             self.n_searches += 1;
             if let Err(difference) = proof::compare_within(&loaded, exe, &reference, way, &within) {
-                let small = shrink(&text, |candidate| {
-                    let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
-                    if loaded.program.tests.is_empty() {
-                        return false;
-                    }
-                    let Ok(exe) = proof::executable(&loaded, network) else { return false };
+                let small = shrunk(&text, |loaded| {
+                    let exe = proof::executable(loaded, network).ok()?;
                     let within = bounded::within(&loaded.program, &exe, seed);
-                    let reference = bounded::explore(&loaded, &exe, &within, options, network);
-                    reference.is_some_and(|reference| {
-                        proof::compare_within(&loaded, &exe, &reference, way, &within).is_err()
-                    })
+                    let reference = bounded::explore(loaded, &exe, &within, options, network)?;
+                    Some(proof::compare_within(loaded, &exe, &reference, way, &within).is_err())
                 });
                 return Err(format!("{within:?} {way:?}: {difference}\n{small}"));
             }
@@ -270,17 +301,14 @@ fn live(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usiz
     let (mut n_programs, mut n_compared, mut n_endless, mut n_differences) = (0, 0, 0, 0);
     let (mut n_at_random, mut n_weakly) = (0, 0);
     for seed in seeds {
-        let text = program_of(seed, over);
-        let loaded =
-            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
-        let network = network_of(&loaded.program, seed, over);
+        let case = Case::new(seed, over);
         n_programs += 1;
         let look = |loaded: &Loaded| -> Option<(Arc<Executable>, liveness::Graph)> {
-            let exe = proof::executable(loaded, &network).ok()?;
+            let exe = proof::executable(loaded, &case.network).ok()?;
             let graph = liveness::Graph::new(&exe, max_configurations)?;
             Some((exe, graph))
         };
-        let Some((exe, graph)) = look(&loaded) else { continue };
+        let Some((exe, graph)) = look(&case.loaded) else { continue };
         n_compared += 1;
         n_endless += usize::from(graph.is_endless());
         let expected = liveness::Expected::of(&graph);
@@ -288,35 +316,22 @@ fn live(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usiz
         n_weakly += usize::from(expected.weakly);
         if let Err(difference) = liveness::compare(&exe, expected) {
             n_differences += 1;
-            let words = network.describe().unwrap_or_default();
-            let small = shrink(&text, |candidate| {
-                let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
-                let looked = if loaded.program.tests.is_empty() { None } else { look(&loaded) };
-                looked.is_some_and(|(exe, graph)| {
-                    liveness::compare(&exe, liveness::Expected::of(&graph)).is_err()
-                })
+            let small = case.shrunk(|loaded| {
+                let (exe, graph) = look(loaded)?;
+                Some(liveness::compare(&exe, liveness::Expected::of(&graph)).is_err())
             });
-            println!("seed {seed} {words} {difference}\n{small}");
+            case.print(&difference, &small);
             if n_differences == MAX_DIFFERENCES {
                 break;
             }
         }
     }
     println!(
-        "live, network {}{}: {n_programs} programs, {n_compared} compared, {n_endless} of them endless, \
+        "live, {}: {n_programs} programs, {n_compared} compared, {n_endless} of them endless, \
          {n_at_random} broken at random, {n_weakly} weakly, {n_differences} differences",
-        over.model.as_str(),
-        if over.faults { " with faults" } else { "" },
+        network_words(over),
     );
     n_differences
-}
-
-/// A program in which two engines differ, as small as lines can be left out.
-fn shrunk(text: &str, differs: impl Fn(&Loaded) -> Option<bool>) -> String {
-    shrink(text, |candidate| {
-        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
-        !loaded.program.tests.is_empty() && differs(&loaded) == Some(true)
-    })
 }
 
 /// Symbolic exploration against the oracle and explicit search, also within a bound.
@@ -325,29 +340,26 @@ fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> 
     let (mut n_configurations, mut n_differences) = (0, 0);
     for seed in seeds {
         n_programs += 1;
-        let text = program_of(seed, over);
-        let loaded =
-            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
-        let network = network_of(&loaded.program, seed, over);
+        let case = Case::new(seed, over);
+        let network = &case.network;
         let look = |loaded: &Loaded| {
-            let exe = proof::executable(loaded, &network).ok()?;
-            let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+            let exe = proof::executable(loaded, network).ok()?;
+            let reference = oracle::explore_over(&loaded.program, 0, options, network);
             (!reference.bound_hit).then(|| (exe, bounded::Reference::from(reference)))
         };
         let whole = bounded::Within::default();
-        if let Some((exe, reference)) = look(&loaded) {
+        if let Some((exe, reference)) = look(&case.loaded) {
             n_compared += 1;
             n_violated += usize::from(reference.summary.is_violated());
-            match with_symbols::compare(&loaded, &exe, &reference, &whole, seed) {
+            match with_symbols::compare(&case.loaded, &exe, &reference, &whole, seed) {
                 Ok(n) => n_configurations += n,
                 Err(difference) => {
                     n_differences += 1;
-                    let small = shrunk(&text, |loaded| {
+                    let small = case.shrunk(|loaded| {
                         let (exe, reference) = look(loaded)?;
                         Some(with_symbols::compare(loaded, &exe, &reference, &whole, seed).is_err())
                     });
-                    let words = network.describe().unwrap_or_default();
-                    println!("seed {seed} {words}: {difference}\n{small}");
+                    case.print(&difference, &small);
                 }
             }
         }
@@ -357,9 +369,9 @@ fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> 
             if !network.crash.is_empty() {
                 return None;
             }
-            let exe = proof::executable(loaded, &network).ok()?;
+            let exe = proof::executable(loaded, network).ok()?;
             let within = bounded::within(&loaded.program, &exe, seed);
-            let reference = bounded::explore(loaded, &exe, &within, options, &network)?;
+            let reference = bounded::explore(loaded, &exe, &within, options, network)?;
             Some(with_symbols::compare(loaded, &exe, &reference, &within, seed))
         };
         if let Ok(loaded) = Loaded::new("random.p", &text)
@@ -377,10 +389,9 @@ fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> 
         }
     }
     println!(
-        "symbolic, network {}{}: {n_programs} programs, {n_compared} compared, {n_violated} of them violated, {n_bounded} within a \
+        "symbolic, {}: {n_programs} programs, {n_compared} compared, {n_violated} of them violated, {n_bounded} within a \
          bound, {n_configurations} configurations where nothing breaks, {n_differences} differences",
-        over.model.as_str(),
-        if over.faults { " with faults" } else { "" },
+        network_words(over),
     );
     n_differences
 }
@@ -394,19 +405,17 @@ fn paper(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
         (0, 0, 0, 0, 0);
     for seed in seeds {
         n_programs += 1;
-        let text = program_of(seed, over);
-        let loaded =
-            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
-        let network = network_of(&loaded.program, seed, over);
+        let case = Case::new(seed, over);
+        let network = &case.network;
         let compared = |loaded: &Loaded| {
-            let exe = proof::executable(loaded, &network).ok()?;
-            let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+            let exe = proof::executable(loaded, network).ok()?;
+            let reference = oracle::explore_over(&loaded.program, 0, options, network);
             (!reference.bound_hit).then(|| {
                 let whole = bounded::Within::default();
                 with_symbols::compare_paper(&exe, reference.is_violated(), &whole, PAPER_POLLS)
             })
         };
-        match compared(&loaded) {
+        match compared(&case.loaded) {
             None => {}
             Some(Ok(with_symbols::PaperOutcome::Undecided)) => n_undecided += 1,
             Some(Ok(with_symbols::PaperOutcome::Agrees { is_violated })) => {
@@ -415,8 +424,8 @@ fn paper(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
             }
             Some(Err(difference)) => {
                 n_differences += 1;
-                let small = shrunk(&text, |loaded| Some(compared(loaded)?.is_err()));
-                println!("seed {seed} {}: {difference}\n{small}", network.describe().unwrap_or_default());
+                let small = case.shrunk(|loaded| Some(compared(loaded)?.is_err()));
+                case.print(&difference, &small);
                 if n_differences == MAX_DIFFERENCES {
                     break;
                 }
@@ -438,33 +447,29 @@ fn symbolic_liveness(over: Over, seeds: std::ops::Range<u64>, options: OracleOpt
     let (mut n_programs, mut n_compared, mut n_violated, mut n_differences) = (0, 0, 0, 0);
     for seed in seeds {
         n_programs += 1;
-        let text = program_of(seed, over);
-        let loaded =
-            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
-        let network = network_of(&loaded.program, seed, over);
+        let case = Case::new(seed, over);
         let compared = |loaded: &Loaded| {
-            let exe = proof::executable(loaded, &network).ok()?;
+            let exe = proof::executable(loaded, &case.network).ok()?;
             let graph = liveness::Graph::new(&exe, max_configurations)?;
             let expected = liveness::Expected::of(&graph).at_random;
             Some((expected, with_symbols::compare_liveness(&exe, expected, seed)))
         };
-        let Some((is_violated, compared_here)) = compared(&loaded) else { continue };
+        let Some((is_violated, compared_here)) = compared(&case.loaded) else { continue };
         n_compared += 1;
         n_violated += usize::from(is_violated);
         if let Err(difference) = compared_here {
             n_differences += 1;
-            let small = shrunk(&text, |loaded| Some(compared(loaded)?.1.is_err()));
-            println!("seed {seed} {}: {difference}\n{small}", network.describe().unwrap_or_default());
+            let small = case.shrunk(|loaded| Some(compared(loaded)?.1.is_err()));
+            case.print(&difference, &small);
             if n_differences == MAX_DIFFERENCES {
                 break;
             }
         }
     }
     println!(
-        "symbolic liveness, network {}{}: {n_programs} programs, {n_compared} compared, {n_violated} of them violated, \
+        "symbolic liveness, {}: {n_programs} programs, {n_compared} compared, {n_violated} of them violated, \
          {n_differences} differences",
-        over.model.as_str(),
-        if over.faults { " with faults" } else { "" },
+        network_words(over),
     );
     n_differences
 }
@@ -490,9 +495,8 @@ fn compare(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> u
     }
     let s = &statistics;
     println!(
-        "network {}{}: {} programs, {} too large, {n_differences} differences",
-        over.model.as_str(),
-        if over.faults { " with faults" } else { "" },
+        "{}: {} programs, {} too large, {n_differences} differences",
+        network_words(over),
         s.n_programs,
         s.n_too_large
     );
