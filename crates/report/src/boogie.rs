@@ -5,25 +5,17 @@ use allways_run::{Bound, Guarantee, StopReason, Verdict};
 use serde::Serialize;
 
 use crate::check::{self, Violation};
+use crate::json::Head;
 use crate::text::count;
-use crate::verdict::GuaranteeReport;
+use crate::verdict::VerdictReport;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BoogieReport {
-    pub version: u32,
-    pub command: &'static str,
-    /// The files, as they were named.
-    pub project: String,
-    /// The procedure that it starts from.
-    pub test: String,
-    /// `proved`, `bounded`, `violated` or `unknown`.
-    pub verdict: &'static str,
-    /// What `holds` is worth.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guarantee: Option<GuaranteeReport>,
-    /// What the verdict is worth, or why there is none.
-    pub explanation: String,
+    #[serde(flatten)]
+    pub head: Head,
+    #[serde(flatten)]
+    pub answer: VerdictReport,
     #[serde(flatten)]
     pub search: SearchReport,
     pub statistics: Statistics,

@@ -6,25 +6,19 @@ use allways_base::Sources;
 use allways_run::{Choice, Counterexample, StopReason};
 use serde::Serialize;
 
+use crate::json::Head;
 use crate::text::count;
 use crate::trace;
-use crate::verdict::GuaranteeReport;
+use crate::verdict::VerdictReport;
 
 /// One test that was run.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckReport {
-    pub version: u32,
-    pub command: &'static str,
-    pub project: String,
-    pub test: String,
-    /// `proved`, `bounded`, `tested`, `violated` or `unknown`.
-    pub verdict: &'static str,
-    /// How it holds, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guarantee: Option<GuaranteeReport>,
-    /// What the verdict is worth, or why there is none.
-    pub explanation: String,
+    #[serde(flatten)]
+    pub head: Head,
+    #[serde(flatten)]
+    pub answer: VerdictReport,
     pub seed: u64,
     pub strategy: String,
     /// Absent for P's own network without faults.
@@ -119,10 +113,8 @@ pub struct Step {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayReport {
-    pub version: u32,
-    pub command: &'static str,
-    pub project: String,
-    pub test: String,
+    #[serde(flatten)]
+    pub head: Head,
     /// `violated`, `repeats`, or `holds` when it runs through.
     pub verdict: &'static str,
     /// Absent for P's own network without faults.

@@ -6,6 +6,36 @@ use serde::Serialize;
 
 pub const VERSION: u32 = 2;
 
+/// What every answer about a test begins with.
+#[derive(Clone, Serialize)]
+pub struct Head {
+    pub version: u32,
+    pub command: &'static str,
+    /// The project, or the files as they were named.
+    pub project: String,
+    /// The test, or the procedure that a Boogie program starts from.
+    pub test: String,
+}
+
+impl Head {
+    pub fn new(command: &'static str, project: &str, test: &str) -> Self {
+        Head { version: VERSION, command, project: project.to_owned(), test: test.to_owned() }
+    }
+}
+
+/// The reports of a command, one per test.
+#[derive(Serialize)]
+pub struct Reports<T> {
+    pub version: u32,
+    pub reports: Vec<T>,
+}
+
+impl<T> Reports<T> {
+    pub fn new(reports: Vec<T>) -> Self {
+        Reports { version: VERSION, reports }
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompileReport {

@@ -6,7 +6,47 @@ use allways_run::{Dispatch, Lasso, Message, Sent, SentFate};
 use serde::Serialize;
 
 use crate::graph::{Edge, Graph, Node, NodeKind};
-use crate::json;
+use crate::json::Head;
+use crate::{boogie, json};
+
+/// Whether every run of an asynchronous Boogie program ends.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DivergenceReport {
+    #[serde(flatten)]
+    pub head: Head,
+    /// `quiesces`, `diverges`, `no-divergence-within-bounds` or `unknown`.
+    pub verdict: &'static str,
+    pub is_proof: bool,
+    /// What the verdict is worth, or why there is none.
+    pub explanation: String,
+    /// Only fair runs count.
+    pub fair: bool,
+    /// Bounds within which there is no lasso, if that is the answer.
+    pub covered: Option<Vec<CoveredReport>>,
+    pub divergence: Option<FoundReport>,
+    pub statistics: boogie::Statistics,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CoveredReport {
+    pub rounds: u32,
+    pub recursion: u32,
+    /// Whether longer causal chains were cut off.
+    pub is_bounded: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundReport {
+    pub rounds: u32,
+    pub recursion: u32,
+    pub assumptions_left_to_solver: usize,
+    pub lasso: LassoReport,
+    /// The statements of stem, loop and loop.
+    pub trace: Vec<String>,
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -5,23 +5,17 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::check::{self, Coverage, Network, Violation};
+use crate::json::Head;
 use crate::text::{count, count_of};
-use crate::verdict::GuaranteeReport;
+use crate::verdict::VerdictReport;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProveReport {
-    pub version: u32,
-    pub command: &'static str,
-    pub project: String,
-    pub test: String,
-    /// `proved`, `bounded`, `violated` or `unknown`.
-    pub verdict: &'static str,
-    /// How it holds, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guarantee: Option<GuaranteeReport>,
-    /// What the verdict is worth, or why there is none.
-    pub explanation: String,
+    #[serde(flatten)]
+    pub head: Head,
+    #[serde(flatten)]
+    pub answer: VerdictReport,
     /// Of an explicit search that ended early: what it can vouch for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covered: Option<Covered>,

@@ -6,15 +6,13 @@ use serde::Serialize;
 
 use crate::check::{Network, Step};
 use crate::graph::{Edge, Graph, Node, NodeKind};
-use crate::json;
+use crate::json::{self, Head};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QuiesceReport {
-    pub version: u32,
-    pub command: &'static str,
-    pub project: String,
-    pub test: String,
+    #[serde(flatten)]
+    pub head: Head,
     /// `quiesces`, `diverges` or `unknown`.
     pub verdict: &'static str,
     /// What the verdict is worth, or why there is none.
@@ -266,8 +264,8 @@ pub fn diagram(report: &QuiesceReport, found: &Divergence) -> Graph {
     Graph {
         version: json::VERSION,
         command: "quiesce",
-        project: report.project.clone(),
-        test: report.test.clone(),
+        project: report.head.project.clone(),
+        test: report.head.test.clone(),
         nodes: names.iter().map(node).collect(),
         edges: found
             .sends

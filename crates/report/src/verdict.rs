@@ -19,6 +19,24 @@ pub struct Scope<'a> {
     pub unchecked: &'a [&'static str],
 }
 
+/// A verdict as data.
+#[derive(Clone, Serialize)]
+pub struct VerdictReport {
+    /// As [`word`] has it.
+    pub verdict: &'static str,
+    /// How it holds, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<GuaranteeReport>,
+    /// What the verdict is worth, or why there is none.
+    pub explanation: String,
+}
+
+impl VerdictReport {
+    pub fn new(verdict: &Verdict, scope: Scope<'_>, explanation: String) -> Self {
+        VerdictReport { verdict: word(verdict), guarantee: guarantee(verdict, scope), explanation }
+    }
+}
+
 /// The guarantee of a verdict that holds, as data.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 #[serde(rename_all = "camelCase")]

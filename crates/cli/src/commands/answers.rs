@@ -6,8 +6,9 @@ use allways_explore::search::{
     Covered, Growth, GrowthKind, ProveStatistics, SeenViolation, StoreKind, WideChoice,
 };
 use allways_explore::symbolic::{Count, SymbolicFigures};
-use allways_report::verdict::{self, Scope};
-use allways_report::{check as check_report, json, prove as prove_report};
+use allways_report::json::Head;
+use allways_report::verdict::{self, Scope, VerdictReport};
+use allways_report::{check as check_report, prove as prove_report};
 use allways_run::{StopReason, Verdict};
 
 use super::check::{coverage_of, handler_text, help_of, testing_statistics};
@@ -56,13 +57,8 @@ pub fn report_of(
         explanation.push_str(&note);
     }
     prove_report::ProveReport {
-        version: json::VERSION,
-        command: "prove",
-        project: compilation.project.name.clone(),
-        test: test.to_owned(),
-        verdict: verdict::word(&found.verdict),
-        guarantee: verdict::guarantee(&found.verdict, scope),
-        explanation,
+        head: Head::new("prove", &compilation.project.name, test),
+        answer: VerdictReport::new(&found.verdict, scope, explanation),
         covered,
         engine,
         store: found

@@ -11,9 +11,10 @@ use allways_driver::boogie::{
 };
 use allways_report::annotation::Annotation;
 use allways_report::check::{explain_stop, render_counterexample, violation};
+use allways_report::json::{Head, Reports};
 use allways_report::text::{count, count_of};
 use allways_report::trace_file::Heading;
-use allways_report::verdict;
+use allways_report::verdict::{self, VerdictReport};
 use allways_report::{boogie as report, diagnostics, json, trace};
 use allways_run::{StopReason, Verdict};
 
@@ -219,13 +220,12 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
                 Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
             };
             let whole = report::BoogieReport {
-                version: json::VERSION,
-                command: "check",
-                project: name(paths),
-                test: answer.entry.clone(),
-                verdict: verdict::word(&answer.verdict),
-                guarantee: verdict::guarantee(&answer.verdict, verdict::Scope::default()),
-                explanation: report::explain(&answer.verdict, &search, answer.candidate.is_some()),
+                head: Head::new("check", &name(paths), &answer.entry),
+                answer: VerdictReport::new(
+                    &answer.verdict,
+                    verdict::Scope::default(),
+                    report::explain(&answer.verdict, &search, answer.candidate.is_some()),
+                ),
                 statistics: report::Statistics {
                     n_queries: answer.stats.n_queries,
                     n_instances: answer.stats.n_instances,
@@ -234,8 +234,7 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
                 candidate: answer.candidate.as_ref().map(|finding| found(&finding.counterexample)),
                 search,
             };
-            let reports = serde_json::json!({ "version": json::VERSION, "reports": [whole] });
-            printer::out(&json::to_text(&reports));
+            printer::out(&json::to_text(&Reports::new(vec![whole])));
         }
         _ => {
             let has_candidate = answer.candidate.is_some();

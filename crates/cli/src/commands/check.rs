@@ -11,7 +11,8 @@ use allways_explore::{CheckOptions, Fairness, Report, ScheduleFairness, Statisti
 use allways_machine::Executable;
 use allways_p::hir::Temperature;
 use allways_report::annotation::Annotation;
-use allways_report::verdict::{self, Scope};
+use allways_report::json::{Head, Reports};
+use allways_report::verdict::{self, Scope, VerdictReport};
 use allways_report::{check as check_report, json, junit, text};
 use allways_run::{Counterexample, NetworkOptions, StopReason, Verdict, Violation, ViolationKind};
 
@@ -115,7 +116,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             annotate(&compilation, &checked.name, &finding.counterexample);
         }
         if let Verdict::Unknown(_) = checked.report.verdict {
-            annotate_unknown(&checked.name, &report.explanation);
+            annotate_unknown(&checked.name, &report.answer.explanation);
         }
         match args.format.format {
             Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
@@ -189,8 +190,8 @@ fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
         Ok(Ran {
             exe: checked.executable.clone(),
             verdict: checked.report.verdict.clone(),
-            guarantee: report.guarantee,
-            explanation: report.explanation,
+            guarantee: report.answer.guarantee,
+            explanation: report.answer.explanation,
             engine: None,
             n: report.statistics.n_schedules,
             unit: "schedule",
@@ -393,13 +394,8 @@ pub fn report_of(
     let exe = &checked.executable;
     let report = &checked.report;
     check_report::CheckReport {
-        version: json::VERSION,
-        command: "check",
-        project: compilation.project.name.clone(),
-        test: checked.name.clone(),
-        verdict: verdict::word(&report.verdict),
-        guarantee: verdict::guarantee(&report.verdict, Scope::default()),
-        explanation: explanation(compilation, checked),
+        head: Head::new("check", &compilation.project.name, &checked.name),
+        answer: VerdictReport::new(&report.verdict, Scope::default(), explanation(compilation, checked)),
         seed: options.seed,
         strategy: options.strategy.to_string(),
         network: network::report_of(exe.network.options()),
@@ -499,10 +495,10 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
         "... Checker is using '{}' strategy (seed:{}).\n",
         report.strategy, report.seed
     ));
-    show_default_test(compilation, &report.test);
+    show_default_test(compilation, &report.head.test);
     let words = network::words(checked.executable.network.options());
     let headline = verdict::headline(&checked.report.verdict, Scope::default());
-    printer::out(&format!("{}: {headline}{words}\n", report.test));
+    printer::out(&format!("{}: {headline}{words}\n", report.head.test));
     for (finding, violation) in checked.report.findings.iter().zip(&report.violations) {
         let text = check_report::render_counterexample(
             &finding.counterexample,
@@ -527,7 +523,7 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
         printer::detail(&format!("{note}\n"));
     }
     if checked.report.findings.is_empty() {
-        show_explanation(&checked.report.verdict, &report.explanation);
+        show_explanation(&checked.report.verdict, &report.answer.explanation);
     } else if let Some(note) = foreign::note(compilation, &checked.report.verdict) {
         printer::detail(&format!("{note}\n"));
     }
@@ -603,7 +599,7 @@ pub fn finish(
     status: ExitStatus,
 ) -> ExitStatus {
     if let Some(reports) = reports {
-        printer::out(&json::to_text(&serde_json::json!({ "version": json::VERSION, "reports": reports })));
+        printer::out(&json::to_text(&Reports::new(reports)));
     }
     if let Some(path) = junit {
         printer::file(path, &junit::render(&compilation.project.name, cases));

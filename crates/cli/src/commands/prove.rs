@@ -124,7 +124,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         }
         match &proved.answer.verdict {
             Verdict::Violated(counterexample) => annotate(&compilation, &proved.name, counterexample),
-            Verdict::Unknown(_) => annotate_unknown(&proved.name, &proved.report.explanation),
+            Verdict::Unknown(_) => annotate_unknown(&proved.name, &proved.report.answer.explanation),
             Verdict::Holds(_) => {}
         }
         match args.format.format {
@@ -182,8 +182,8 @@ fn prove_all(args: &ProveArgs, compilation: &Compilation) -> ExitStatus {
         Ok(Ran {
             exe: proved.question.exe.clone(),
             verdict: answer.verdict.clone(),
-            guarantee: proved.report.guarantee.clone(),
-            explanation: proved.report.explanation.clone(),
+            guarantee: proved.report.answer.guarantee.clone(),
+            explanation: proved.report.answer.explanation.clone(),
             engine: Some(answer.engine),
             n,
             unit,
@@ -536,10 +536,10 @@ fn show(compilation: &Compilation, proved: &Proved, args: &ProveArgs) {
     let Proved { question, answer: found, report, seconds, .. } = proved;
     let unchecked = answers::unchecked(question, found);
     let scope = Scope { variables: &args.max_value, unchecked: &unchecked };
-    show_default_test(compilation, &report.test);
+    show_default_test(compilation, &report.head.test);
     let (headline, words) =
         (verdict::headline(&found.verdict, scope), network::words(&args.network.options()));
-    printer::out(&format!("{}: {headline}{words}\n", report.test));
+    printer::out(&format!("{}: {headline}{words}\n", report.head.test));
     match &found.verdict {
         Verdict::Violated(counterexample) => {
             let text = check_report::render_counterexample(

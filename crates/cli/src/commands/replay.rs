@@ -10,7 +10,7 @@ use allways_machine::{Executable, Kernel, Outcome, Tracer};
 use allways_p::hir::Temperature;
 use allways_report::check as check_report;
 use allways_report::check::ReplayReport;
-use allways_report::json;
+use allways_report::json::{self, Head};
 use allways_report::schedule_file::{self, ScheduleFile};
 use allways_run::{Certainty, Counterexample, Entry, Limits, StopReason, Trace, Violation, ViolationKind};
 
@@ -160,10 +160,7 @@ pub fn replay_file(
             let monitor = replayed.monitor().map(str::to_owned);
             let run = check_report::violation(counterexample, monitor, None, 0, "replay".to_owned(), sources);
             let report = ReplayReport {
-                version: json::VERSION,
-                command: "replay",
-                project: compilation.project.name.clone(),
-                test: file.test.clone(),
+                head: Head::new("replay", &compilation.project.name, &file.test),
                 verdict: match verdict {
                     Outlook::Violated => "violated",
                     Outlook::Repeats => "repeats",

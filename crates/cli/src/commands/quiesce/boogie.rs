@@ -8,8 +8,10 @@ use allways_driver::boogie::quiesce::{
     Covered, Divergence, Proof, QuiesceError, QuiesceOptions, QuiesceReport, QuiesceVerdict,
 };
 use allways_report::check::explain_stop;
+use allways_report::json::{Head, Reports};
+use allways_report::lasso::{CoveredReport, DivergenceReport, FoundReport};
 use allways_report::text::{count, count_of};
-use allways_report::{json, junit, lasso};
+use allways_report::{boogie as boogie_report, json, junit, lasso};
 use allways_run::StopReason;
 
 use super::super::boogie::{compile_report, name, refuse_mixed, show_diagnostics, show_error};
@@ -69,10 +71,7 @@ pub fn quiesce(paths: &[PathBuf], args: &QuiesceArgs) -> ExitStatus {
     write_files(&name, args, &report);
     match args.format.format {
         Format::Json => {
-            let reports = [report_json(&name, args, &report)];
-            printer::out(&json::to_text(
-                &serde_json::json!({ "version": json::VERSION, "reports": reports }),
-            ));
+            printer::out(&json::to_text(&Reports::new(vec![report_of(&name, args, &report)])));
         }
         _ => show(&name, args, &report),
     }
@@ -231,42 +230,36 @@ fn junit_case(args: &QuiesceArgs, report: &QuiesceReport, seconds: f64) -> junit
     junit::Case { name: report.entry.clone(), seconds, result }
 }
 
-fn report_json(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> serde_json::Value {
-    let divergence = match &report.verdict {
-        QuiesceVerdict::Diverges(found) => serde_json::json!({
-            "rounds": found.rounds,
-            "recursion": found.recursion,
-            "assumptionsLeftToSolver": found.n_trusted,
-            "lasso": lasso::report(&found.lasso),
-            "trace": found.trace.lines().collect::<Vec<_>>(),
-        }),
-        _ => serde_json::Value::Null,
+fn report_of(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> DivergenceReport {
+    let (covered, divergence) = match &report.verdict {
+        QuiesceVerdict::Diverges(found) => (None, Some(found)),
+        QuiesceVerdict::NoDivergence { covered, .. } => (Some(covered), None),
+        QuiesceVerdict::Quiescent(_) | QuiesceVerdict::Unknown(_) => (None, None),
     };
-    let covered = match &report.verdict {
-        QuiesceVerdict::NoDivergence { covered, .. } => {
-            let one = |covered: &Covered| {
-                serde_json::json!({
-                    "rounds": covered.rounds, "recursion": covered.recursion, "isBounded": covered.is_bounded,
-                })
-            };
-            covered.iter().map(one).collect()
-        }
-        _ => serde_json::Value::Null,
+    let covered_report = |covered: &Covered| {
+        let Covered { rounds, recursion, is_bounded } = *covered;
+        CoveredReport { rounds, recursion, is_bounded }
     };
-    serde_json::json!({
-        "version": json::VERSION,
-        "command": "quiesce",
-        "project": name,
-        "test": report.entry,
-        "verdict": verdict_word(&report.verdict).replace(' ', "-"),
-        "isProof": matches!(report.verdict, QuiesceVerdict::Quiescent(_)),
-        "explanation": explain(args, report),
-        "fair": args.fair,
-        "covered": covered,
-        "divergence": divergence,
-        "statistics": {
-            "nQueries": report.stats.n_queries,
-            "nInstances": report.stats.n_instances,
+    DivergenceReport {
+        head: Head::new("quiesce", name, &report.entry),
+        verdict: match &report.verdict {
+            QuiesceVerdict::NoDivergence { .. } => "no-divergence-within-bounds",
+            verdict => verdict_word(verdict),
         },
-    })
+        is_proof: matches!(report.verdict, QuiesceVerdict::Quiescent(_)),
+        explanation: explain(args, report),
+        fair: args.fair,
+        covered: covered.map(|covered| covered.iter().map(covered_report).collect()),
+        divergence: divergence.map(|found| FoundReport {
+            rounds: found.rounds,
+            recursion: found.recursion,
+            assumptions_left_to_solver: found.n_trusted,
+            lasso: lasso::report(&found.lasso),
+            trace: found.trace.lines().map(str::to_owned).collect(),
+        }),
+        statistics: boogie_report::Statistics {
+            n_queries: report.stats.n_queries,
+            n_instances: report.stats.n_instances,
+        },
+    }
 }

@@ -10,6 +10,7 @@ use allways_driver::{Compilation, select, suite};
 use allways_explore::quiesce::{Divergence, Engine, QuiesceOptions, Quiescence, stimuli};
 use allways_machine::Executable;
 use allways_report::annotation::Annotation;
+use allways_report::json::Head;
 use allways_report::{check as check_report, graph, json, junit, quiesce as quiesce_report};
 use allways_run::{Limits, NetworkOptions, StopReason};
 
@@ -189,10 +190,7 @@ pub fn report_of(compilation: &Compilation, quiesced: &Quiesced) -> quiesce_repo
         Quiescence::Quiesces { .. } | Quiescence::Unknown(_) => None,
     };
     quiesce_report::QuiesceReport {
-        version: json::VERSION,
-        command: "quiesce",
-        project: compilation.project.name.clone(),
-        test: quiesced.name.clone(),
+        head: Head::new("quiesce", &compilation.project.name, &quiesced.name),
         verdict,
         explanation,
         fair: quiesced.is_fair,
@@ -277,12 +275,12 @@ fn show(
     report: &quiesce_report::QuiesceReport,
     args: &QuiesceArgs,
 ) {
-    show_default_test(compilation, &report.test);
+    show_default_test(compilation, &report.head.test);
     let mut words = network::words(quiesced.executable.network.options());
     if quiesced.is_fair {
         words.push_str(" (fair runs)");
     }
-    printer::out(&format!("{}: {}{words}\n", report.test, report.verdict));
+    printer::out(&format!("{}: {}{words}\n", report.head.test, report.verdict));
     match (&quiesced.answer.report.quiescence, &report.divergence) {
         (Quiescence::Diverges(found), Some(divergence)) => {
             let look = printer::look(args.full_trace);
@@ -352,5 +350,5 @@ pub fn junit_case(report: &quiesce_report::QuiesceReport, seconds: f64) -> junit
         ),
         _ => junit::CaseResult::Error(report.explanation.clone()),
     };
-    junit::Case { name: report.test.clone(), seconds, result }
+    junit::Case { name: report.head.test.clone(), seconds, result }
 }
