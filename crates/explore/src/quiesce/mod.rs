@@ -168,18 +168,7 @@ pub fn quiesce(
     let bounds = SearchBounds::default();
     let locals =
         Mutex::new(LocalStates::new(exe, options.limits, bounds, options.is_fair, simplify, false, &sticky));
-    let cx = Context {
-        label: "",
-        options: &prove_options,
-        locals: &locals,
-        is_symmetric: false,
-        collects_garbage: false,
-        renumbers: false,
-        reach: None,
-        notes: None,
-        observer,
-        cancel: &sticky,
-    };
+    let cx = Context::plain(&prove_options, &locals, observer, &sticky);
     let search = Search { exe, options, simplify };
     let mut direct = (exe.network.model == NetworkModel::Bag)
         .then(|| Direct { is_self_sender: vec![false; exe.machines.len()].into(), found: None });

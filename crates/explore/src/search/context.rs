@@ -37,6 +37,27 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// That of a search that replaces no configuration by another and records nothing.
+    pub fn plain(
+        options: &'a ProveOptions,
+        locals: &'a Mutex<LocalStates<'a>>,
+        observer: &'a dyn Observer,
+        cancel: &'a dyn Cancel,
+    ) -> Self {
+        Context {
+            options,
+            label: "",
+            locals,
+            is_symmetric: false,
+            collects_garbage: false,
+            renumbers: false,
+            reach: None,
+            notes: None,
+            observer,
+            cancel,
+        }
+    }
+
     pub fn expander(&self) -> Expander<'a> {
         Expander::new(Memo::new(self.locals), self.options.bounds.machines)
     }
@@ -127,6 +148,25 @@ pub(crate) struct Explored {
     pub clock: Clock,
     /// What several processes, or a process and a checkpoint, have noted together; the tally is of this process alone then.
     pub record: Option<Box<Record>>,
+}
+
+impl Explored {
+    /// Before anything is explored.
+    pub fn nothing(end: SearchEnd) -> Self {
+        Explored {
+            end,
+            tally: Tally::default(),
+            depth: 0,
+            n_covered: 0,
+            unknown: None,
+            n_lookups: 0,
+            n_misses: 0,
+            store_bytes: 0,
+            peak_bytes: 0,
+            clock: Clock::default(),
+            record: None,
+        }
+    }
 }
 
 /// Figures that add up.

@@ -5,6 +5,7 @@ use super::local::entries::{
 };
 use super::local::memo::Memo;
 use super::local::states::{Cut, LOOK_AFTER, LocalStateId, Owner};
+use super::local::vector::local_at;
 
 /// Which step of a configuration: the slot that moves, and the outcomes of the receiver and of itself. Of a network, `own` is which of
 /// its messages arrives.
@@ -141,7 +142,7 @@ impl<'a> Expander<'a> {
         }
         if self.has_crashes && standing.n_enabled > 0 {
             for &slot in slots {
-                self.crash(vector, slot, vector.get(slot as usize).copied().unwrap_or(0), sink);
+                self.crash(vector, slot, local_at(vector, slot), sink);
             }
         }
         standing

@@ -19,7 +19,6 @@ use crate::error::InternalError;
 use crate::liveness::Fairness;
 use crate::search::context::{Context, Explored, SearchEnd, Tally};
 use crate::search::counterexample::{self, StepName};
-use crate::search::growth::Clock;
 use crate::search::liveness::graph;
 use crate::search::local::states::{Cut, LocalStateId, LocalStates};
 use crate::search::lock;
@@ -162,19 +161,8 @@ fn not_begun(exe: &Arc<Executable>, options: &SymbolicOptions, reason: StopReaso
 }
 
 pub(super) fn explored(end: SearchEnd) -> Explored {
-    Explored {
-        end,
-        tally: Tally { n_configurations: 1, n_machines: 1, ..Tally::default() },
-        depth: 0,
-        n_covered: 0,
-        unknown: None,
-        n_lookups: 0,
-        n_misses: 0,
-        store_bytes: 0,
-        peak_bytes: 0,
-        clock: Clock::default(),
-        record: None,
-    }
+    let tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
+    Explored { tally, ..Explored::nothing(end) }
 }
 
 /// The options of explicit search that have a meaning here.
@@ -232,18 +220,7 @@ fn run(
     locals.max_choices = search.max_choices;
     locals.set_data(search.data.clone());
     let locals = Mutex::new(locals);
-    let cx = Context {
-        label: "",
-        options: &search,
-        locals: &locals,
-        is_symmetric: false,
-        collects_garbage: false,
-        renumbers: false,
-        reach: None,
-        notes: notes.as_ref(),
-        observer,
-        cancel: &sticky,
-    };
+    let cx = Context { notes: notes.as_ref(), ..Context::plain(&search, &locals, observer, &sticky) };
     let stopped = RefCell::new(None);
     let mut engine = Engine {
         cx,

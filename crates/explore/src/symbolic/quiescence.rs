@@ -92,18 +92,7 @@ fn run(
         false,
         &stop,
     ));
-    let cx = Context {
-        label: "",
-        options,
-        locals: &locals,
-        is_symmetric: false,
-        collects_garbage: false,
-        renumbers: false,
-        reach: None,
-        notes: None,
-        observer,
-        cancel: &stop,
-    };
+    let cx = Context::plain(options, &locals, observer, &stop);
     let symbolic =
         SymbolicOptions { search: options.clone(), split: Split::Never, ..SymbolicOptions::default() };
     let (stopped, shows) = (RefCell::new(None), AtomicBool::new(false));

@@ -7,6 +7,7 @@ use super::counters::{Counters, Source};
 use super::symmetry::Symmetry;
 use crate::search::context::Tally;
 use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::local::vector;
 use crate::search::lock;
 
 /// See the module.
@@ -98,14 +99,7 @@ impl<'a> Canonicalizer<'a> {
             return delta;
         }
         let mut vector = std::mem::take(&mut self.scratch);
-        vector.clear();
-        vector.extend_from_slice(from);
-        for &(slot, local) in changes {
-            if vector.len() <= slot as usize {
-                vector.resize(slot as usize + 1, 0);
-            }
-            vector[slot as usize] = local;
-        }
+        vector::copy_changed(&mut vector, from, changes);
         let len = self.canonical(&vector).len();
         vector.clear();
         vector.extend_from_slice(self.last());

@@ -17,6 +17,7 @@ use super::confluent_sends::{MAX_MERGED, MergedSink, Raw};
 use super::persistent::PersistentSets;
 use crate::search::expand::{Expander, Move, Successor};
 use crate::search::local::states::LocalStateId;
+use crate::search::local::vector;
 use crate::search::survey::Notes;
 
 /// Follows paths of single-machine persistent sets.
@@ -104,14 +105,7 @@ impl PathCompression {
         let mut start = 0;
         for &(more, end) in &raw.ends {
             let mut vector = self.spare.pop().unwrap_or_default();
-            vector.clear();
-            vector.extend_from_slice(from);
-            for &(slot, local) in &raw.changes[start..end] {
-                if vector.len() <= slot as usize {
-                    vector.resize(slot as usize + 1, 0);
-                }
-                vector[slot as usize] = local;
-            }
+            vector::copy_changed(&mut vector, from, &raw.changes[start..end]);
             start = end;
             self.open.push(Link { vector, delta: delta.wrapping_add(more), n_merged, n_left });
         }

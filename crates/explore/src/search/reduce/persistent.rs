@@ -36,6 +36,7 @@ use super::canonical::Canonicalizer;
 use crate::search::local::entries::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN};
 use crate::search::local::memo::Memo;
 use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::local::vector;
 use crate::search::lock;
 
 /// Machines and interfaces are bits of a word; of larger configurations and programs nothing is left out.
@@ -562,10 +563,7 @@ impl<'a> PersistentSets<'a> {
                     }
                     vector[slot as usize] = out.next;
                     if let Some((slot, local, _)) = extra.created {
-                        if vector.len() <= slot as usize {
-                            vector.resize(slot as usize + 1, 0);
-                        }
-                        vector[slot as usize] = local;
+                        vector::put(vector, slot, local);
                     }
                     return true;
                 }

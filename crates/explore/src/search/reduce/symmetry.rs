@@ -29,6 +29,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use crate::search::local::states::{LocalStateId, LocalStates, Vitality};
+use crate::search::local::vector;
 use crate::search::lock;
 use crate::search::store::hash::mix;
 
@@ -353,19 +354,12 @@ impl<'a> Symmetry<'a> {
             differences.clear();
             differences.extend_from_slice(changes);
             return changes.iter().fold(0u64, |delta, &(slot, after)| {
-                let before = from.get(slot as usize).copied().unwrap_or(0);
+                let before = vector::local_at(from, slot);
                 delta.wrapping_add(self.hash(after)).wrapping_sub(self.hash(before))
             });
         }
         let mut vector = std::mem::take(&mut self.scratch);
-        vector.clear();
-        vector.extend_from_slice(from);
-        for &(slot, local) in changes {
-            if vector.len() <= slot as usize {
-                vector.resize(slot as usize + 1, 0);
-            }
-            vector[slot as usize] = local;
-        }
+        vector::copy_changed(&mut vector, from, changes);
         self.canonical(&vector);
         differences.clear();
         let mut delta = 0u64;

@@ -11,6 +11,7 @@ use super::hash::mix;
 use super::huge_pages::{prefetch, zeros};
 use super::table::Full;
 use crate::search::local::states::LocalStateId;
+use crate::search::local::vector;
 
 /// Numbers of pairs must leave room for the length in the key.
 const MAX_PAIRS: u32 = 1 << TAG_SHIFT;
@@ -507,12 +508,7 @@ impl Tree {
         changes: &[(u32, LocalStateId)],
     ) -> Result<u64, Full> {
         let mut whole = vector.to_vec();
-        for &(slot, local) in changes {
-            if whole.len() <= slot as usize {
-                whole.resize(slot as usize + 1, 0);
-            }
-            whole[slot as usize] = local;
-        }
+        vector::apply(&mut whole, changes);
         self.key_of(&whole)
     }
 }

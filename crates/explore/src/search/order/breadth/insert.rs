@@ -9,6 +9,7 @@ use crate::search::distribute::flat::Outbox;
 use crate::search::distribute::link::Link;
 use crate::search::expand::{Move, Sink, Successor, write_successor};
 use crate::search::local::states::{Cut, LocalStateId, LocalStates};
+use crate::search::local::vector;
 use crate::search::lock;
 use crate::search::reduce::canonical::Canonicalizer;
 use crate::search::reduce::confluent_sends::MergedSink;
@@ -63,7 +64,7 @@ impl Seconds<'_> {
     #[inline]
     pub(crate) fn delta(&mut self, from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> u64 {
         changes.iter().fold(0, |sum, &(slot, local)| {
-            let before = from.get(slot as usize).copied().unwrap_or(0);
+            let before = vector::local_at(from, slot);
             sum.wrapping_add(self.get(local)).wrapping_sub(self.get(before))
         })
     }

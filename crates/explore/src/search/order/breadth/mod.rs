@@ -123,7 +123,7 @@ pub(crate) fn search(cx: Context<'_>) -> Explored {
         StoreKind::Wide => Table::new_wide(FIRST_BITS),
     };
     let (Some(table), Some(pairs)) = (table, Pairs::new(10)) else {
-        return stopped(no_memory(cx));
+        return Explored::nothing(SearchEnd::Stopped(no_memory(cx)));
     };
     table.touch(0..table.n_slots());
     let n_threads = cx.options.n_threads.max(1);
@@ -202,22 +202,6 @@ pub(crate) fn search(cx: Context<'_>) -> Explored {
     })
 }
 
-fn stopped(reason: StopReason) -> Explored {
-    Explored {
-        end: SearchEnd::Stopped(reason),
-        tally: Tally::default(),
-        depth: 0,
-        n_covered: 0,
-        unknown: None,
-        n_lookups: 0,
-        n_misses: 0,
-        store_bytes: 0,
-        peak_bytes: 0,
-        clock: Clock::default(),
-        record: None,
-    }
-}
-
 /// The thread that sees to rounds and layers; it works too.
 struct Leader<'a, 's> {
     cx: Context<'a>,
@@ -251,7 +235,10 @@ impl Leader<'_, '_> {
         }
         let resumed = match self.resume(&mut layer, &mut depth) {
             Ok(is_resumed) => is_resumed,
-            Err(why) => return Explored { peak_bytes: self.peak, ..stopped(StopReason::Undecided { why }) },
+            Err(why) => {
+                let end = SearchEnd::Stopped(StopReason::Undecided { why });
+                return Explored { peak_bytes: self.peak, ..Explored::nothing(end) };
+            }
         };
         let end = if resumed {
             tally = Tally::default();

@@ -37,6 +37,7 @@ use crate::search::local::entries::{ActEntry, ActKind, Brought, Crash, End, Out,
 use crate::search::local::memo::Memo;
 use crate::search::local::pair_table::PairTable;
 use crate::search::local::states::{Cut, LocalStateId, LocalStates, Owner};
+use crate::search::local::vector::{self, local_at};
 use crate::search::lock;
 use crate::search::survey::Notes;
 use arrival_cache::{Arrival, ArrivalCache, CachedArrivals};
@@ -902,17 +903,8 @@ fn tell<S: MergedSink>(from: &[LocalStateId], now: &Unmerged, sink: &mut S) {
 }
 
 #[inline]
-fn local_at(vector: &[LocalStateId], slot: u32) -> LocalStateId {
-    vector.get(slot as usize).copied().unwrap_or(0)
-}
-
 fn vector_of(from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> Vec<LocalStateId> {
     let mut vector = from.to_vec();
-    for &(slot, local) in changes {
-        if vector.len() <= slot as usize {
-            vector.resize(slot as usize + 1, 0);
-        }
-        vector[slot as usize] = local;
-    }
+    vector::apply(&mut vector, changes);
     vector
 }

@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 
 use super::{BEYOND, NO_SLOT, Symmetry};
 use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::local::vector;
 use crate::search::lock;
 use crate::search::survey::Notes;
 
@@ -99,7 +100,7 @@ impl<'a> Symmetry<'a> {
         }
         let mut may = false;
         for &(slot, after) in changes {
-            let before = from.get(slot as usize).copied().unwrap_or(0);
+            let before = vector::local_at(from, slot);
             let (names, acts) = match before {
                 // It has just been made.
                 0 => (0, true),
