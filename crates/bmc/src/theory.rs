@@ -31,6 +31,17 @@ fn uninterpreted(checked: &Checked, ty: Ty) -> String {
     format!("|{} type|", quotable(&checked.show_type(ty)))
 }
 
+fn declare_fun(
+    checked: &Checked,
+    name: &str,
+    params: impl Iterator<Item = Ty>,
+    result: Ty,
+    out: &mut String,
+) {
+    let params: Vec<String> = params.map(|ty| sort(checked, ty)).collect();
+    let _ = writeln!(out, "(declare-fun {name} ({}) {})", params.join(" "), sort(checked, result));
+}
+
 /// The declarations that come first; [`axioms`] follow them.
 pub fn prelude(checked: &Checked, lowered: &Lowered) -> String {
     let mut out = String::new();
@@ -41,14 +52,7 @@ pub fn prelude(checked: &Checked, lowered: &Lowered) -> String {
         let _ = writeln!(out, "(declare-fun {POWER} (Real Real) Real)");
     }
     for lambda in &lowered.lambdas {
-        let params: Vec<String> = lambda.params.iter().map(|&ty| sort(checked, ty)).collect();
-        let _ = writeln!(
-            out,
-            "(declare-fun {} ({}) {})",
-            lambda.name,
-            params.join(" "),
-            sort(checked, lambda.result)
-        );
+        declare_fun(checked, &lambda.name, lambda.params.iter().copied(), lambda.result, &mut out);
     }
     functions(checked, lowered, &mut out);
     for lambda in &lowered.lambdas {
@@ -140,14 +144,8 @@ fn functions(checked: &Checked, lowered: &Lowered, out: &mut String) {
     let mut left: Vec<(usize, BTreeSet<usize>)> =
         lowered.functions.iter().enumerate().map(|(idx, function)| (idx, callees(function))).collect();
     let declare = |function: &FunctionTerm, out: &mut String| {
-        let params: Vec<String> = function.params.iter().map(|&(_, ty)| sort(checked, ty)).collect();
-        let _ = writeln!(
-            out,
-            "(declare-fun {} ({}) {})",
-            function.name,
-            params.join(" "),
-            sort(checked, function.result)
-        );
+        let params = function.params.iter().map(|&(_, ty)| ty);
+        declare_fun(checked, &function.name, params, function.result, out);
     };
     left.retain(|&(idx, _)| {
         let function = &lowered.functions[idx];

@@ -668,6 +668,18 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
         note(self.kernel, self.recorder, make);
     }
 
+    /// Runs the code of a machine or monitor up to its next effect, or until the fuel is used up.
+    #[inline]
+    fn resume(&mut self, actor: Actor, input: Input, fuel: &mut u32) -> Effect {
+        let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
+        let local = match actor {
+            Actor::Machine(machine) => &mut conf.locals[machine.index()],
+            Actor::Monitor(monitor) => &mut conf.monitors[monitor as usize],
+        };
+        let (roster, recorder) = (&conf.roster, &mut *self.recorder);
+        resume(Context { exe, store, roster, limits, recorder, actor, fuel }, local, input)
+    }
+
     /// Runs a machine until it stands before its next effect, has nothing to do, or has stopped. `own` says
     /// that this is a step of the machine, in which it may observe and fail; it ends with the handler.
     fn run(&mut self, machine: InstanceId, input: Input, own: bool) {
@@ -679,18 +691,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
         let actor = Actor::Machine(machine);
         let mut effort = Effort::new(spent);
         let status = loop {
-            let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
-            let local = &mut conf.locals[machine.index()];
-            let context = Context {
-                exe,
-                store,
-                roster: &conf.roster,
-                limits,
-                recorder: &mut *self.recorder,
-                actor,
-                fuel: &mut effort.fuel,
-            };
-            match resume(context, local, input) {
+            match self.resume(actor, input, &mut effort.fuel) {
                 Effect::Yield => {
                     input = Input::Continue;
                     let fault = match self.yielded(&mut effort, actor) {
@@ -953,17 +954,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
         let actor = Actor::Monitor(monitor);
         let mut effort = Effort::new(Spent::default());
         loop {
-            let Kernel { exe, limits, store, conf, .. } = &mut *self.kernel;
-            let context = Context {
-                exe,
-                store,
-                roster: &conf.roster,
-                limits,
-                recorder: &mut *self.recorder,
-                actor,
-                fuel: &mut effort.fuel,
-            };
-            match resume(context, &mut conf.monitors[monitor as usize], input) {
+            match self.resume(actor, input, &mut effort.fuel) {
                 Effect::Yield => match self.yielded(&mut effort, actor) {
                     Go::On => input = Input::Continue,
                     Go::Endless(op) => {

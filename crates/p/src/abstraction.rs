@@ -170,25 +170,10 @@ impl Pass {
 
     /// Whether values of a type may hold one of an abstract type.
     fn holds(&self, ty: TypeId) -> bool {
-        match self.program.types.get(ty) {
-            Type::Any | Type::Data => true,
-            Type::Seq(a) | Type::Set(a) => self.holds(*a),
-            Type::Map(a, b) => self.holds(*a) || self.holds(*b),
-            Type::Tuple(parts) => parts.iter().any(|&part| self.holds(part)),
-            Type::NamedTuple(fields) => fields.iter().any(|&(_, part)| self.holds(part)),
-            Type::Error
-            | Type::Null
-            | Type::Bool
-            | Type::Int
-            | Type::Float
-            | Type::String
-            | Type::Event
-            | Type::Machine
-            | Type::Enum(_)
-            | Type::Foreign(_)
-            | Type::Permission(..)
-            | Type::Alias(_) => self.is_abstract(ty),
-        }
+        let kind = self.program.types.get(ty);
+        matches!(kind, Type::Any | Type::Data)
+            || self.is_abstract(ty)
+            || kind.parts().any(|part| self.holds(part))
     }
 
     /// What a set or map is about: the type of its elements or keys.
@@ -403,24 +388,22 @@ impl Pass {
         let name = name.or_else(|| self.program.foreign_types.iter().next().map(|it| it.name));
         let Some(name) = name else { return };
         let mut rewriting = Rewriting {
-            span: function.span,
-            body,
+            build: Build { body, ..Build::new(function.span) },
             locals: function.locals.clone(),
             name,
-            callees: Vec::new(),
         };
         let texts = rewriting.shown_texts();
-        for at in 0..rewriting.body.exprs.len() {
+        for at in 0..rewriting.build.body.exprs.len() {
             self.rewrite_expr(&mut rewriting, ExprId::new(at), &texts);
         }
-        for at in 0..rewriting.body.stmts.len() {
+        for at in 0..rewriting.build.body.stmts.len() {
             self.rewrite_stmt(&mut rewriting, StmtId::new(at));
         }
         let function = &mut self.program.functions[fun];
-        function.body = Some(rewriting.body);
+        function.body = Some(rewriting.build.body);
         function.locals = rewriting.locals;
-        function.effects.nondet |= !rewriting.callees.is_empty();
-        for callee in rewriting.callees {
+        function.effects.nondet |= !rewriting.build.callees.is_empty();
+        for callee in rewriting.build.callees {
             if !function.callees.contains(&callee) {
                 function.callees.push(callee);
             }
@@ -428,8 +411,8 @@ impl Pass {
     }
 
     fn rewrite_expr(&mut self, rewriting: &mut Rewriting, id: ExprId, shown: &[ExprId]) {
-        let Expr { kind, ty, span } = rewriting.body.exprs[id].clone();
-        let type_of = |rewriting: &Rewriting, id: ExprId| rewriting.body.exprs[id].ty;
+        let Expr { kind, ty, span } = rewriting.build.body.exprs[id].clone();
+        let type_of = |rewriting: &Rewriting, id: ExprId| rewriting.build.body.exprs[id].ty;
         match kind {
             ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), a, b) => {
                 let (ta, tb) = (type_of(rewriting, a), type_of(rewriting, b));
@@ -437,11 +420,11 @@ impl Pass {
                 match abstract_type {
                     Some(of) if [ta, tb].iter().all(|&ty| ty == of || ty == Types::NULL) => {
                         let fun = self.helper(Helper::Same, of, span, rewriting.name);
-                        rewriting.callees.push(fun);
+                        rewriting.build.callees.push(fun);
                         let call = ExprKind::Call(fun, vec![a, b]);
-                        rewriting.body.exprs[id].kind = match op {
+                        rewriting.build.body.exprs[id].kind = match op {
                             BinaryOp::Eq => call,
-                            _ => ExprKind::Not(rewriting.body.exprs.push(Expr {
+                            _ => ExprKind::Not(rewriting.build.body.exprs.push(Expr {
                                 kind: call,
                                 ty: Types::BOOL,
                                 span,
@@ -458,9 +441,9 @@ impl Pass {
                 match self.key_of(of) {
                     Some(key) if self.is_abstract(key) => {
                         let fun = self.helper(Helper::In, of, span, rewriting.name);
-                        rewriting.callees.push(fun);
+                        rewriting.build.callees.push(fun);
                         let ExprKind::Binary(_, key, collection) = kind else { return };
-                        rewriting.body.exprs[id].kind = ExprKind::Call(fun, vec![key, collection]);
+                        rewriting.build.body.exprs[id].kind = ExprKind::Call(fun, vec![key, collection]);
                     }
                     Some(key) if !self.holds(key) => {}
                     None if !self.holds(of) => {}
@@ -472,8 +455,8 @@ impl Pass {
                 match (self.program.types.get(of).clone(), self.key_of(of)) {
                     (Type::Map(..), Some(key)) if self.is_abstract(key) => {
                         let fun = self.helper(Helper::Get, of, span, rewriting.name);
-                        rewriting.callees.push(fun);
-                        rewriting.body.exprs[id].kind = ExprKind::Call(fun, vec![collection, index]);
+                        rewriting.build.callees.push(fun);
+                        rewriting.build.body.exprs[id].kind = ExprKind::Call(fun, vec![collection, index]);
                     }
                     (_, Some(key)) if self.holds(key) => {
                         self.problem(span, "an index into a collection of abstract values");
@@ -520,8 +503,8 @@ impl Pass {
     }
 
     fn rewrite_stmt(&mut self, rewriting: &mut Rewriting, id: StmtId) {
-        let Stmt { kind, span } = rewriting.body.stmts[id].clone();
-        rewriting.span = span;
+        let Stmt { kind, span } = rewriting.build.body.stmts[id].clone();
+        rewriting.build.span = span;
         match kind {
             StmtKind::Assign { place, value } => {
                 let n = place.path.len();
@@ -542,7 +525,7 @@ impl Pass {
                 let mark = rewriting.set_entry(&holder, key, of_key, None, of_value);
                 let exact = rewriting.set_entry(&holder, key, of_key, Some(value), of_value);
                 let change = rewriting.by_key(key, of_key, mark, Some(exact));
-                rewriting.body.stmts[id].kind = StmtKind::Block(vec![set_key, set_value, change]);
+                rewriting.build.body.stmts[id].kind = StmtKind::Block(vec![set_key, set_value, change]);
             }
             StmtKind::Insert { place, key, value } => {
                 self.check_path(&place, place.path.len());
@@ -555,15 +538,15 @@ impl Pass {
                 let (value, set_value) = rewriting.keep(value, of_value);
                 // The key is new, or it is there already.
                 let mark = rewriting.set_entry(&place, key, of_key, None, of_value);
-                let nothing = rewriting.expr(ExprKind::Default(of_value), of_value);
+                let nothing = rewriting.build.expr(ExprKind::Default(of_value), of_value);
                 let fails = rewriting.insert(&place, key, of_key, nothing);
-                let either = rewriting.expr(ExprKind::Nondet { fair: false }, Types::BOOL);
+                let either = rewriting.build.expr(ExprKind::Nondet { fair: false }, Types::BOOL);
                 let other =
-                    rewriting.stmt(StmtKind::If { arms: vec![(either, mark)], otherwise: Some(fails) });
-                let value = rewriting.local(value, of_value);
+                    rewriting.build.stmt(StmtKind::If { arms: vec![(either, mark)], otherwise: Some(fails) });
+                let value = rewriting.build.local(value, of_value);
                 let exact = rewriting.insert(&place, key, of_key, value);
                 let change = rewriting.by_key(key, of_key, other, Some(exact));
-                rewriting.body.stmts[id].kind = StmtKind::Block(vec![set_key, set_value, change]);
+                rewriting.build.body.stmts[id].kind = StmtKind::Block(vec![set_key, set_value, change]);
             }
             StmtKind::Add { place, .. } => {
                 self.check_path(&place, place.path.len());
@@ -579,14 +562,14 @@ impl Pass {
                 }
                 // Another key may stay.
                 let (key, set_key) = rewriting.keep(key, of_key);
-                let nothing = rewriting.stmt(StmtKind::Block(Vec::new()));
-                let at = rewriting.local(key, of_key);
-                let exact = rewriting.stmt(StmtKind::Remove { place, key: at });
+                let nothing = rewriting.build.stmt(StmtKind::Block(Vec::new()));
+                let at = rewriting.build.local(key, of_key);
+                let exact = rewriting.build.stmt(StmtKind::Remove { place, key: at });
                 let change = rewriting.by_key(key, of_key, nothing, Some(exact));
-                rewriting.body.stmts[id].kind = StmtKind::Block(vec![set_key, change]);
+                rewriting.build.body.stmts[id].kind = StmtKind::Block(vec![set_key, change]);
             }
             StmtKind::Foreach { collection, .. } => {
-                let of = rewriting.body.exprs[collection].ty;
+                let of = rewriting.build.body.exprs[collection].ty;
                 let is_any = matches!(self.program.types.get(of), Type::Any | Type::Data);
                 if is_any || self.key_of(of).is_some_and(|key| self.holds(key)) {
                     self.problem(span, "a loop over a collection of abstract values");
@@ -599,12 +582,10 @@ impl Pass {
 
 /// A function that is changed.
 struct Rewriting {
-    span: Span,
-    body: Body,
+    build: Build,
     locals: IndexVec<LocalId, Variable>,
     /// For locals that are made.
     name: Symbol,
-    callees: Vec<FunId>,
 }
 
 impl Rewriting {
@@ -615,27 +596,13 @@ impl Rewriting {
             StmtKind::Assert { message, .. } => message,
             _ => None,
         };
-        self.body.stmts.iter().filter_map(of).collect()
-    }
-
-    fn expr(&mut self, kind: ExprKind, ty: TypeId) -> ExprId {
-        self.body.exprs.push(Expr { kind, ty, span: self.span })
-    }
-
-    fn stmt(&mut self, kind: StmtKind) -> StmtId {
-        self.body.stmts.push(Stmt { kind, span: self.span })
-    }
-
-    fn local(&mut self, local: LocalId, ty: TypeId) -> ExprId {
-        self.expr(ExprKind::Local(local), ty)
+        self.build.body.stmts.iter().filter_map(of).collect()
     }
 
     /// Keeps a value in a new local.
     fn keep(&mut self, value: ExprId, ty: TypeId) -> (LocalId, StmtId) {
-        let local = self.locals.push(Variable { name: self.name, span: self.span, ty });
-        let place =
-            Place { root: PlaceRoot::Local(local), path: Vec::new(), root_ty: ty, ty, span: self.span };
-        (local, self.stmt(StmtKind::Assign { place, value }))
+        let local = self.locals.push(Variable { name: self.name, span: self.build.span, ty });
+        (local, self.build.assignment(local, ty, value))
     }
 
     /// `place[key] = value`, or some value if there is none to keep.
@@ -647,27 +614,28 @@ impl Rewriting {
         value: Option<LocalId>,
         of_value: TypeId,
     ) -> StmtId {
-        let at = self.local(key, of_key);
+        let at = self.build.local(key, of_key);
         let mut path = place.path.clone();
-        path.push(PathStep { kind: PathKind::Index(at), ty: of_value, span: self.span });
+        path.push(PathStep { kind: PathKind::Index(at), ty: of_value, span: self.build.span });
         let value = match value {
-            Some(value) => self.local(value, of_value),
-            None => self.expr(ExprKind::Default(of_value), of_value),
+            Some(value) => self.build.local(value, of_value),
+            None => self.build.expr(ExprKind::Default(of_value), of_value),
         };
         let place = Place { path, ty: of_value, ..place.clone() };
-        self.stmt(StmtKind::Assign { place, value })
+        self.build.stmt(StmtKind::Assign { place, value })
     }
 
     fn insert(&mut self, place: &Place, key: LocalId, of_key: TypeId, value: ExprId) -> StmtId {
-        let key = self.local(key, of_key);
-        self.stmt(StmtKind::Insert { place: place.clone(), key, value })
+        let key = self.build.local(key, of_key);
+        self.build.stmt(StmtKind::Insert { place: place.clone(), key, value })
     }
 
     /// One statement for keys that are not distinguished, another for all else.
     fn by_key(&mut self, key: LocalId, of_key: TypeId, other: StmtId, otherwise: Option<StmtId>) -> StmtId {
-        let (key, number) = (self.local(key, of_key), self.expr(ExprKind::Int(OTHER), Types::INT));
-        let is_other = self.expr(ExprKind::Binary(BinaryOp::Eq, key, number), Types::BOOL);
-        self.stmt(StmtKind::If { arms: vec![(is_other, other)], otherwise })
+        let (key, number) =
+            (self.build.local(key, of_key), self.build.expr(ExprKind::Int(OTHER), Types::INT));
+        let is_other = self.build.expr(ExprKind::Binary(BinaryOp::Eq, key, number), Types::BOOL);
+        self.build.stmt(StmtKind::If { arms: vec![(is_other, other)], otherwise })
     }
 }
 
@@ -741,9 +709,13 @@ impl Build {
     }
 
     fn assign(&mut self, local: LocalId, ty: TypeId, value: ExprId) {
-        let place =
-            Place { root: PlaceRoot::Local(local), path: Vec::new(), root_ty: ty, ty, span: self.span };
-        let stmt = self.stmt(StmtKind::Assign { place, value });
+        let stmt = self.assignment(local, ty, value);
         self.body.block.push(stmt);
+    }
+
+    fn assignment(&mut self, local: LocalId, ty: TypeId, value: ExprId) -> StmtId {
+        let (root, span) = (PlaceRoot::Local(local), self.span);
+        let place = Place { root, path: Vec::new(), root_ty: ty, ty, span };
+        self.stmt(StmtKind::Assign { place, value })
     }
 }

@@ -110,6 +110,35 @@ pub enum Type {
     Alias(AliasId),
 }
 
+impl Type {
+    /// The types directly inside: of elements, keys and values, parts.
+    pub fn parts(&self) -> impl Iterator<Item = TypeId> {
+        let (mut one, mut two) = (None, None);
+        let (mut list, mut named): (&[TypeId], &[(Symbol, TypeId)]) = (&[], &[]);
+        match self {
+            Type::Seq(element) | Type::Set(element) => one = Some(*element),
+            Type::Map(key, value) => (one, two) = (Some(*key), Some(*value)),
+            Type::Tuple(parts) => list = parts,
+            Type::NamedTuple(fields) => named = fields,
+            Type::Error
+            | Type::Null
+            | Type::Bool
+            | Type::Int
+            | Type::Float
+            | Type::String
+            | Type::Event
+            | Type::Machine
+            | Type::Any
+            | Type::Data
+            | Type::Enum(_)
+            | Type::Foreign(_)
+            | Type::Permission(..)
+            | Type::Alias(_) => {}
+        }
+        one.into_iter().chain(two).chain(list.iter().copied()).chain(named.iter().map(|&(_, ty)| ty))
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Alias {
     name: Symbol,
@@ -358,20 +387,7 @@ impl Types {
         let answer = match self.types[id].clone() {
             Type::Any | Type::Machine | Type::Foreign(_) => None,
             Type::Permission(_, events) => Some(events),
-            Type::Seq(t) | Type::Set(t) => self.permissions(t),
-            Type::Map(k, v) => self.union_permissions([k, v]),
-            Type::Tuple(fields) => self.union_permissions(fields),
-            Type::NamedTuple(fields) => self.union_permissions(fields.into_iter().map(|(_, t)| t)),
-            Type::Error
-            | Type::Null
-            | Type::Bool
-            | Type::Int
-            | Type::Float
-            | Type::String
-            | Type::Event
-            | Type::Data
-            | Type::Enum(_)
-            | Type::Alias(_) => Some(EventSet::default()),
+            other => self.union_permissions(other.parts()),
         };
         self.permissions.insert(id, answer.clone());
         answer

@@ -54,6 +54,27 @@ impl Locals<'_> {
     }
 }
 
+/// Some ops of an expression; ends of quantifiers are places in the whole.
+#[derive(Clone, Copy)]
+struct OpRange<'a> {
+    ops: &'a [Op],
+    start: usize,
+    end: usize,
+}
+
+impl<'a> OpRange<'a> {
+    fn iter(self) -> impl Iterator<Item = &'a Op> {
+        self.ops[self.start..self.end].iter()
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Quantified<'a> {
+    quantifier: Quantifier,
+    types: &'a [Ty],
+    body: OpRange<'a>,
+}
+
 impl Eval<'_> {
     /// Any value of the type.
     pub fn arbitrary(&mut self, asked: Asked<'_>, ty: Ty) -> Result<Value, Limit> {
@@ -71,17 +92,16 @@ impl Eval<'_> {
     }
 
     pub fn value(&mut self, expr: &ExprCode, locals: &mut Locals<'_>) -> Result<Value, Limit> {
-        self.range(&expr.ops, 0, expr.ops.len(), locals, &mut Vec::new())
+        self.range(OpRange { ops: &expr.ops, start: 0, end: expr.ops.len() }, locals, &mut Vec::new())
     }
 
     fn range(
         &mut self,
-        ops: &[Op],
-        start: usize,
-        end: usize,
+        code: OpRange<'_>,
         locals: &mut Locals<'_>,
         bound: &mut Vec<Value>,
     ) -> Result<Value, Limit> {
+        let OpRange { ops, start, end } = code;
         let mut stack: Vec<Value> = Vec::new();
         let mut at = start;
         while at < end {
@@ -165,7 +185,9 @@ impl Eval<'_> {
                     stack.push(self.apply(*function, args)?);
                 }
                 Op::Quantified { quantifier, types, end } => {
-                    stack.push(self.quantified(*quantifier, types, ops, at, *end, locals, bound)?);
+                    let body = OpRange { ops, start: at, end: *end };
+                    let quantified = Quantified { quantifier: *quantifier, types, body };
+                    stack.push(self.quantified(quantified, locals, bound)?);
                     at = *end;
                 }
                 Op::Bind => bound.push(pop(&mut stack)?),
@@ -225,34 +247,30 @@ impl Eval<'_> {
 
     fn quantified(
         &mut self,
-        quantifier: Quantifier,
-        types: &[Ty],
-        ops: &[Op],
-        start: usize,
-        end: usize,
+        quantified: Quantified<'_>,
         locals: &mut Locals<'_>,
         bound: &mut Vec<Value>,
     ) -> Result<Value, Limit> {
+        let Quantified { quantifier, types, body } = quantified;
         let n_indices = n_indices(&self.code.checked, types);
-        let is_mentioned =
-            ops[start..end].iter().any(|op| matches!(op, Op::Bound(idx) if *idx >= bound.len()));
+        let is_mentioned = body.iter().any(|op| matches!(op, Op::Bound(idx) if *idx >= bound.len()));
         if !is_mentioned {
             // The same for all values; every type has some.
-            let value = self.range(ops, start, end, locals, bound)?;
+            let value = self.range(body, locals, bound)?;
             return Ok(match quantifier {
                 Quantifier::Forall | Quantifier::Exists => value,
                 Quantifier::Lambda => Value::Map(Arc::new(MapValue::constant(value, n_indices))),
             });
         }
         if self.domains.n_tuples(&self.code.checked, types).is_none() {
-            return self.decided_by_witness(quantifier, types, ops, start, end, locals, bound);
+            return self.decided_by_witness(quantified, locals, bound);
         }
         let tuples = self.domains.tuples(&self.code.checked, types).map_err(|_| Limit::Quantifier)?;
         let n_before = bound.len();
         let mut map: Option<MapValue> = None;
         for tuple in tuples {
             bound.extend(tuple.iter().cloned());
-            let value = self.range(ops, start, end, locals, bound);
+            let value = self.range(body, locals, bound);
             bound.truncate(n_before);
             match (quantifier, value?) {
                 (Quantifier::Forall, Value::Bool(false)) => return Ok(Value::Bool(false)),
@@ -274,21 +292,18 @@ impl Eval<'_> {
     /// looked for among the values at hand. If there is none, nothing is known.
     fn decided_by_witness(
         &mut self,
-        quantifier: Quantifier,
-        types: &[Ty],
-        ops: &[Op],
-        start: usize,
-        end: usize,
+        quantified: Quantified<'_>,
         locals: &mut Locals<'_>,
         bound: &mut Vec<Value>,
     ) -> Result<Value, Limit> {
+        let Quantified { quantifier, types, body } = quantified;
         let decides = match quantifier {
             Quantifier::Forall if self.tries_witnesses => false,
             Quantifier::Exists if self.tries_witnesses => true,
             Quantifier::Forall | Quantifier::Exists | Quantifier::Lambda => return Err(Limit::Quantifier),
         };
         let mut at_hand = Witnesses::default();
-        for op in &ops[start..end] {
+        for op in body.iter() {
             if let Op::Push(value) = op {
                 at_hand.add(value);
             }
@@ -303,7 +318,7 @@ impl Eval<'_> {
         let n_before = bound.len();
         for tuple in at_hand.tuples(&self.code.checked, types) {
             bound.extend(tuple);
-            let value = self.range(ops, start, end, locals, bound);
+            let value = self.range(body, locals, bound);
             bound.truncate(n_before);
             if let Ok(Value::Bool(value)) = value
                 && value == decides

@@ -88,6 +88,26 @@ pub fn run(code: &Code, options: &RunOptions, oracle: &mut dyn Oracle) -> Run {
     Run { ending, schedule: recorder.schedule, segments, conf }
 }
 
+fn machine_of<'a>(
+    code: &'a Code,
+    options: &'a RunOptions,
+    oracle: &'a mut Recorder<'_>,
+    complete: &'a mut bool,
+    events: Option<&'a mut Vec<Event>>,
+    n_steps_left: u64,
+) -> Machine<'a> {
+    Machine {
+        code,
+        domains: &options.domains,
+        assertions: options.assertions,
+        oracle,
+        complete,
+        events,
+        n_steps_left,
+        stop_after_post: options.posts_are_points || options.scheduler.stops_after_post(),
+    }
+}
+
 fn run_to_end(
     code: &Code,
     options: &RunOptions,
@@ -98,16 +118,7 @@ fn run_to_end(
     let scheduler = options.scheduler;
     let mut complete = true;
     let mut n_steps_left = options.max_steps;
-    let mut machine = Machine {
-        code,
-        domains: &options.domains,
-        assertions: options.assertions,
-        oracle,
-        complete: &mut complete,
-        events: None,
-        n_steps_left,
-        stop_after_post: options.posts_are_points || scheduler.stops_after_post(),
-    };
+    let mut machine = machine_of(code, options, oracle, &mut complete, None, n_steps_left);
     let Some(start) = machine.start()? else { return Ok(Ending::Stuck) };
     let conf = last.insert(start);
     let mut sched = scheduler.start();
@@ -123,16 +134,8 @@ fn run_to_end(
         let mut events = Vec::new();
         let mut stop = Ok(Stop::Parked);
         if let Move::Run(task) = made {
-            let mut machine = Machine {
-                code,
-                domains: &options.domains,
-                assertions: options.assertions,
-                oracle,
-                complete: &mut complete,
-                events: Some(&mut events),
-                n_steps_left,
-                stop_after_post: options.posts_are_points || scheduler.stops_after_post(),
-            };
+            let mut machine =
+                machine_of(code, options, oracle, &mut complete, Some(&mut events), n_steps_left);
             stop = machine.run_task(conf, task);
             n_steps_left = machine.n_steps_left;
         }

@@ -12,6 +12,15 @@ fn is_foreign(word: &str) -> bool {
     matches!(word, "datatype" | "yield" | "pure" | "action" | "atomic" | "both" | "left" | "right")
 }
 
+/// Attributes, name and signature of a procedure or implementation.
+struct Header {
+    attrs: Vec<Attr>,
+    name: Ident,
+    type_params: Vec<Ident>,
+    params: Vec<Binding>,
+    results: Vec<Binding>,
+}
+
 impl Parser {
     pub(super) fn program(&mut self) {
         while !self.at_end() {
@@ -274,13 +283,19 @@ impl Parser {
         if self.eat_kw(kw::RETURNS) { self.params() } else { Ok(Vec::new()) }
     }
 
-    fn procedure_decl(&mut self, start: Span) -> Parse<()> {
+    /// What procedures and implementations begin with.
+    fn header(&mut self) -> Parse<Header> {
         self.bump();
         let attrs = self.attrs()?;
         let name = self.ident("the name of a procedure")?;
         let type_params = self.type_params()?;
         let params = self.params()?;
         let results = self.results()?;
+        Ok(Header { attrs, name, type_params, params, results })
+    }
+
+    fn procedure_decl(&mut self, start: Span) -> Parse<()> {
+        let Header { attrs, name, type_params, params, results } = self.header()?;
         let without_body = self.eat(Punct::Semi);
         let mut specs = Vec::new();
         while let Some(spec) = self.spec()? {
@@ -337,12 +352,7 @@ impl Parser {
     }
 
     fn implementation(&mut self, start: Span) -> Parse<()> {
-        self.bump();
-        let attrs = self.attrs()?;
-        let name = self.ident("the name of a procedure")?;
-        let type_params = self.type_params()?;
-        let params = self.params()?;
-        let results = self.results()?;
+        let Header { attrs, name, type_params, params, results } = self.header()?;
         let body = self.body()?;
         let decl = Implementation { name, type_params, params, results, body };
         self.push_decl(start, attrs, DeclKind::Implementation(decl));

@@ -202,6 +202,11 @@ impl<'a> FunctionLowering<'a, '_> {
         matches!(kind, ExprKind::Call(..)) || kind.operands().any(|e| self.may_call(e))
     }
 
+    fn unary(&mut self, operand: ExprId, op: impl FnOnce(Operand) -> Op) {
+        let src = self.operand(operand);
+        self.emit(op(src));
+    }
+
     /// Evaluates expressions into consecutive temporaries, copying each before the next.
     fn in_a_row(&mut self, exprs: impl IntoIterator<Item = ExprId>) -> u32 {
         let first = self.next_register();
@@ -266,18 +271,9 @@ impl<'a> FunctionLowering<'a, '_> {
                 let index = self.operand(*index);
                 self.emit(Op::Index { dst, src, index });
             }
-            ExprKind::Keys(e) => {
-                let src = self.operand(*e);
-                self.emit(Op::Keys { dst, src });
-            }
-            ExprKind::Values(e) => {
-                let src = self.operand(*e);
-                self.emit(Op::Values { dst, src });
-            }
-            ExprKind::Sizeof(e) => {
-                let src = self.operand(*e);
-                self.emit(Op::Sizeof { dst, src });
-            }
+            ExprKind::Keys(e) => self.unary(*e, |src| Op::Keys { dst, src }),
+            ExprKind::Values(e) => self.unary(*e, |src| Op::Values { dst, src }),
+            ExprKind::Sizeof(e) => self.unary(*e, |src| Op::Sizeof { dst, src }),
             ExprKind::New(interface, payload) => {
                 let payload = self.payload(*payload);
                 self.emit(Op::New { dst, interface: *interface, payload });
@@ -302,18 +298,9 @@ impl<'a> FunctionLowering<'a, '_> {
                 self.emit(Op::Call { dst, fun: *fun, first });
             }
             ExprKind::Choose(None) => self.emit(Op::Flip { dst, fair: false }),
-            ExprKind::Choose(Some(e)) => {
-                let src = self.operand(*e);
-                self.emit(Op::Choose { dst, src });
-            }
-            ExprKind::Neg(e) => {
-                let src = self.operand(*e);
-                self.emit(Op::Neg { dst, src });
-            }
-            ExprKind::Not(e) => {
-                let src = self.operand(*e);
-                self.emit(Op::Not { dst, src });
-            }
+            ExprKind::Choose(Some(e)) => self.unary(*e, |src| Op::Choose { dst, src }),
+            ExprKind::Neg(e) => self.unary(*e, |src| Op::Neg { dst, src }),
+            ExprKind::Not(e) => self.unary(*e, |src| Op::Not { dst, src }),
             ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
                 // The first half is written before the second is read.
                 let result = if self.is_temp(dst) { dst } else { self.temp() };
@@ -653,25 +640,14 @@ impl<'a> FunctionLowering<'a, '_> {
 
 /// Whether values of a type may hold references to machines.
 pub(super) fn has_machines(program: &hir::Program, ty: hir::TypeId) -> bool {
-    let inner = |&ty: &hir::TypeId| has_machines(program, ty);
-    match program.types.get(ty) {
-        hir::Type::Null
-        | hir::Type::Bool
-        | hir::Type::Int
-        | hir::Type::Float
-        | hir::Type::String
-        | hir::Type::Event
-        | hir::Type::Data
-        | hir::Type::Enum(_)
-        | hir::Type::Foreign(_) => false,
+    let kind = program.types.get(ty);
+    let is_reference = matches!(
+        kind,
         hir::Type::Error
-        | hir::Type::Machine
-        | hir::Type::Any
-        | hir::Type::Permission(..)
-        | hir::Type::Alias(_) => true,
-        hir::Type::Seq(element) | hir::Type::Set(element) => inner(element),
-        hir::Type::Map(key, value) => inner(key) || inner(value),
-        hir::Type::Tuple(parts) => parts.iter().any(inner),
-        hir::Type::NamedTuple(fields) => fields.iter().any(|(_, ty)| inner(ty)),
-    }
+            | hir::Type::Machine
+            | hir::Type::Any
+            | hir::Type::Permission(..)
+            | hir::Type::Alias(_)
+    );
+    is_reference || kind.parts().any(|part| has_machines(program, part))
 }

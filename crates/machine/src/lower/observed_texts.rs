@@ -121,22 +121,9 @@ impl Flow<'_> {
 
     fn has_text_inside(&mut self, ty: TypeId) -> bool {
         let program = self.program;
-        match program.types.get(ty) {
-            Type::Null
-            | Type::Bool
-            | Type::Int
-            | Type::Float
-            | Type::Event
-            | Type::Machine
-            | Type::Enum(_)
-            | Type::Foreign(_)
-            | Type::Permission(..) => false,
-            Type::Error | Type::String | Type::Data | Type::Any | Type::Alias(_) => true,
-            Type::Seq(element) | Type::Set(element) => self.has_text(*element),
-            Type::Map(key, value) => self.has_text(*key) || self.has_text(*value),
-            Type::Tuple(parts) => parts.iter().any(|&part| self.has_text(part)),
-            Type::NamedTuple(fields) => fields.iter().any(|&(_, ty)| self.has_text(ty)),
-        }
+        let kind = program.types.get(ty);
+        matches!(kind, Type::Error | Type::String | Type::Data | Type::Any | Type::Alias(_))
+            || kind.parts().any(|part| self.has_text(part))
     }
 
     /// Whether an element is looked for by its value in a collection of the type, and may hold a string.

@@ -38,6 +38,28 @@ pub(super) struct Frame {
     pub renamed: BTreeMap<VarId, Symbol>,
 }
 
+impl Frame {
+    pub fn new(decl_idx: usize, procedure: Symbol) -> Self {
+        Frame {
+            decl_idx,
+            procedure,
+            round: None,
+            locals: Vec::new(),
+            olds: BTreeMap::new(),
+            leave: None,
+            leave_used: false,
+            done: None,
+            done_used: false,
+            handles: BTreeMap::new(),
+            wheres: BTreeMap::new(),
+            unassigned: BTreeSet::new(),
+            helpers: BTreeMap::new(),
+            can_leave: false,
+            renamed: BTreeMap::new(),
+        }
+    }
+}
+
 pub(super) type Stmts = Vec<StmtId>;
 
 impl Translator<'_> {

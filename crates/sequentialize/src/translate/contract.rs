@@ -92,23 +92,7 @@ impl Translator<'_> {
             };
         }
         let shape = self.shape(procedure);
-        Frame {
-            decl_idx,
-            procedure,
-            round: None,
-            locals: Vec::new(),
-            olds: BTreeMap::new(),
-            leave: None,
-            leave_used: false,
-            done: None,
-            done_used: false,
-            handles: BTreeMap::new(),
-            wheres,
-            unassigned: BTreeSet::new(),
-            helpers: BTreeMap::new(),
-            can_leave: shape.may_leave,
-            renamed: BTreeMap::new(),
-        }
+        Frame { wheres, can_leave: shape.may_leave, ..Frame::new(decl_idx, procedure) }
     }
 
     /// Parameters and results with handles split and rounds added.
@@ -208,16 +192,7 @@ impl Translator<'_> {
             }
         }
         stmts.extend(self.snapshots(frame, &all));
-        for spec in &procedure.specs {
-            let SpecKind::Requires(expr) = spec.kind else { continue };
-            self.build.span = spec.span;
-            let expr = self.expr(expr, frame);
-            if spec.free {
-                stmts.push(self.build.assume(expr));
-            } else {
-                self.check(expr, frame, &mut stmts);
-            }
-        }
+        self.contract(procedure, frame, &mut stmts, |kind| matches!(kind, SpecKind::Requires(_)));
         for clause in procedure.params.iter().filter_map(|binding| binding.where_clause) {
             let clause = self.expr(clause, frame);
             stmts.push(self.build.assume(clause));
@@ -226,6 +201,26 @@ impl Translator<'_> {
             stmts.push(self.count_atomic(atomic, BinaryOp::Add));
         }
         stmts
+    }
+
+    /// What a procedure promises or demands where it is translated itself: checked, or assumed if it is free.
+    fn contract(
+        &mut self,
+        procedure: &ProcedureDecl,
+        frame: &mut Frame,
+        stmts: &mut Stmts,
+        is_wanted: fn(&SpecKind) -> bool,
+    ) {
+        for spec in procedure.specs.iter().filter(|spec| is_wanted(&spec.kind)) {
+            let (SpecKind::Requires(expr) | SpecKind::Ensures(expr)) = spec.kind else { continue };
+            self.build.span = spec.span;
+            let expr = self.expr(expr, frame);
+            if spec.free {
+                stmts.push(self.build.assume(expr));
+            } else {
+                self.check(expr, frame, stmts);
+            }
+        }
     }
 
     fn is_atomic(&self, procedure: Symbol) -> bool {
@@ -290,16 +285,7 @@ impl Translator<'_> {
         {
             stmts.push(self.build.label(done));
         }
-        for spec in &procedure.specs {
-            let SpecKind::Ensures(expr) = spec.kind else { continue };
-            self.build.span = spec.span;
-            let expr = self.expr(expr, frame);
-            if spec.free {
-                stmts.push(self.build.assume(expr));
-            } else {
-                self.check(expr, frame, &mut stmts);
-            }
-        }
+        self.contract(procedure, frame, &mut stmts, |kind| matches!(kind, SpecKind::Ensures(_)));
         if let Some(leave) = frame.leave
             && frame.leave_used
         {

@@ -24,23 +24,7 @@ impl Translator<'_> {
         let text = checked.program.text(self.entry).to_owned();
         let name = self.build.fresh(&format!("{text}.sequential"));
         let shape = self.shape(self.entry);
-        let mut frame = Frame {
-            decl_idx,
-            procedure: self.entry,
-            round: None,
-            locals: Vec::new(),
-            olds: BTreeMap::new(),
-            leave: None,
-            leave_used: false,
-            done: None,
-            done_used: false,
-            handles: BTreeMap::new(),
-            wheres: BTreeMap::new(),
-            unassigned: BTreeSet::new(),
-            helpers: BTreeMap::new(),
-            can_leave: false,
-            renamed: BTreeMap::new(),
-        };
+        let mut frame = Frame::new(decl_idx, self.entry);
         let mut stmts = Vec::new();
         let int = self.build.int_type();
         // The initial state is that of the first round.

@@ -361,6 +361,19 @@ impl Parser<'_> {
         Ok(args)
     }
 
+    /// Behind an expression in parentheses: `=` was meant as `==`.
+    pub(super) fn refuse_assignment(&mut self) -> Parsed<()> {
+        if !self.at(Tok::Assign) {
+            return Ok(());
+        }
+        Err(self.fail(
+            codes::ASSIGNMENT_IN_EXPRESSION,
+            self.span(),
+            "`=` cannot stand inside an expression",
+            "compare with `==`; an assignment is a statement of its own",
+        ))
+    }
+
     /// Behind `(`: a group, a tuple or a named tuple.
     fn parenthesized(&mut self, start: Span) -> Parsed<ExprId> {
         if matches!(self.tok(), Tok::Name | Tok::Word) && self.nth(1).tok == Tok::Assign {
@@ -372,14 +385,7 @@ impl Parser<'_> {
             self.tree.exprs[first].span = self.since(start);
             return Ok(first);
         }
-        if self.at(Tok::Assign) {
-            return Err(self.fail(
-                codes::ASSIGNMENT_IN_EXPRESSION,
-                self.span(),
-                "`=` cannot stand inside an expression",
-                "compare with `==`; an assignment is a statement of its own",
-            ));
-        }
+        self.refuse_assignment()?;
         if !self.at(Tok::Comma) {
             return Err(self.expected("`)` or `,`"));
         }

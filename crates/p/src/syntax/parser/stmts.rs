@@ -323,14 +323,7 @@ impl Parser<'_> {
     fn condition(&mut self) -> Parsed<ExprId> {
         self.expect(Tok::LParen)?;
         let cond = self.expr()?;
-        if self.at(Tok::Assign) {
-            return Err(self.fail(
-                codes::ASSIGNMENT_IN_EXPRESSION,
-                self.span(),
-                "`=` cannot stand inside an expression",
-                "compare with `==`; an assignment is a statement of its own",
-            ));
-        }
+        self.refuse_assignment()?;
         self.expect(Tok::RParen)?;
         Ok(cond)
     }
