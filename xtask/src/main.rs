@@ -1,32 +1,21 @@
-//! Chores of the project. `cargo xtask` lists them.
+//! Chores of the project. `cargo xtask` lists them. Those that run programs for long are in `campaigns`, which is built when one is asked for.
 
-mod almost_synchronous;
-#[cfg(unix)]
-mod child;
-mod conformance;
-#[cfg(unix)]
-mod decided;
-mod differential;
-#[cfg(unix)]
-mod limits;
 mod texts;
 mod tidy;
 
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// Long runs.
+const CAMPAIGNS: &[&str] = &["conformance", "almost-synchronous", "differential", "decided", "limits"];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.split_first() {
-        Some((&"conformance", rest)) => conformance::run(rest),
-        Some((&"almost-synchronous", rest)) => almost_synchronous::run(rest),
-        Some((&"differential", rest)) => differential::run(rest),
-        #[cfg(unix)]
-        Some((&"decided", rest)) => decided::run(rest),
-        #[cfg(unix)]
-        Some((&"limits", rest)) => limits::run(rest),
         Some((&"texts", rest)) => texts::run(rest),
         Some((&"tidy", rest)) => tidy::run(rest),
+        Some((name, _)) if CAMPAIGNS.contains(name) => campaign(&words),
         _ => {
             println!(
                 "cargo xtask conformance --p-repo DIR [--static]   compare with a checkout of the P repository"
@@ -51,6 +40,22 @@ fn main() -> ExitCode {
                 "cargo xtask tidy   rules that no compiler checks: crate edges, module docs, dangling references"
             );
             if words.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) }
+        }
+    }
+}
+
+/// Builds the long runs and starts one.
+fn campaign(words: &[&str]) -> ExitCode {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["run", "--quiet", "--release", "--package", "allways-campaigns", "--manifest-path"]);
+    command.arg(manifest).arg("--").args(words);
+    match command.status() {
+        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        Err(error) => {
+            println!("cargo does not start: {error}");
+            ExitCode::from(2)
         }
     }
 }
