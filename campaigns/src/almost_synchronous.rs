@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use allways_testkit::Loaded;
 use allways_testkit::almost_sync::{Agreement, Outcome, Programs, compare};
-use allways_testkit::shrink::shrink;
+use allways_testkit::case::shrunk;
 
 /// So many differing programs are enough to look at.
 const MAX_DIFFERENCES: usize = 5;
@@ -54,10 +54,8 @@ pub fn run(args: &[&str]) -> ExitCode {
                 differences += 1;
                 println!("seed {seed} ({}): {difference}", profile.name);
                 if shrinks {
-                    let small = shrink(&text, |candidate| {
-                        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
-                        !loaded.program.tests.is_empty()
-                            && matches!(compare(&loaded, 0, options, max_states), Outcome::Differ(_))
+                    let small = shrunk(&text, |loaded| {
+                        Some(matches!(compare(loaded, 0, options, max_states), Outcome::Differ(_)))
                     });
                     println!("{small}");
                 }

@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 use allways_explore::search::{Order, StoreKind};
 use allways_machine::Executable;
-use allways_run::{Bound, NetworkModel, NetworkOptions};
+use allways_run::{Bound, NetworkModel};
 use allways_testkit::Loaded;
 use allways_testkit::bounded;
+use allways_testkit::case::{Case, shrunk};
 use allways_testkit::differential::{
-    Comparison, Only, Over, Statistics, compare_seed, network_of, program_of, shrink_difference,
+    Comparison, Only, Over, Statistics, compare_seed, network_of, shrink_difference,
 };
 use allways_testkit::generate::profile;
 use allways_testkit::liveness;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
-use allways_testkit::shrink::shrink;
 use allways_testkit::symbolic as with_symbols;
 
 /// So many differing programs are enough to look at.
@@ -108,40 +108,9 @@ pub fn run(args: &[&str]) -> ExitCode {
     if n_differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// The random program of a seed.
-struct Case {
-    seed: u64,
-    text: String,
-    loaded: Loaded,
-    network: NetworkOptions,
-}
-
-impl Case {
-    fn new(seed: u64, over: Over) -> Case {
-        let text = program_of(seed, over);
-        let loaded =
-            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
-        let network = network_of(&loaded.program, seed, over);
-        Case { seed, text, loaded, network }
-    }
-
-    /// Prints a difference and a small program that shows it.
-    fn print(&self, difference: &str, small: &str) {
-        println!("seed {} {}: {difference}\n{small}", self.seed, self.network.describe().unwrap_or_default());
-    }
-
-    /// A program that differs, with lines of this one left out while it does. `None` where the question does not arise.
-    fn shrunk(&self, differs: impl Fn(&Loaded) -> Option<bool>) -> String {
-        shrunk(&self.text, differs)
-    }
-}
-
-/// A program that differs, as small as lines can be left out.
-fn shrunk(text: &str, differs: impl Fn(&Loaded) -> Option<bool>) -> String {
-    shrink(text, |candidate| {
-        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
-        !loaded.program.tests.is_empty() && differs(&loaded) == Some(true)
-    })
+/// Prints a difference and a small program that shows it.
+fn print(case: &Case, difference: &str, small: &str) {
+    println!("{}: {difference}\n{small}", case.name());
 }
 
 /// The network that a summary is about.
@@ -158,9 +127,7 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
     let mut within = WithinBounds::default();
     for seed in seeds {
         let case = Case::new(seed, over);
-        let Case { loaded, network, .. } = &case;
-        let exe =
-            proof::executable(loaded, network).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
+        let Case { loaded, network, exe, .. } = &case;
         n_programs += 1;
         if let Err(difference) = within.compare(seed, over, options) {
             n_differences += 1;
@@ -172,9 +139,9 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
             continue;
         }
         n_violated += usize::from(reference.is_violated());
-        for way in proof::ways_over(&exe) {
+        for way in proof::ways_over(exe) {
             n_searches += 1;
-            match proof::compare(loaded, &exe, &reference, way) {
+            match proof::compare(loaded, exe, &reference, way) {
                 Ok(n)
                     if !reference.is_violated()
                         && (way.order, way.store, way.n_threads) == (Order::Breadth, StoreKind::Exact, 1) =>
@@ -187,7 +154,7 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
                 Err(difference) => {
                     n_differences += 1;
                     let small = proof::shrink_difference(&case.text, network, options, way);
-                    case.print(&format!("{way:?}: {difference}"), &small);
+                    print(&case, &format!("{way:?}: {difference}"), &small);
                     break;
                 }
             }
@@ -320,7 +287,7 @@ fn live(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usiz
                 let (exe, graph) = look(loaded)?;
                 Some(liveness::compare(&exe, liveness::Expected::of(&graph)).is_err())
             });
-            case.print(&difference, &small);
+            print(&case, &difference, &small);
             if n_differences == MAX_DIFFERENCES {
                 break;
             }
@@ -359,7 +326,7 @@ fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> 
                         let (exe, reference) = look(loaded)?;
                         Some(with_symbols::compare(loaded, &exe, &reference, &whole, seed).is_err())
                     });
-                    case.print(&difference, &small);
+                    print(&case, &difference, &small);
                 }
             }
         }
@@ -425,7 +392,7 @@ fn paper(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
             Some(Err(difference)) => {
                 n_differences += 1;
                 let small = case.shrunk(|loaded| Some(compared(loaded)?.is_err()));
-                case.print(&difference, &small);
+                print(&case, &difference, &small);
                 if n_differences == MAX_DIFFERENCES {
                     break;
                 }
@@ -460,7 +427,7 @@ fn symbolic_liveness(over: Over, seeds: std::ops::Range<u64>, options: OracleOpt
         if let Err(difference) = compared_here {
             n_differences += 1;
             let small = case.shrunk(|loaded| Some(compared(loaded)?.1.is_err()));
-            case.print(&difference, &small);
+            print(&case, &difference, &small);
             if n_differences == MAX_DIFFERENCES {
                 break;
             }

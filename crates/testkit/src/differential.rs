@@ -17,7 +17,6 @@ use crate::generate::workers::workers;
 use crate::generate::{Profile, generate, generate_any};
 use crate::oracle::{self, OracleOptions};
 use crate::random::Random;
-use crate::shrink::shrink;
 use crate::view::{At, Scene};
 use crate::{Loaded, Summary, search};
 
@@ -212,11 +211,9 @@ pub fn network_of(program: &Program, seed: u64, over: Over) -> NetworkOptions {
 
 /// Makes a program on which the two differ as small as lines can be left out.
 pub fn shrink_difference(text: &str, network: &NetworkOptions, options: OracleOptions) -> String {
-    shrink(text, |candidate| {
-        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
+    crate::case::shrunk(text, |loaded| {
         // A name of the network that went away is not a difference.
-        !loaded.program.tests.is_empty()
-            && Executable::new(&loaded.program, 0).with_network(network).is_ok()
-            && matches!(compare_over(&loaded, 0, options, network).comparison, Comparison::Differ(_))
+        Executable::new(&loaded.program, 0).with_network(network).ok()?;
+        Some(matches!(compare_over(loaded, 0, options, network).comparison, Comparison::Differ(_)))
     })
 }

@@ -221,15 +221,11 @@ pub fn shrink_difference(
     options: oracle::OracleOptions,
     way: Way,
 ) -> String {
-    crate::shrink::shrink(text, |candidate| {
-        let Ok(loaded) = Loaded::new("random.p", candidate) else { return false };
-        if loaded.program.tests.is_empty() {
-            return false;
-        }
+    crate::case::shrunk(text, |loaded| {
         // A name of the network that went away is not a difference.
-        let Ok(exe) = executable(&loaded, network) else { return false };
+        let exe = executable(loaded, network).ok()?;
         let reference = oracle::explore_over(&loaded.program, 0, options, network);
-        !reference.bound_hit && compare(&loaded, &exe, &reference, way).is_err()
+        Some(!reference.bound_hit && compare(loaded, &exe, &reference, way).is_err())
     })
 }
 

@@ -6,21 +6,17 @@ use allways_explore::Never;
 use allways_explore::symbolic::{self as engine, Split, SymbolicOptions};
 use allways_machine::Executable;
 use allways_run::{NetworkModel, Quiet, Verdict, ViolationKind};
-use allways_testkit::Loaded;
 use allways_testkit::bounded::{self, Reference, Within};
-use allways_testkit::differential::{Only, Over, network_of, program_of};
+use allways_testkit::differential::{Only, Over};
 use allways_testkit::oracle::{self, OracleOptions};
-use allways_testkit::{abstraction, liveness, proof, stated, symbolic};
+use allways_testkit::{Case, Loaded, abstraction, liveness, proof, stated, symbolic};
 
 fn agree(over: Over, seeds: std::ops::Range<u64>) -> usize {
     let options = OracleOptions { max_configurations: 4_000, ..OracleOptions::default() };
     let mut problems = Vec::new();
     let mut n_compared = 0;
     for seed in seeds {
-        let text = program_of(seed, over);
-        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let network = network_of(&loaded.program, seed, over);
-        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let Case { loaded, network, exe, .. } = Case::new(seed, over);
         let reference = oracle::explore_over(&loaded.program, 0, options, &network);
         if reference.bound_hit {
             continue;
@@ -54,10 +50,7 @@ fn random_programs_agree_within_bounds() {
     let options = OracleOptions { max_configurations: 2_000, ..OracleOptions::default() };
     let (mut problems, mut n_compared, mut n_hit) = (Vec::new(), 0, 0);
     for seed in 52_000..52_120 {
-        let text = bounded::program_of(seed, over);
-        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let network = network_of(&loaded.program, seed, over);
-        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let Case { loaded, network, exe, .. } = Case::with_text(seed, over, bounded::program_of(seed, over));
         let within = bounded::within(&loaded.program, &exe, seed);
         let Some(reference) = bounded::explore(&loaded, &exe, &within, options, &network) else { continue };
         n_compared += 1;
@@ -81,12 +74,7 @@ fn liveness_agrees_with_a_naive_look_at_the_graph() {
     ] {
         let over = Over { model, faults, only: Some(Only::LivenessCycles) };
         for seed in 53_000..53_060 {
-            let text = program_of(seed, over);
-            let loaded =
-                Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-            let network = network_of(&loaded.program, seed, over);
-            let exe =
-                proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let exe = Case::new(seed, over).exe;
             let Some(graph) = liveness::Graph::new(&exe, 200) else { continue };
             let expected = liveness::Expected::of(&graph).at_random;
             n_compared += 1;
@@ -205,10 +193,7 @@ fn published_algorithm_agrees_on_random_programs() {
     for seed in 0..40 {
         let model = if seed % 4 == 0 { NetworkModel::Fifo } else { NetworkModel::Inbox };
         let over = Over { model, faults: false, only: None };
-        let text = program_of(seed, over);
-        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let network = network_of(&loaded.program, seed, over);
-        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let Case { loaded, network, exe, .. } = Case::new(seed, over);
         let reference = oracle::explore_over(&loaded.program, 0, options, &network);
         if reference.bound_hit {
             continue;

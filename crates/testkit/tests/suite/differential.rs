@@ -7,17 +7,14 @@ use std::sync::Arc;
 
 use allways_machine::{DataPoint, Executable, Kernel, Silent, trace};
 use allways_run::{Choice, Limits, NetworkModel};
-use allways_testkit::Loaded;
-use allways_testkit::bounded;
-use allways_testkit::differential::{
-    Comparison, Only, Over, Statistics, compare_seed, network_of, program_of,
-};
+use allways_testkit::differential::{Comparison, Only, Over, Statistics, compare_seed};
 use allways_testkit::generate::generate_any;
 use allways_testkit::generate::races::N_KINDS;
 use allways_testkit::generate::workers;
 use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
 use allways_testkit::random::Random;
+use allways_testkit::{Case, Loaded, bounded};
 
 /// Seeds of the command line are small numbers; these are others.
 const FIRST_SEED: u64 = 1_000_000_000;
@@ -77,11 +74,7 @@ fn oracle_and_kernel_agree_over_networks() {
 fn random_runs_over_networks_replay_to_the_same_trace() {
     for over in networks() {
         for seed in FIRST_SEED..FIRST_SEED + 30 {
-            let text = program_of(seed, over);
-            let loaded = Loaded::new("random.p", &text).expect("random programs compile");
-            let network = network_of(&loaded.program, seed, over);
-            let exe = Executable::new(&loaded.program, 0).with_network(&network).expect("names exist");
-            let exe = Arc::new(exe);
+            let Case { text, exe, .. } = Case::new(seed, over);
             let mut random = Random::new(seed);
             let mut kernel = Kernel::new(exe.clone(), Limits::default());
             while kernel.is_running() && kernel.n_steps() < 200 {
@@ -152,15 +145,12 @@ fn compare_proofs(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u64
     let options = OracleOptions { max_configurations: 1_500, ..OracleOptions::default() };
     let mut n_compared = 0;
     for seed in seeds {
-        let text = program_of(seed, over(seed));
-        let loaded = Loaded::new("random.p", &text).expect("random programs compile");
-        let network = network_of(&loaded.program, seed, over(seed));
+        let Case { text, loaded, network, exe, .. } = Case::new(seed, over(seed));
         let reference = oracle::explore_over(&loaded.program, 0, options, &network);
         if reference.bound_hit {
             continue;
         }
         n_compared += 1;
-        let exe = proof::executable(&loaded, &network).expect("names are those of the program");
         for way in proof::ways_over(&exe) {
             if let Err(difference) = proof::compare(&loaded, &exe, &reference, way) {
                 panic!("seed {seed}, {network:?}, {way:?}: {difference}\n{text}");
@@ -205,11 +195,8 @@ fn searches_agree_within_bounds() {
         let over = Over { model, ..Over::default() };
         // And some where the last step within the bound leaves somebody about to fail.
         for seed in (FIRST_SEED..FIRST_SEED + 240).chain([100_003_584, 100_007_364]) {
-            let text = bounded::program_of(seed, over);
-            let loaded =
-                Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-            let network = network_of(&loaded.program, seed, over);
-            let exe = proof::executable(&loaded, &network).expect("names are those of the program");
+            let case = Case::with_text(seed, over, bounded::program_of(seed, over));
+            let Case { text, loaded, network, exe, .. } = case;
             let within = bounded::within(&loaded.program, &exe, seed);
             let Some(reference) = bounded::explore(&loaded, &exe, &within, options, &network) else {
                 continue;
