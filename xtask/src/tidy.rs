@@ -31,6 +31,7 @@ fn problems(root: &Path) -> Vec<String> {
         problems.extend(module_doc(name, text));
         problems.extend(serialization(name, text));
         problems.extend(prints(name, text));
+        problems.extend(doc_test(name, text));
     }
     for (name, text) in &tree.files {
         problems.extend(dangling(&tree, name, text));
@@ -166,6 +167,19 @@ fn prints(name: &str, text: &str) -> Option<String> {
     is_silenced.then(|| format!("{name}: allows prints, which belong to crates/cli"))
 }
 
+/// Examples in comments do not run (`doctest = false`: of all crates none had one, and looking for them took time). A fence names
+/// another language, so that none passes for an example that runs.
+fn doc_test(name: &str, text: &str) -> Option<String> {
+    let fences = text.lines().map(str::trim_start).filter_map(|line| {
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+        comment.trim_start().strip_prefix("```")
+    });
+    // Every second one closes.
+    let is_rust = |info: &str| matches!(info.trim(), "" | "rust" | "should_panic" | "no_run");
+    let mut opening = fences.step_by(2);
+    opening.any(is_rust).then(|| format!("{name}: an example in a comment, which no test runs; write a test"))
+}
+
 /// Links of Markdown files, and names of Markdown files in comments, lead somewhere.
 fn dangling(tree: &Tree, name: &str, text: &str) -> Vec<String> {
     let references: Vec<&str> = if name.ends_with(".md") { links(text) } else { named_documents(text) };
@@ -239,6 +253,8 @@ mod tests {
         assert!(serialization("crates/run/src/a.rs", derived).is_some());
         assert!(serialization("crates/report/src/a.rs", derived).is_none());
         assert!(prints("crates/run/src/a.rs", "#![allow(clippy::print_stdout)]").is_some());
+        assert!(doc_test("a.rs", "/// ```\n/// f();\n/// ```\n").is_some());
+        assert!(doc_test("a.rs", "//! ```text\n//! f\n//! ```\n").is_none());
         let map = code_map("| folder | holds | may use |\n|---|---|---|\n| `crates/b` | things | a, c |\n");
         assert_eq!(map["crates/b"], ["a", "c"].map(str::to_owned).into());
         let used = dependencies(

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::support::compare::{compare_over, limits, safety};
+use crate::support::compare::{agrees_with_oracle, compare_over, limits, safety};
 use crate::support::compile;
 use allways_explore::Never;
 use allways_explore::search::{ProveOptions, Reductions, prove};
@@ -25,7 +25,7 @@ fn random_programs_agree_with_plain_search() {
     let mut problems = Vec::new();
     for over in networks() {
         let mut n_compared = 0;
-        for seed in 50_000..50_060 {
+        for seed in 50_000..50_030 {
             let text = program_of(seed, over);
             let n_before = problems.len();
             let name = format!("seed {seed}, {over:?}");
@@ -35,7 +35,7 @@ fn random_programs_agree_with_plain_search() {
                 problems.push(text);
             }
         }
-        assert!(n_compared > 20, "only {n_compared} programs over {over:?}");
+        assert!(n_compared > 10, "only {n_compared} programs over {over:?}");
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }
@@ -46,7 +46,7 @@ fn random_programs_have_the_verdicts_of_the_oracle() {
     let options = OracleOptions { max_configurations: 1_000, ..Default::default() };
     for over in networks() {
         let (mut n_compared, mut n_violated) = (0, 0);
-        for seed in 60_000..60_050 {
+        for seed in 60_000..60_030 {
             let text = program_of(seed, over);
             let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             let network = network_of(&program, seed, over);
@@ -59,19 +59,12 @@ fn random_programs_have_the_verdicts_of_the_oracle() {
             let exe = Executable::new(&program, 0).with_network(&network).expect("names of the program");
             let report = prove(&Arc::new(exe), &safety(), &Quiet, &Never)
                 .unwrap_or_else(|error| panic!("seed {seed}, {over:?}: {error}"));
-            let agrees = match &report.verdict {
-                Verdict::Violated(found) => {
-                    reference.violations.iter().any(|(kind, _)| *kind == found.violation.kind)
-                }
-                Verdict::Holds(_) => !reference.is_violated() && !reference.is_unknown,
-                Verdict::Unknown(_) => reference.is_unknown && !reference.is_violated(),
-            };
-            if !agrees {
+            if !agrees_with_oracle(&report.verdict, &reference) {
                 let expected = &reference.violations;
                 problems.push(format!("seed {seed}, {over:?}: {:?}, but {expected:?}", report.verdict));
             }
         }
-        assert!(n_compared > 15 && n_violated > 3, "{n_violated} of {n_compared} violated over {over:?}");
+        assert!(n_compared > 8 && n_violated > 1, "{n_violated} of {n_compared} violated over {over:?}");
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }
@@ -81,7 +74,7 @@ fn reductions_change_no_verdict() {
     let mut problems = Vec::new();
     for over in networks() {
         let (mut n_holds, mut n_violated) = (0, 0);
-        for seed in 70_000..70_060 {
+        for seed in 70_000..70_030 {
             let text = program_of(seed, over);
             let program = compile("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             let network = network_of(&program, seed, over);
@@ -112,7 +105,7 @@ fn reductions_change_no_verdict() {
                 Verdict::Unknown(_) => {}
             }
         }
-        assert!(n_holds > 5 && n_violated > 5, "{n_holds} hold and {n_violated} do not over {over:?}");
+        assert!(n_holds > 2 && n_violated > 2, "{n_holds} hold and {n_violated} do not over {over:?}");
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }

@@ -7,6 +7,7 @@ use allways_explore::Never;
 use allways_explore::search::{Order, ProveOptions, Reductions, StoreKind, prove};
 use allways_machine::Executable;
 use allways_run::{Limits, NetworkOptions, Quiet, StopReason, Verdict};
+use allways_testkit::Summary;
 
 use super::{Plain, compile, plain};
 
@@ -69,6 +70,17 @@ pub fn agree(exe: &Arc<Executable>, options: &ProveOptions, plain: &Plain) -> Re
         }
         (Verdict::Unknown(_), None) if plain.is_unknown => Ok(()),
         (verdict, _) => Err(format!("{verdict:?}, but {plain:?}")),
+    }
+}
+
+/// Whether a verdict is that of the brute-force oracle.
+pub fn agrees_with_oracle(verdict: &Verdict, reference: &Summary) -> bool {
+    match verdict {
+        Verdict::Violated(found) => {
+            reference.violations.iter().any(|(kind, _)| *kind == found.violation.kind)
+        }
+        Verdict::Holds(_) => !reference.is_violated() && !reference.is_unknown,
+        Verdict::Unknown(_) => reference.is_unknown && !reference.is_violated(),
     }
 }
 

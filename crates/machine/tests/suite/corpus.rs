@@ -9,8 +9,6 @@
 //! A program *holds* when no schedule breaks it: all of them where a depth-first enumeration ends, else those that
 //! it reached and some hundred more by chance. Every schedule that ends a run is replayed, and so is its trace.
 
-mod ir;
-
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;

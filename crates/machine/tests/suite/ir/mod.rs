@@ -12,7 +12,7 @@ use allways_p::{Dialect, FileRole, Input};
 
 #[test]
 fn programs_have_their_code() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/ir");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/suite/ir");
     let is_blessing = std::env::var_os("ALLWAYS_BLESS").is_some();
     let mut n = 0;
     for entry in std::fs::read_dir(&folder).expect("the folder is there") {

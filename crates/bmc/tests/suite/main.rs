@@ -1,0 +1,4 @@
+//! Tests of the verifier, as one binary.
+
+mod corpus;
+mod solvers;

@@ -1,0 +1,5 @@
+//! Tests of the translations, as one binary.
+
+mod delays;
+mod random;
+mod robustness;
