@@ -6,7 +6,7 @@ use allways_testkit::Loaded;
 use allways_testkit::almost_sync::{Agreement, Outcome, Programs, compare};
 use allways_testkit::case::shrunk;
 
-/// So many differing programs are enough to look at.
+/// The comparison ends after so many differing programs.
 const MAX_DIFFERENCES: usize = 5;
 
 pub fn run(args: &[&str]) -> ExitCode {

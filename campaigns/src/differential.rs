@@ -22,9 +22,9 @@ use allways_testkit::oracle::{self, OracleOptions};
 use allways_testkit::proof;
 use allways_testkit::symbolic as with_symbols;
 
-/// So many differing programs are enough to look at.
+/// The comparison ends after so many differing programs.
 const MAX_DIFFERENCES: usize = 5;
-/// Who reaches whom is asked of so many configurations at most.
+/// Graphs that are analysed naively have so many configurations at most.
 const MAX_NAIVE: usize = 400;
 
 pub fn run(args: &[&str]) -> ExitCode {
@@ -118,11 +118,11 @@ fn network_words(over: Over) -> String {
     format!("network {}{}", over.model.as_str(), if over.faults { " with faults" } else { "" })
 }
 
-/// The exhaustive search, in all its ways, against the oracle.
+/// The exhaustive search, in all variants, against the oracle.
 fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
     let (mut n_programs, mut n_too_large, mut n_violated, mut n_differences) = (0, 0, 0, 0);
     let (mut n_oracle, mut n_searches) = (0, 0);
-    // By the name of the way: programs where nothing breaks, and configurations in them.
+    // By the name of the variant: programs where nothing breaks, and configurations in them.
     let mut sizes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     let mut within = WithinBounds::default();
     for seed in seeds {
@@ -235,7 +235,7 @@ impl WithinBounds {
     }
 }
 
-/// Whether every run ends, against a naive look at the graph.
+/// Whether every run ends, against a naive analysis of the graph.
 fn quiesce(model: NetworkModel, seeds: std::ops::Range<u64>) -> usize {
     let mut tally = allways_testkit::quiesce::Tally::default();
     for seed in seeds {
@@ -261,7 +261,7 @@ fn quiesce(model: NetworkModel, seeds: std::ops::Range<u64>) -> usize {
     tally.n_differences as usize
 }
 
-/// Liveness, in all ways, against a naive look at the graph. Programs that go round, unless another kind is asked for.
+/// Liveness, in all variants, against a naive analysis of the graph. Programs that go round, unless another kind is asked for.
 fn live(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
     let over = Over { only: over.only.or(Some(Only::LivenessCycles)), ..over };
     let max_configurations = options.max_configurations.min(MAX_NAIVE);
@@ -407,7 +407,7 @@ fn paper(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
     n_differences
 }
 
-/// The same for liveness, against a naive look at the graph.
+/// The same for liveness, against a naive analysis of the graph.
 fn symbolic_liveness(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
     let over = Over { only: over.only.or(Some(Only::LivenessCycles)), ..over };
     let max_configurations = options.max_configurations.min(MAX_NAIVE);

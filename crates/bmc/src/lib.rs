@@ -58,7 +58,7 @@ pub enum Quantifiers {
     /// All it can: a failing run is one.
     #[default]
     Thorough,
-    /// Instances by triggers only. That nothing fails is certain; a failing run is an [`Answer::Candidate`], which somebody else has to
+    /// Instances by triggers only. That nothing fails is certain; a failing run is an [`Answer::Candidate`], which the caller has to
     /// confirm.
     Quick,
 }

@@ -22,7 +22,7 @@ pub fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Between two looks at the memory of the process.
+/// Between two checks of the memory of the process.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// What the process may have beside what the search counts: caches of the allocator, output.
 const SPARE_BYTES: u64 = 24 << 20;

@@ -141,7 +141,7 @@ fn proof(secret: &[u8], role: &[u8], nonces: [&[u8; 32]; 2], identity: &Identity
     mac::code(secret, &[role, nonces[0], nonces[1], &identity.bytes()])
 }
 
-/// Reads who the other end is, and whether it knows the secret.
+/// Reads the identity of the other end, and whether it knows the secret.
 fn read_identity(
     stream: &mut impl Read,
     secret: &[u8],

@@ -27,7 +27,7 @@ const MAX_FRAME: usize = 1 << 30;
 const MAX_REASON: usize = 500;
 /// How long one look waits.
 const LOOK: Duration = Duration::from_millis(20);
-/// What a stranger may take to say who it is.
+/// The time that a new connection has to identify itself.
 const GREETING: Duration = Duration::from_secs(5);
 /// Between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(30);

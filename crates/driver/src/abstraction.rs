@@ -57,7 +57,7 @@ pub enum Failure {
     Internal(InternalError),
 }
 
-/// Asks about a test of the abstract program. The executable of `question` is not looked at.
+/// Asks about a test of the abstract program. The executable of `question` is not used.
 ///
 /// # Errors
 /// When the abstraction has no meaning for the program.

@@ -1,7 +1,7 @@
 //! What was run: control states, transitions, events, and so the handlers that never were.
 //!
 //! Every thing that can be covered has a number. A search thread keeps a byte for each and a list of those it has
-//! newly set, so that in the long run covering costs a look at a byte that is already set. The lists are merged in
+//! newly set, so that in the long run covering costs the reading of a byte that is already set. The lists are merged in
 //! the order of schedules.
 
 use allways_base::{Idx, IndexVec, Span};

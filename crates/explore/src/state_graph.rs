@@ -28,7 +28,7 @@ use crate::liveness::graph::Resolution;
 
 /// Answers to data choices that a label shows.
 const MAX_ANSWERS: usize = 8;
-/// Resolutions of the data choices of one step that are looked at.
+/// Resolutions of the data choices of one step that are explored.
 const MAX_WAYS: usize = 2000;
 
 #[derive(Clone, Default, Debug)]

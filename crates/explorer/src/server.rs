@@ -1,6 +1,6 @@
 //! A server for one user on this machine.
 //!
-//! It listens on 127.0.0.1 only, and answers only those who know the token that was in the address. A page of another origin cannot
+//! It listens on 127.0.0.1 only, and answers only requests with the token that was in the address. A page of another origin cannot
 //! know it, cannot guess it, and is refused by its `Origin` and by the `Host` that it had to use, also where a name was bound to
 //! this address after the page was loaded. There are no files to ask for: every answer is the page itself or comes from the session.
 

@@ -165,7 +165,7 @@ impl<'a> Session<'a> {
     /// When the path does not fit the program.
     pub fn picture(&self, schedule: &Schedule, depth: usize, cancel: &dyn Cancel) -> Result<Value, String> {
         let around = self.around(schedule, depth.clamp(1, 4), MAX_NODES, cancel)?;
-        // The first way to each configuration.
+        // The first path to each configuration.
         let mut ways: Vec<Option<Vec<String>>> = vec![None; around.nodes.len()];
         ways[0] = Some(Vec::new());
         let mut edges: Vec<graph::Edge> = Vec::new();

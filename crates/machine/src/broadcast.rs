@@ -8,7 +8,7 @@
 //! Two shapes are known: `i = 0; while (i < sizeof(c)) { send c[i], ...; i = i + 1; }` and `foreach (x in c) send x, ...`, where what
 //! is sent is made in the loop from what the loop does not change. Which others may send to the peers is known from the [`Topology`], which
 //! also has machines that are never made. So it is taken for granted that there are no such machines, and that there is one of the kind
-//! that tells; whoever searches has to look whether that is so ([`BroadcastPrecondition`]), and up to the first step that shows the contrary it is.
+//! that tells; a search has to check whether that is so ([`BroadcastPrecondition`]), and up to the first step that shows the contrary it is.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

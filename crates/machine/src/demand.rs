@@ -1,4 +1,4 @@
-//! How much of a value code may ever look at: which parts of tuples, which elements, whether their order.
+//! How much of a value code may ever read: which parts of tuples, which elements, whether their order.
 //!
 //! The counterpart of [`crate::usage`] for the inside of values. For each register, field and waiting payload a *demand*: a
 //! tree with the form of the values that are there. What no demand reaches can be left out, and collections of which no
@@ -61,7 +61,7 @@ pub struct Demands {
     payloads: Vec<DemandId>,
     /// By control state: the parameter of its entry.
     entries: IndexVec<ControlId, DemandId>,
-    /// By target and `with` function of transitions: what these look at of the payload.
+    /// By target and `with` function of transitions: what these read of the payload.
     transitions: FxHashMap<(ControlId, FunId), DemandId>,
 }
 
@@ -230,7 +230,7 @@ struct Solved {
 }
 
 impl Solved {
-    /// What a function looks at of its parameter, if it has one.
+    /// What a function reads of its parameter, if it has one.
     fn param(&self, exe: &Executable, fun: FunId) -> Tree {
         let def = &exe.funs[fun];
         match self.registers[def.entry as usize].first() {
@@ -344,7 +344,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// What handlers look at of the payloads that wait for them.
+    /// What handlers read of the payloads that wait for them.
     fn handlers(&mut self) {
         let exe = self.exe;
         for state in &exe.states {

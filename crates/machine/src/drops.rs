@@ -1,4 +1,4 @@
-//! What a machine will never look at again: messages that it ignores where it stands, and wherever it can come from there.
+//! What a machine will never read again: messages that it ignores where it stands, and wherever it can come from there.
 //!
 //! An over-approximation of where it can come is enough: every `goto` of code that may run in a control state counts. A
 //! `receive` may take what the control state ignores, so where there is one nothing is known.

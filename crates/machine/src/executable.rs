@@ -60,7 +60,7 @@ pub struct Executable {
     pub liveness: Liveness,
     /// What carries messages, and what can go wrong.
     pub network: Network,
-    /// What code still looks at; see [`Executable::usage`].
+    /// What code still reads; see [`Executable::usage`].
     pub(crate) usage: OnceLock<Usage>,
     /// The same of the inside of values; see [`Executable::demands`].
     pub(crate) demands: OnceLock<Demands>,
@@ -102,12 +102,12 @@ impl Executable {
         self.store.clone()
     }
 
-    /// What code may still look at, worked out at the first call.
+    /// What code may still read, worked out at the first call.
     pub fn usage(&self) -> &Usage {
         self.usage.get_or_init(|| Usage::new(self))
     }
 
-    /// How much of values code may still look at, worked out at the first call.
+    /// How much of values code may still read, worked out at the first call.
     pub fn demands(&self) -> &Demands {
         self.demands.get_or_init(|| Demands::new(self))
     }

@@ -1,6 +1,6 @@
 //! Answers to data choices, enumerated: run with one script, advance it, run again, until there is no next one.
 //!
-//! Programs choose among more numbers than anybody can look at: `choose(1000)` for a value, `choose(100) < 5` for a chance of
+//! Programs choose among more numbers than can be explored: `choose(1000)` for a value, `choose(100) < 5` for a chance of
 //! one in twenty. [`Answers`] are those that are explored under a bound: from the first to the last, evenly spread, so that
 //! two of them already see both sides of a comparison.
 

@@ -1,4 +1,4 @@
-//! What code may still look at: fields, payloads, the order of collections, the names of machines.
+//! What code may still read: fields, payloads, the order of collections, the names of machines.
 //!
 //! The counterpart of [`crate::liveness`] for what outlives a handler. All of it errs on the side of "may". Found at the
 //! first use, since only searches that compare configurations ask ([`Executable::usage`]).

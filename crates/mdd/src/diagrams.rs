@@ -97,7 +97,7 @@ struct Record {
 pub(crate) const LIST_LEVEL: u16 = u16::MAX;
 /// More levels are not supported.
 pub const MAX_LEVELS: u32 = 1 << 15;
-/// Operations between two looks at the clock and at memory.
+/// Operations between two checks of clock and memory.
 const POLL_AFTER: u32 = 1 << 12;
 
 /// Decides, from time to time, whether to stop.

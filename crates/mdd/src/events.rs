@@ -26,7 +26,7 @@ pub struct NewEvent {
     pub next: u32,
 }
 
-/// One way on from the parts of a block that were read.
+/// One continuation of the parts of a block that were read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BlockStep {
     /// Of a lead: label and other parties, as in [`NewEvent`].

@@ -477,7 +477,7 @@ impl Pass {
                 }
             }
             ExprKind::Cast(e) | ExprKind::Coerce(e) => {
-                // A number that is in truth an abstract value would be told from others.
+                // A number that is in truth an abstract value would be distinguished from others.
                 if self.is_abstract(ty) || self.holds(type_of(rewriting, e)) {
                     self.problem(span, "a cast of abstract values");
                 }

@@ -306,7 +306,7 @@ pub enum ExprKind {
 
 impl ExprKind {
     /// The expressions directly inside, as they stand in the source. In which order they are evaluated, and when a variable among them is
-    /// read, is for those who execute them to say.
+    /// read, is up to the code that executes them.
     pub fn operands(&self) -> impl DoubleEndedIterator<Item = ExprId> {
         let (mut one, mut two) = (None, None);
         let (mut list, mut named): (&[ExprId], &[(Symbol, ExprId)]) = (&[], &[]);

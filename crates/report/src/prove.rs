@@ -78,7 +78,7 @@ pub struct WideChoice {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SeenViolation {
-    /// Of some way to it, if steps were counted.
+    /// Of some path to it, if steps were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_steps: Option<u64>,
     /// The same, in a sentence.
@@ -140,7 +140,7 @@ pub struct Covered {
     pub text: String,
 }
 
-/// Who floods whom.
+/// Which machine floods which.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Flood {

@@ -207,7 +207,7 @@ fn statements(checked: &Checked, decl_idx: usize, body: &Body, effects: &mut Eff
     }
 }
 
-/// The waits on local handles that are not preceded by a post for the handle on every way.
+/// The waits on local handles that are not preceded by a post for the handle on every path.
 pub fn unassigned_waits(checked: &Checked, decl_idx: usize, body: &Body) -> BTreeSet<StmtId> {
     let program = &checked.program;
     let is_goto = |&id: &StmtId| matches!(program.stmts[id].kind, StmtKind::Goto(_));
@@ -249,7 +249,7 @@ fn waits_in(
             StmtKind::While { body, .. } => {
                 waits_in(checked, decl_idx, body, jumps, &mut assigned.clone(), found);
             }
-            // A copy is as good as its source, and the source is not looked at.
+            // A copy is as good as its source, and the source is not analysed.
             StmtKind::Assign { lhs, .. } => lhs.iter().for_each(|lhs| {
                 assigned.remove(&lhs.name.symbol);
             }),

@@ -1,7 +1,7 @@
 //! Boogie to Boogie: asynchronous programs become sequential ones that simulate them under a
 //! delay-bounded scheduler.
 //!
-//! [`sequentialize`] is the way in. [`effects`] finds out who touches what, [`translate`] is the
+//! [`sequentialize`] is the entry point. [`effects`] finds out which procedure touches what, [`translate`] is the
 //! translation for all schedulers. Three passes prepare programs for it: [`preemption`] writes down points that are
 //! not written, [`numbering`] makes variables of the numbers of tasks, and [`wait_removal`] is for schedulers that do
 //! not know waits. [`decode`] reads off a run of the translated program what the tasks of the original did, and

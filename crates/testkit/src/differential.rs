@@ -145,7 +145,7 @@ pub struct Over {
     pub only: Option<Only>,
 }
 
-/// The program of a seed. Every fifth is about what is read of nested values, every tenth about the order of broadcasts, every twentieth about who
+/// The program of a seed. Every fifth is about what is read of nested values, every tenth about the order of broadcasts, every twentieth about which
 /// comes first, and another twentieth goes round for ever; where messages can overtake each other, every third is made to show that.
 pub fn program_of(seed: u64, over: Over) -> String {
     match over.only {

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`view`] (what is compared), [`oracle`] (the reference semantics, enumerated), [`search`] (the
 //! kernel, enumerated), [`proof`] (the exhaustive search), [`bounded`] (the same within bounds), [`orbit`] (renamings of machines), [`differential`] (on one program), [`generate`] (programs), [`shrink`] (small
-//! programs from large ones), [`case`] (the random program of a seed), [`liveness`] and [`quiesce`] (infinite runs, by a naive look at the graph), [`stated`] (invariants, configuration by configuration), [`almost_sync`] (the almost-synchronous exploration against the oracle).
+//! programs from large ones), [`case`] (the random program of a seed), [`liveness`] and [`quiesce`] (infinite runs, by a naive analysis of the graph), [`stated`] (invariants, configuration by configuration), [`almost_sync`] (the almost-synchronous exploration against the oracle).
 //! [`boogie`] does the same for asynchronous Boogie.
 //!
 //! What is absent on purpose: the oracle uses nothing of `allways-machine`. It reads the typed program and shares

@@ -1,8 +1,8 @@
-//! Liveness by a naive look at the graph: every configuration that the kernel reaches, by its bytes, and every step.
+//! Liveness by a naive analysis of the graph: every configuration that the kernel reaches, by its bytes, and every step.
 //!
 //! Under `random` a monitor is broken by a bottom component that is hot and never cold; under `weak` by a part of the graph in which one can go
 //! round for ever, hot and never cold, without putting off a machine that can always step or a `$$` that is asked. Both are found by asking which
-//! reaches whom, for graphs of some hundred configurations.
+//! node reaches which, for graphs of some hundred configurations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -207,7 +207,7 @@ impl Graph {
     }
 }
 
-/// Ways to prove liveness: without reductions, with each alone, with all; and all without symmetry, or by two threads.
+/// Variants of the proof of liveness: without reductions, with each alone, with all; and all without symmetry, or by two threads.
 pub fn ways() -> Vec<(&'static str, Reductions, usize)> {
     let mut ways = vec![
         ("none", Reductions::NONE, 1),

@@ -1,4 +1,4 @@
-//! What naive looks at the graph of a small program share ([`crate::liveness`], [`crate::quiesce`]): components by asking
+//! What naive analyses of the graph of a small program share ([`crate::liveness`], [`crate::quiesce`]): components by asking
 //! which nodes reach each other, and the answers of `$$` on each step. Quadratic on purpose, and nothing of it is the engines'.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 //!
 //! A search with symmetry looks at one of the configurations that differ by such a renaming: two machines of one creator
 //! may change places if they are of one kind, and what they made moves along. Such exchanges make up all renamings, and what
-//! they make of a configuration is its *orbit*. Not all of an orbit is reached: whom a machine made first is its first,
+//! they make of a configuration is its *orbit*. Not all of an orbit is reached: the machine that another made first is its first,
 //! whatever else could be called that. But all of it behaves alike, so two sides agree when they reach the same orbits.
 //!
 //! Of one machine or monitor by itself it is not known which others exist. There names count by where they first occur; not at

@@ -1,4 +1,4 @@
-//! Whether every run ends, by a naive look at the graph: every configuration that the kernel reaches, by its bytes, and every step.
+//! Whether every run ends, by a naive analysis of the graph: every configuration that the kernel reaches, by its bytes, and every step.
 //!
 //! A finite graph decides. Where it is larger than what is explored, an answer is put to the test all the same: a lap that was found
 //! is made many times, and no run is longer than the longest.

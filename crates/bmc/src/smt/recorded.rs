@@ -1,5 +1,5 @@
 //! A solver that reads its answers from a list. For tests, and for looking into a conversation that
-//! somebody else had.
+//! another solver had.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Everything that has a name gets its entry before any body is looked at.
+//! Everything that has a name gets its entry before any body is checked.
 
 use allways_base::{Diagnostic, Span, Symbol};
 use rustc_hash::FxHashMap;

@@ -17,7 +17,7 @@ pub struct ExploreOptions {
     pub scheduler: Scheduler,
     pub assertions: Assertions,
     pub domains: Domains,
-    /// Configurations to look at before giving up.
+    /// Configurations to explore before giving up.
     pub max_confs: usize,
     /// Instructions between two scheduling points.
     pub max_steps: u64,

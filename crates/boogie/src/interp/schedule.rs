@@ -1,7 +1,7 @@
 //! Schedulers as operational definitions: which moves they allow in which situation.
 //!
 //! DF(K) and DFW(K) follow Emmi, Ozkan and Tasiran, "Synchronization-aware delay-bounded
-//! scheduling", in the corrected reading: the release of a waiting task looks at non-completed
+//! scheduling", in the corrected reading: the release of a waiting task depends on non-completed
 //! descendants in rounds up to its own, and it is applied after delays too. In DF a task at a wait
 //! may be delayed there, since a wait is a preemption point followed by a test; in DFW waiting is
 //! free and delays happen at preemption points only.
@@ -195,7 +195,7 @@ impl Scheduler {
         if matches!(self, Scheduler::Dfw { .. }) {
             release(code, conf, sched);
         }
-        // What a scheduler will never look at again should not tell configurations apart.
+        // What a scheduler will never use again should not distinguish configurations.
         for (task, entry) in sched.entries.iter_mut().enumerate() {
             let counts = matches!(self, Scheduler::Dfw { .. }) && !conf.is_completed(task);
             entry.n_recent = if counts { entry.n_recent } else { 0 };

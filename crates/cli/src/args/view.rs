@@ -1,4 +1,4 @@
-//! Arguments of what is looked at in a browser.
+//! Arguments of commands with a page for a browser.
 
 use std::path::PathBuf;
 

@@ -227,7 +227,7 @@ const BOUND_MONITORS: &str =
 const BOUND_COLLECTIONS: &str =
     "bound a collection by `--max-value 'sizeof(MACHINE.VARIABLE)=N'`, or the steps by `--max-depth N`";
 
-/// What a search that ended early looked at.
+/// What a search that ended early explored.
 fn covered(covered: Covered) -> Option<prove_report::Covered> {
     let (n_steps, text) = match covered {
         Covered::Unsaid => return None,

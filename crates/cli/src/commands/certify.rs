@@ -1,4 +1,4 @@
-//! `allways certify`: checks a proof that somebody else made.
+//! `allways certify`: checks a proof from elsewhere.
 
 use std::sync::Arc;
 use std::time::Instant;

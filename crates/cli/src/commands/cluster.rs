@@ -14,7 +14,7 @@ use crate::args::{ClusterCommand, ClusterCommandArgs, UpArgs};
 use crate::exit::ExitStatus;
 use crate::{interrupt, printer};
 
-/// Between two looks at the processes.
+/// Between two checks of the processes.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long processes may take to end by themselves.
 const PATIENCE: Duration = Duration::from_secs(10);

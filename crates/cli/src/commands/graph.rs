@@ -196,7 +196,7 @@ fn state_charts(compilation: &Compilation, exe: &Executable, only: &[String]) ->
     Ok(picture(compilation, exe, nodes.collect(), edges))
 }
 
-/// Creation sites and monitors, and who may send to whom.
+/// Creation sites and monitors, and which machine may send to which.
 fn topology(compilation: &Compilation, exe: &Executable) -> Graph {
     let topology = Topology::new(exe);
     let n_sites = topology.sites().len();

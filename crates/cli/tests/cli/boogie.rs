@@ -75,7 +75,7 @@ fn a_safe_program_is_proved_or_bounded() {
         *guarantee,
         serde_json::json!({"kind": "bounded", "bounds": [{"kind": "nesting", "limit": 2}]})
     );
-    // Deeper ones are looked at while there is time.
+    // Deeper ones are tried while there is time.
     fs::write(dir.join("long.bpl"), SAFE.replace("3", "30")).unwrap();
     assert_says(&said(&["check", "long.bpl"]), &["long.bpl: holds: proved"]);
 }

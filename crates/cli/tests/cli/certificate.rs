@@ -1,4 +1,4 @@
-//! `prove --engine asi --certificate` and `certify`: a proof that one can hand to somebody else.
+//! `prove --engine asi --certificate` and `certify`: a proof that others can check.
 
 use std::fs;
 

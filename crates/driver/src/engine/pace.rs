@@ -1,4 +1,4 @@
-//! The end of a race, and the pace of those who run in it.
+//! The end of a race, and the pace of the engines in it.
 //!
 //! Engines ask often whether to stop. One that should leave the processor to others is held for a moment when it asks:
 //! of each [`PERIOD`] it works a share and sleeps the rest. This needs no help from the engine and nothing of the operating system.
@@ -14,10 +14,10 @@ const PERIOD: Duration = Duration::from_millis(64);
 /// Of a sleep, so that a user who interrupts does not wait for its end.
 const SLICE: Duration = Duration::from_millis(16);
 
-/// The share of someone who works without pause.
+/// The share of an engine that works without pause.
 pub(super) const WHOLE: u32 = 64;
 
-/// Says when all is over, also to those who sleep.
+/// Says when all is over, also to engines that sleep.
 #[derive(Default)]
 pub(super) struct Finish {
     is_over: AtomicBool,

@@ -24,7 +24,7 @@ use super::{Answer, Budget, Effort, Engine, Question, run};
 
 /// Before the others start.
 const HEAD_START: Duration = Duration::from_millis(100);
-/// Between two looks at who gets how much.
+/// Between two decisions about the share of each engine.
 const TICK: Duration = Duration::from_millis(100);
 /// In which testing works without pause.
 const EARLY: Duration = Duration::from_secs(2);

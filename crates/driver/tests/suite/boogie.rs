@@ -47,7 +47,7 @@ fn fails(name: &str, text: &str, options: &BoogieOptions) -> Result<bool, String
     }
 }
 
-/// What the operational scheduler says, with data from small sets; `None` if it has too much to look at.
+/// What the operational scheduler says, with data from small sets; `None` if it has too much to explore.
 fn explored(text: &str, options: &BoogieOptions) -> Option<bool> {
     let loaded = loaded("explored", text);
     let checked = loaded.checked.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));

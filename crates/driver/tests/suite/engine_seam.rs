@@ -214,7 +214,7 @@ fn names_of_engines_are_different() {
     }
 }
 
-/// Loses the way to a violation when it is stopped, or at once.
+/// Loses the path to a violation when it is stopped, or at once.
 struct Stumbles {
     at_once: bool,
 }

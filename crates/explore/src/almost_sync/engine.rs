@@ -30,7 +30,7 @@ use crate::search::reduce::data_independence::{self, Attempt};
 use crate::search::report::{ProveReport, ProveStatistics, Remarks};
 use crate::shrink;
 
-/// States between two looks at clock and memory.
+/// States between two checks of clock and memory.
 const INTERVAL: u64 = 256;
 /// After a step with so many outcomes it is asked at once whether to stop.
 const WIDE: usize = 1 << 10;
@@ -127,7 +127,7 @@ pub(crate) enum SearchEnd {
     Stopped(StopReason),
     /// An inbox is longer than it may be.
     Flooded,
-    /// So many states were looked at.
+    /// So many states were explored.
     Round,
 }
 
@@ -222,7 +222,7 @@ pub(crate) struct Search<'a> {
     pub states: States,
     /// The answers of the first step, for each way that it can go.
     beginnings: Vec<Vec<u32>>,
-    /// The next state to look at.
+    /// The next state to explore.
     next: u32,
     has_begun: bool,
     n_transitions: u64,
@@ -249,9 +249,9 @@ pub(crate) struct Search<'a> {
     is_lean: bool,
     delegates: Delegates,
     sleep: Sleep,
-    /// States that were looked at, again and again too.
+    /// States that were explored, each as often as it was.
     n_looks: u64,
-    /// The number of moves at which clock and memory are looked at again.
+    /// The number of moves at which clock and memory are checked again.
     look_at: u64,
 }
 

@@ -192,7 +192,7 @@ impl<'c> Places<'c> {
         self.react(place, message).iter().all(|reaction| reaction.end == End::At(place))
     }
 
-    /// Whether two messages lead to the same place in whichever order they come, by one way each.
+    /// Whether two messages lead to the same place in whichever order they come, with one outcome each.
     pub fn commute(&mut self, place: u32, first: u32, second: u32) -> bool {
         let mut both = |one: u32, other: u32| {
             let after = self.only_reaction(place, one)?;

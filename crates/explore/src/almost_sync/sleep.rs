@@ -30,7 +30,7 @@ pub(crate) struct Sleep {
     is_on: bool,
     /// By state: slots of machines that are asleep.
     asleep: Vec<u64>,
-    /// By state that was looked at: slots of machines that are stepped there.
+    /// By state that was explored: slots of machines that are stepped there.
     stepped: Vec<u64>,
     again: VecDeque<u32>,
 }
@@ -48,7 +48,7 @@ impl Sleep {
         (self.asleep.capacity() + self.stepped.capacity()) * 8 + self.again.capacity() * 4
     }
 
-    /// A state is met, with this set. Those below `next` were looked at.
+    /// A state is reached, with this set. Those below `next` were explored.
     pub fn meets(&mut self, state: u32, set: u64, next: u32) {
         if !self.is_on {
             return;
@@ -93,7 +93,7 @@ impl Sleep {
         (slots & !MARK, slots & MARK != 0)
     }
 
-    /// A state that must be looked at again.
+    /// A state that must be explored again.
     pub fn next(&mut self) -> Option<u32> {
         let state = self.again.pop_front()?;
         self.asleep[state as usize] &= !MARK;

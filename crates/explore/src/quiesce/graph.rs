@@ -23,7 +23,7 @@ use crate::search::lock;
 use crate::search::store::tree::ExactKeys;
 use crate::search::successors::{Collect, Layer, Purpose, Successors};
 
-/// Nodes between two looks at clock and memory.
+/// Nodes between two checks of clock and memory.
 const INTERVAL: usize = 256;
 
 /// A step: its node and its place among the steps of the node.

@@ -267,7 +267,7 @@ enum Ended {
     Answer(Quiescence),
     /// A machine of this definition sends to itself, which was not known: it has to begin again.
     SelfSender(MachineId),
-    /// There are more configurations than it was to look at.
+    /// There are more configurations than it may explore.
     Enough,
 }
 

@@ -102,7 +102,7 @@ impl<'a> Context<'a> {
     }
 
     pub fn stop_reason(&self) -> Option<StopReason> {
-        // Then all of it is done again, in another way.
+        // Then all of it is done again, in another form.
         let is_futile = || self.locals.try_lock().is_ok_and(|locals| locals.lacks_broadcast_precondition());
         self.cancel.reason().or_else(|| is_futile().then_some(StopReason::Interrupted))
     }
@@ -137,7 +137,7 @@ pub(crate) struct Explored {
     pub end: SearchEnd,
     pub tally: Tally,
     pub depth: u64,
-    /// Every run of so many steps was looked at, whether or not the search came to its end.
+    /// Every run of so many steps was explored, whether or not the search came to its end.
     pub n_covered: u64,
     /// Why some step cannot be known.
     pub unknown: Option<StopReason>,
@@ -221,7 +221,7 @@ impl Cuts {
 }
 
 impl Tally {
-    /// Before vectors that will be looked at again. What was found stays found.
+    /// Before vectors that will be expanded again. What was found stays found.
     pub fn go_back(&mut self, known: &Tally) {
         let Tally { n_configurations, n_machines, cuts, breaks, ends_badly, .. } = *self;
         *self = Tally { n_configurations, n_machines, cuts, breaks, ends_badly, ..*known };

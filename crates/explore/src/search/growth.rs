@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use super::local::size::{Size, Sizes};
 use super::local::states::{LocalState, LocalStates, Owner};
 
-/// LocalStates and messages that are looked at, at most.
+/// LocalStates and messages that are examined, at most.
 const LOOKS: usize = 200_000;
 /// Fewer records are nothing special.
 const MIN_RECORDS: u32 = 5;

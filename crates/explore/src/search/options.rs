@@ -23,7 +23,7 @@ pub enum StoreKind {
     Exact,
 }
 
-/// What is not looked at. A bound that cuts something off shows in the verdict.
+/// What is not explored. A bound that cuts something off shows in the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SearchBounds {
     /// Steps from the beginning.
@@ -43,7 +43,7 @@ pub struct ProveOptions {
     pub order: Order,
     pub store: StoreKind,
     pub bounds: SearchBounds,
-    /// Answers to `choose(n)` that are looked at, one at least, evenly spread from the first to the last. This leaves a program
+    /// Answers to `choose(n)` that are explored, one at least, evenly spread from the first to the last. This leaves a program
     /// with fewer choices, to which all reductions apply, and shows in the verdict as a bound does.
     pub max_choices: Option<u32>,
     /// Which answers of `choose` represent all others. Searches find it out by themselves.

@@ -280,7 +280,7 @@ fn unlocked<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the way to a violation may cost beyond the limit of time, in transitions: many times what the search has cost.
+/// What the path to a violation may cost beyond the limit of time, in transitions: many times what the search has cost.
 fn allowed_transitions(explored: &Explored) -> u64 {
     16 * explored.tally.n_transitions + 50_000_000
 }
@@ -294,7 +294,7 @@ fn witness(
     depth: u64,
 ) -> Result<(Explored, Option<Counterexample>, Remarks), InternalError> {
     let allowance = Allowance { depth, most: None, transitions: allowed_transitions(&explored) };
-    // Where steps were put off, the shortest way may be behind many more configurations: so many, and no more.
+    // Where steps were put off, the shortest path may be behind many more configurations: so many, and no more.
     // A limit that is met on the way leaves steps out, and the way is lost.
     let shortest = |cx: Context<'_>, allowance: Allowance| match counterexample::shortest(cx, allowance) {
         Err(error) => cx.stop_reason().map(Found::Stopped).ok_or(error),

@@ -41,7 +41,7 @@ pub struct WideChoice {
 /// A violation without a counterexample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SeenViolation {
-    /// Of some way to it, if steps were counted.
+    /// Of some path to it, if steps were counted.
     pub n_steps: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ pub struct SeenViolation {
 pub struct ProveStatistics {
     /// Different configurations, the one before the first step included.
     pub n_configurations: u64,
-    /// Steps looked at, one for each different outcome; likewise.
+    /// Steps explored, one for each different outcome; likewise.
     pub n_transitions: u64,
     /// Steps to the configuration farthest from the beginning; a step together with the confluent sends and drops that it was
     /// merged with is one.
@@ -88,11 +88,11 @@ pub enum Covered {
     Unsaid,
     /// Some runs: depth first, or with steps put off, those of no length are complete.
     Part,
-    /// Every run of up to so many steps was looked at.
+    /// Every run of up to so many steps was explored.
     Steps(u64),
-    /// Every run was looked at, but whether some goes on for ever as it must not was not decided.
+    /// Every run was explored, but liveness was not decided.
     Finite,
-    /// Every run was looked at, up to where it cannot be followed.
+    /// Every run was explored, up to where it cannot be followed.
     UpToUnknown,
 }
 

@@ -36,7 +36,7 @@ struct Inner {
 }
 
 impl Notes {
-    /// A configuration that was looked at.
+    /// A configuration that was explored.
     pub fn see(&self, vector: &[LocalStateId], n_monitors: usize, is_end: bool) {
         let mut inner = lock(&self.inner);
         inner.locals.extend(vector[n_monitors..].iter().filter(|id| **id != 0));
@@ -48,7 +48,7 @@ impl Notes {
         }
     }
 
-    /// Machines of a configuration that was not looked at as it is.
+    /// Machines of a configuration that was not explored as it is.
     pub fn see_locals(&self, locals: impl Iterator<Item = LocalStateId>) {
         lock(&self.inner).locals.extend(locals);
     }

@@ -51,7 +51,7 @@ pub(super) enum Action {
     CanStep,
 }
 
-/// Local steps computed between two looks at the clock: a handler may take milliseconds.
+/// Local steps computed between two checks of the clock: a handler may take milliseconds.
 const POLL_AFTER: u64 = 16;
 
 pub(crate) struct MemoSteps<'a> {

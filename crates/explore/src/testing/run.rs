@@ -57,7 +57,7 @@ impl Rules {
 const SUSPICIOUS: u64 = 1_024;
 /// A run that was cut while a monitor was hot for so long is worth a last search.
 const SUSPICIOUS_AT_BOUND: u64 = 100;
-/// Steps between two looks at whether to go on: a step may take milliseconds.
+/// Steps between two checks of whether to go on: a step may take milliseconds.
 const POLL_STEPS: u64 = 1 << 6;
 
 /// Choices that the last step may make beyond the bound. Only a handler that makes more of them is cut before its end.

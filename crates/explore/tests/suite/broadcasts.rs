@@ -1,5 +1,5 @@
 //! Broadcasts without order, and chains: the same verdicts and lengths of counterexamples as without, on programs in which
-//! somebody tells all its peers, some of which let the order be seen.
+//! a machine sends to all its peers, some of which observe the order.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn the_order_is_not_observable() {
     );
 }
 
-/// Each step has two outcomes that meet again soon: whoever follows all ways before anything is stored never comes to an end.
+/// Each step has two outcomes that meet again soon: following all paths before anything is stored never ends.
 #[test]
 fn ways_that_meet_again_are_not_followed_one_by_one() {
     // Before one machine asks alone, two can step: else there is no chain.

@@ -336,7 +336,7 @@ impl Parts {
                 "a machine is missing"
             }
             _ => {
-                // A state that nothing leads to: the last but for somebody who is gone.
+                // A state that nothing leads to: the last, but with a machine that is gone.
                 let mut more = self.states.last()?.clone();
                 let slot = pick(&machines(&more), random)?;
                 more.spots[slot] = Spot::Gone;

@@ -1,4 +1,4 @@
-//! Steps that go first, alone: they satisfy the cycle proviso, and what comes after many of them is looked at.
+//! Steps that go first, alone: they satisfy the cycle proviso, and what comes after many of them is explored.
 
 use std::sync::Arc;
 

@@ -71,7 +71,7 @@ fn assert_replays(exe: &Arc<Executable>, report: &ProveReport) -> usize {
     found.schedule.n_steps()
 }
 
-/// The search itself has just enough memory. To find its way again it would need more.
+/// The search itself has just enough memory. To search for a path again it would need more.
 #[test]
 fn violations_that_were_seen_are_told_without_memory_for_a_shortest_way() {
     let exe = executable(BUSY);
@@ -105,7 +105,7 @@ fn violations_that_were_seen_are_told_without_memory_for_a_shortest_way() {
     assert!(n_frugal > 0, "there was always enough memory");
 }
 
-/// Tells when the search for the way has begun.
+/// Notes when the search for the path has begun.
 #[derive(Default)]
 struct Watch(AtomicBool);
 
@@ -321,7 +321,7 @@ machine Sink { start state S { ignore eItem; } }
     assert_eq!(growth, [(GrowthKind::Network, "Sink")]);
 }
 
-/// A step with very many outcomes, and a monitor for which all of the graph is looked at.
+/// A step with very many outcomes, and a monitor for which all of the graph is explored.
 const MANY_OUTCOMES: &str = "
 event eGo: int;
 event eDone;

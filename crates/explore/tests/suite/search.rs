@@ -127,7 +127,7 @@ fn inbox_bounds_cut() {
     assert_eq!(run(&exe, &ProveOptions { bounds, ..safety() }).statistics.largest_inbox, 4);
 }
 
-/// Requests have numbers, and who is refused asks again.
+/// Requests have numbers, and a client that is refused asks again.
 const REQUESTS: &str = "
 event eRequest: (source: Client, n: int);
 event eAnswer: (n: int, ok: bool);
@@ -300,7 +300,7 @@ fn choices_of_numbers_can_be_bounded() {
     for order in [Order::Breadth, Order::Depth, Order::Deepening] {
         for reductions in [Reductions::NONE, Reductions::ALL] {
             let options = ProveOptions { order, reductions, max_choices: Some(2), ..safety() };
-            // 0 and 99 are looked at, and 33 is not.
+            // 0 and 99 are explored, and 33 is not.
             let bounded = Verdict::Holds(Guarantee::UpTo(vec![Bound::Choices(2)]));
             assert_eq!(run(&exe("33"), &options).verdict, bounded, "{order:?}");
             let Verdict::Violated(found) = run(&exe("198"), &options).verdict else { panic!("{order:?}") };
@@ -393,7 +393,7 @@ machine Main {
     }
 }
 
-/// Three workers report, with their names, to one who counts.
+/// Three workers report, with their names, to one that counts.
 const REPORTS: &str = "
 event report: (from: machine, kind: int, load: (int, int));
 event go: machine;
@@ -421,7 +421,7 @@ machine Worker {
 }
 ";
 
-/// What is inside of values and never looked at tells nothing apart: parts of payloads, the order of a sequence in a map, a
+/// Parts of values that no code reads distinguish no configurations: parts of payloads, the order of a sequence in a map, a
 /// counter, what goes into the message of an assertion.
 #[test]
 fn parts_of_values_that_are_never_read_are_left_out() {
@@ -491,7 +491,7 @@ fn copies_that_are_not_left_out_are_sorted_too() {
     }
 }
 
-/// Time that is over while the way to a violation is looked for does not make the violation unknown.
+/// Time that is over while the path to a violation is looked for does not make the violation unknown.
 #[test]
 fn a_violation_that_was_found_is_told_however_long_the_way_takes() {
     let program = compile("reports.p", &REPORTS.replace("CHECK", "7 in byKind[0]")).unwrap();
@@ -514,7 +514,7 @@ fn a_violation_that_was_found_is_told_however_long_the_way_takes() {
     assert!(matches!(run_for(0).0, Verdict::Unknown(StopReason::Time(_))));
 }
 
-/// Users who ask themselves again and again what to do, without doing anything: as many ways as there are numbers, and few places.
+/// Users who ask themselves again and again what to do, without doing anything: as many runs as there are numbers, and few local states.
 const IDLERS: &str = "
 event eGo; event eOpen: int; event eUnit;
 machine Main {

@@ -83,7 +83,7 @@ fn a_machine_that_can_step_does() {
 
 #[test]
 fn who_comes_first_may_decide_whether_a_run_ends() {
-    // Both orders of one and other are looked at, whichever reductions there are: only one of them goes on for ever.
+    // Both orders of one and other are explored, whichever reductions there are: only one of them goes on for ever.
     for (first, second) in [("one", "other"), ("other", "one")] {
         let text = format!(
             "{SPEC} event one; event other;
@@ -146,7 +146,7 @@ fn what_is_cut_off_is_a_way_out() {
     }
 }
 
-/// An answer that is left out may be the way out, as chance would have it. Who chooses at will need not take it.
+/// An answer that is left out may be the way out, as chance would have it. A free choice need not give it.
 #[test]
 fn an_answer_that_is_left_out_is_a_way_out() {
     let text = format!(

@@ -1,4 +1,4 @@
-//! Exact counts on the project's models: what is silently left out, or looked at twice, shows here.
+//! Exact counts on the project's models: what is silently left out, or explored twice, shows here.
 
 use std::sync::Arc;
 
@@ -226,7 +226,7 @@ fn lease() {
     );
 }
 
-/// Somebody who keeps peers in a row is met with the row in one order, of the many that renamings have, so the states of
+/// A machine that keeps peers in a row is reached with the row in one order, of the many that renamings have, so the states of
 /// machines that the search meets do not multiply by them.
 #[test]
 fn rows_of_machines_alike_have_one_order() {

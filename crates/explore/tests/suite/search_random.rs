@@ -1,5 +1,5 @@
 //! The explicit-state search on random programs: against a plain search with snapshots, against the brute-force oracle,
-//! and, for liveness, against a naive look at the graph.
+//! and, for liveness, against a naive analysis of the graph.
 
 use std::collections::HashMap;
 use std::sync::Arc;

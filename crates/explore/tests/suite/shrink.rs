@@ -108,7 +108,7 @@ machine Asker {
     assert_eq!(found.counterexample.schedule.n_steps(), 7, "{:?}", found.counterexample.schedule);
 }
 
-/// A clock that ticks for nothing, one that counts down, and talk among others: a way far too long for the budget.
+/// A clock that ticks for nothing, one that counts down, and talk among others: a path far too long for the budget.
 #[test]
 fn long_ways_lose_circles_and_what_led_nowhere() {
     let exe = executable(

@@ -178,7 +178,7 @@ impl Watch<'_> {
         self.sites.get(instance.as_u32() as usize).copied().flatten()
     }
 
-    /// Whom a machine tells of whom is known, too.
+    /// Which machine gets which reference is known, too.
     fn see_references(&mut self, scene: &Scene<'_>, from: InstanceId, to: InstanceId, payload: Value) {
         let mut machines = Vec::new();
         references(scene.store, payload, &mut machines);

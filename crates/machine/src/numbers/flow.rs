@@ -97,11 +97,11 @@ pub(super) struct Place {
     from: Vec<PlaceId>,
     /// Compared with values of those.
     pub compared: Vec<PlaceId>,
-    /// Somebody looks at its numbers themselves.
+    /// Some code depends on its numbers themselves.
     pub exposed: Option<(Why, Option<Span>)>,
     /// So with all its parts.
     is_opaque: Option<(Why, Option<Span>)>,
-    /// It is a collection, and how many elements it has, or which, is looked at.
+    /// It is a collection, and some code depends on its size or on which elements it has.
     pub is_enumerated: bool,
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Flow<'a> {
     pub increments: Vec<Increment>,
     /// Places whose numbers are ordered against each other.
     pub ordered: Vec<(PlaceId, PlaceId)>,
-    /// Remainders that are looked at.
+    /// Remainders that the program computes.
     pub moduli: Vec<(PlaceId, i64)>,
     /// Numbers of which nothing is known but the op that computes them: results of arithmetic, sizes, conversions.
     pub sources: Vec<Source>,
@@ -529,7 +529,7 @@ impl<'a> Flow<'a> {
                 self.unknown(fun, pc, dst, Why::Size);
             }
             Op::Format { dst, template, first } => {
-                // The text of a failed assertion is for people, and one that is never looked at is for nobody.
+                // The text of a failed assertion is for people, and no code reads it.
                 let is_for_people = exe.code.get(pc as usize + 1) == Some(&Op::Fail { message: dst })
                     || matches!(dst.view(), OperandView::Register(n)
                         if exe.demands().register(pc + 1, n as usize) != EVERYTHING);
@@ -786,7 +786,7 @@ impl<'a> Flow<'a> {
         ends
     }
 
-    /// Somebody looks at the numbers of an operand themselves.
+    /// An op depends on the numbers of an operand themselves.
     fn expose_operand(&mut self, fun: FunId, pc: u32, operand: Operand, why: Why) {
         let span = self.exe.spans[pc as usize];
         for place in self.read(fun, pc, operand) {

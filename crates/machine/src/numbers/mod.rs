@@ -11,7 +11,7 @@
 //! - keep distances from the least number on that may still be counted from (*moving* numbers: those in places from which an
 //!   increment can be reached), less what may be subtracted from it: a moving number may meet any number above it. Moving numbers must be larger
 //!   than the largest constant;
-//! - keep remainders, if the program looks at any.
+//! - keep remainders, if the program computes any.
 //!
 //! That is a bisimulation: what is copied is renamed alike, comparisons have the same results, `f(n + c) = f(n) + c` for moving `n`,
 //! and after the step `f` still is one, since moving numbers come from moving ones. Constants that the code may still begin
@@ -24,7 +24,7 @@
 //! no other number that is alive. Numbers come from copies and increments of numbers that are alive, and from constants, so no number will
 //! equal the key again, and configurations with and without the entry behave alike. Numbers in an entry are alive if the entry is.
 //!
-//! What is refused, with the reason ([`Why`]): other arithmetic, indices, sizes, chosen numbers, texts that the program looks at.
+//! What is refused, with the reason ([`Why`]): other arithmetic, indices, sizes, chosen numbers, texts that the program reads.
 //! Integers have 64 bits and wrap; a class counts by steps of at most 2^20, so that a run of fewer than 2^40 steps does not get there.
 
 mod ahead;
@@ -56,7 +56,7 @@ pub enum Why {
     Choice,
     Text,
     Foreign,
-    /// Nested too deeply to be followed, or taken apart in two ways.
+    /// Nested too deeply to be followed, or taken apart in two forms.
     Nesting,
     /// Subtracted from without end.
     Falls,

@@ -38,7 +38,7 @@ pub trait Renumbering {
 trait Visit {
     fn number(&mut self, store: &mut Store, class: u8, falls: Option<i64>, value: Value) -> Value;
 
-    /// A number that no code looks at any more.
+    /// A number that no code reads any more.
     fn unseen(&mut self, value: Value) -> Value {
         value
     }
@@ -171,7 +171,7 @@ impl<V: Visit> Walker<'_, V> {
         let (exe, numbers) = (self.exe, self.numbers);
         let demands = exe.demands();
         let machine = local.machine;
-        // What is not looked at any more is left as it is.
+        // What is not read any more is left as it is.
         let live = exe.usage().live_fields(local);
         let n_fields = exe.machines[machine].fields.len().min(local.registers.len());
         for field in 0..n_fields {

@@ -241,7 +241,7 @@ impl Store {
         }
     }
 
-    /// The same for people: such a look at it is not reported.
+    /// The same for people: such a reading is not reported.
     pub fn shown_int(&self, value: Value) -> Option<i64> {
         match value.view() {
             View::Atom(_, n) => Some(n.into()),

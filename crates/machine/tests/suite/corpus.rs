@@ -138,7 +138,7 @@ fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Res
         let mut answers = Answers(picker);
         kernel.take(choice, &mut answers, &mut Silent).map_err(|e| format!("{e:?}"))?;
     }
-    // Whatever happened must happen again, also when somebody listens.
+    // Whatever happened must happen again, also when a recorder listens.
     let mut tracer = Tracer::default();
     replay_on(again, kernel.schedule(), &mut tracer).map_err(|e| format!("does not replay: {e}"))?;
     if again.outcome() != kernel.outcome() {

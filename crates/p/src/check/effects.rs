@@ -1,4 +1,4 @@
-//! What functions may do through the functions they call, and who must not do it.
+//! What functions may do through the functions they call, and where that is forbidden.
 
 use allways_base::{Diagnostic, Idx, IndexVec, Span, Symbol};
 

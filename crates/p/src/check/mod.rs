@@ -54,7 +54,7 @@ pub(crate) fn check(
     if diagnostic::has_errors(checker.diagnostics) { None } else { Some(checker.finish(tests)) }
 }
 
-/// How many names are looked at for suggestions in one run: a large program full of unknown names must not
+/// How many names are compared for suggestions in one run: a large program full of unknown names must not
 /// take a time that grows with the square of its size.
 const MAX_COMPARED: usize = 1_000_000;
 

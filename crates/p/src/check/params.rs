@@ -15,7 +15,7 @@ use crate::types::Types;
 /// More assignments than anyone wants to run.
 const MAX_ASSIGNMENTS: usize = 100_000;
 
-/// The most combinations of assignments and subsets of parameters that coverage looks at.
+/// The most combinations of assignments and subsets of parameters that coverage considers.
 const MAX_COVERED: usize = 10_000_000;
 
 /// One value for each parameter of the test, in the order of its `param` clause.

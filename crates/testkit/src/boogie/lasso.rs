@@ -16,7 +16,7 @@ use allways_boogie::{analyze, entry_point};
 
 use super::causing;
 
-/// Configurations that one search may look at.
+/// Configurations that one search may explore.
 const MAX_STATES: usize = 400_000;
 /// Instructions of one task.
 const MAX_STEPS: u64 = 1_000;
@@ -96,7 +96,7 @@ pub fn compare(text: &str, bounds: Bounds, ask: Ask<'_>) -> Comparison {
     }
 }
 
-/// Whether a program has a lasso within bounds; `None` if there is too much to look at.
+/// Whether a program has a lasso within bounds; `None` if there is too much to explore.
 ///
 /// # Errors
 /// When it is no program over finite data.

@@ -74,7 +74,7 @@ impl Solver for Reused {
 pub struct CompareOptions {
     /// Numbers of delays from none to this one.
     pub max_delays: u32,
-    /// Configurations that the operational side may look at.
+    /// Configurations that the operational side may explore.
     pub max_confs: usize,
     pub preemption: Preemption,
 }

@@ -1,7 +1,7 @@
 //! Random programs in which a machine sends the same to all its peers, in a loop. In most the order can be seen, by one means each ([`Sight`]):
 //! a monitor observes the order, another machine sends to the peers because one of them was reached, the loop leaves a peer out, and
 //! so on. Peers have numbers and are put into the collection in any order, and something is claimed of one number that is true of all
-//! orders but some; so whoever looks at one order only misses something there. For each condition under which broadcasts have no
+//! orders but some; so a search that explores one order only misses something there. For each condition under which broadcasts have no
 //! order there is one that needs it.
 
 use crate::random::Random;

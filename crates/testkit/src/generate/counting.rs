@@ -9,7 +9,7 @@ use crate::random::Random;
 /// The program of a seed.
 pub fn counting(seed: u64) -> String {
     let mut random = Random::new(seed ^ 0xc0_4742);
-    // How much looks at numbers in other ways than comparing them.
+    // How often numbers are used for more than comparisons.
     let nosy = [0, 0, 10, 35][random.below(4)] as u32;
     let mut out = String::from(
         "event eNumber: (n: int, old: int);\nevent eBack: (n: int, (int, int));\nevent eKept: (n: int, tag: int);\nevent eHit;\n\

@@ -10,7 +10,7 @@
 //! Under P's own network a send puts its message into the inbox of the target ([`machine::Segment`] in one place). A
 //! weaker one is a part of the [`Configuration`] that this place fills instead, and one more kind of move here; see
 //! [`network`]. Crashes are moves too, after the end as well: which local work is still left at a crash depends on how
-//! finely a model cuts, so a model that ends its runs where only crashes are left has to look at those by itself.
+//! finely a model cuts, so a model that ends its runs where only crashes are left has to explore those by itself.
 
 pub mod configuration;
 pub mod expressions;

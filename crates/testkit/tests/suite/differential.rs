@@ -114,7 +114,7 @@ fn oracle_and_search_agree_on_what_is_read_of_values() {
     compare_proofs(0..120, 60, |_| Over { only: Some(Only::Ledgers), ..Over::default() });
 }
 
-/// Every way in which the order of a broadcast can be observed, four times.
+/// Every form in which the order of a broadcast can be observed, four times.
 #[test]
 fn oracle_and_search_agree_on_who_is_told_first() {
     compare_proofs(0..108, 60, |_| Over { only: Some(Only::Broadcasts), ..Over::default() });
@@ -193,7 +193,7 @@ fn searches_agree_within_bounds() {
     let mut n_met: BTreeMap<String, usize> = BTreeMap::new();
     for model in [NetworkModel::Inbox, NetworkModel::Fifo] {
         let over = Over { model, ..Over::default() };
-        // And some where the last step within the bound leaves somebody about to fail.
+        // And some where the last step within the bound leaves a machine about to fail.
         for seed in (FIRST_SEED..FIRST_SEED + 240).chain([100_003_584, 100_007_364]) {
             let case = Case::with_text(seed, over, bounded::program_of(seed, over));
             let Case { text, loaded, network, exe, .. } = case;

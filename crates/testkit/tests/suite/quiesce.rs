@@ -1,4 +1,4 @@
-//! Whether every run ends, on random programs under every network, against a naive look at the graph.
+//! Whether every run ends, on random programs under every network, against a naive analysis of the graph.
 
 use allways_run::NetworkModel;
 use allways_testkit::quiesce::{Tally, compare_seeds};

@@ -19,7 +19,7 @@ use super::file::File;
 use super::{ABSENT, GONE};
 use crate::almost_sync::certificate::{hex, place_text};
 
-/// More ways of one step to resolve its choices are too many.
+/// More resolutions of the choices of one step are too many.
 const MAX_WAYS: usize = 100_000;
 
 /// A place, or why there is none.
@@ -46,7 +46,7 @@ pub(crate) struct Head {
     pub creates: Option<u32>,
 }
 
-/// One way that a machine's own part of a step can go.
+/// One outcome of a machine's own part of a step.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Branch {
     pub end: End,
@@ -298,7 +298,7 @@ impl<'t> Places<'t> {
     }
 
     /// Goes on from where the kernel has brought a machine, by every answer to its choices: where it may stand, and what was
-    /// observed. Ways that meet at a choice go on as one.
+    /// observed. Outcomes that meet at a choice go on as one.
     fn ways(
         &mut self,
         slot: u32,

@@ -10,7 +10,7 @@
 //! - *Closure.* What the movers' steps touch is a set of machines and monitors. A machine that may send to a member and waits is a member; one that
 //!   may send to a member and can step is a mover, and what its step touches is in the set. There is one mover from which all of that follows.
 //! - *Settled monitors* are never touched: nothing that they observe in their control state changes them (`topology::settled`).
-//! - *Steps in vain* need not be made: each way of the step leads back to its machine's place, creates no machine, and leaves the receiver and the
+//! - *Steps in vain* need not be made: each outcome of the step leads back to its machine's place, creates no machine, and leaves the receiver and the
 //!   monitors where they are. Their machines count for the closure.
 //! - *Delegates.* If others can make a step that is not in vain, there is a delegate. A step may leave its state to the delegate if it does not deliver to a machine
 //!   that can step itself but is no mover. Of the states after such steps, the first of the file is the delegate from which the line of
@@ -363,7 +363,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// All ways of a step: none breaks anything, and each leads to states of the certificate, which are appended.
+    /// All outcomes of a step: none breaks anything, and each leads to states of the certificate, which are appended.
     fn step(
         &mut self,
         scene: &Scene,

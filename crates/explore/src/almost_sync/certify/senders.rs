@@ -47,7 +47,7 @@ impl Senders {
         created: u32,
         local: &Local,
     ) -> Result<(), String> {
-        // The topology looks at nothing else of the creator.
+        // The topology depends on nothing else of the creator.
         let op = |local: &Local| {
             let interface = match local.status {
                 Status::Pending(Pending::Create { interface, .. }) => Some(interface),

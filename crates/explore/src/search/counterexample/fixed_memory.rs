@@ -14,17 +14,17 @@ use crate::search::local::states::LocalStateId;
 use crate::search::store::hash::mix;
 use crate::search::successors::{Collect, Expansion, Purpose, Successors};
 
-/// What the search for a way may use beyond the limit: there must be some room to tell what was found.
+/// What the search for a path may use beyond the limit: there must be some room to report what was found.
 const RESERVE: u64 = 64 << 20;
 /// Of the table.
 const LEAST_BYTES: u64 = 1 << 20;
 const MOST_BYTES: u64 = 1 << 30;
 /// Steps beyond the layer, at first, where the depth is not known.
 const FIRST_STEPS: u64 = 4;
-/// Configurations between two looks at clock and memory.
+/// Configurations between two checks of clock and memory.
 const LOOK_EVERY: u64 = 1024;
 
-/// Looks for a way behind the layer that was reached.
+/// Looks for a path behind the layer that was reached.
 pub(crate) fn search(
     cx: Context<'_>,
     reached: &Reached,
@@ -75,7 +75,7 @@ struct Path {
     depth: u64,
 }
 
-/// A configuration of the present way: its successors, and which is next.
+/// A configuration of the present path: its successors, and which is next.
 struct Level {
     sink: Collect,
     next: usize,
@@ -132,7 +132,7 @@ impl Search<'_> {
                     levels.push(Level { sink, next: 0 });
                 }
             }
-            // The next one on this way, or on a shorter one.
+            // The next one on this path, or on a shorter one.
             loop {
                 let Some(level) = levels.last_mut() else { return Ok(None) };
                 if level.next == level.sink.moves.len() {
@@ -171,7 +171,7 @@ const BUCKET: usize = 8;
 /// Bits of an entry for the steps that were left, one more than there were; zero is an empty entry.
 const STEP_BITS: u32 = 20;
 
-/// Which configurations were looked at, with how many steps left; as many as fit.
+/// Which configurations were explored, with how many steps left; as many as fit.
 struct Seen {
     entries: Vec<u64>,
 }
@@ -187,7 +187,7 @@ impl Seen {
         self.entries.fill(0);
     }
 
-    /// Notes that a configuration is looked at with so many steps left, unless it was with as many.
+    /// Notes that a configuration is explored with so many steps left, unless it was with as many.
     fn is_new(&mut self, print: u64, left: u64) -> bool {
         let mask = (1 << STEP_BITS) - 1;
         let left = (left + 1).min(mask);
@@ -203,7 +203,7 @@ impl Seen {
             *known = name << STEP_BITS | left;
             return true;
         }
-        // Those with the fewest steps left cost the least when they are looked at again.
+        // Those with the fewest steps left cost the least when they are explored again.
         if let Some(least) = bucket.iter_mut().min_by_key(|entry| **entry & mask) {
             *least = name << STEP_BITS | left;
         }
@@ -243,7 +243,7 @@ mod tests {
         Arc::new(exe.unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// A way of at most so many steps, its length as it was counted; all on the kernel.
+    /// A path of at most so many steps, its length as it was counted; all on the kernel.
     fn find(exe: &Arc<Executable>, memory_bytes: Option<u64>, depth: u64, is_reduced: bool) -> Option<u64> {
         let limits = Limits { memory_bytes, ..Limits::default() };
         let options = ProveOptions { limits, ..ProveOptions::default() };
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    /// Over networks, where ways are named otherwise.
+    /// Over networks, where paths are named otherwise.
     #[test]
     fn so_it_is_over_networks() {
         let (mut n_found, mut n_none) = (0, 0);
@@ -293,7 +293,7 @@ mod tests {
         assert!(n_found > 20 && n_none > 20, "{n_found} ways, none in {n_none}");
     }
 
-    /// Whether there is a way of some steps; with no memory to look for a shortest one there is one, too.
+    /// Whether a path of some number of steps is found, also without the memory to search for a shortest one.
     fn compare(exe: &Arc<Executable>, is_reduced: bool, of: &str) -> bool {
         const DEPTH: u64 = 12;
         let Some(length) = find(exe, None, DEPTH, is_reduced) else {
@@ -311,7 +311,7 @@ mod tests {
         true
     }
 
-    /// Without any memory for a shortest way, there is one all the same, on random programs: of a known depth, and of any.
+    /// Without any memory for a shortest path, there is one all the same, on random programs: of a known depth, and of any.
     #[test]
     fn a_way_is_found_in_fixed_memory_if_there_is_one() {
         let inbox = NetworkOptions::default();

@@ -48,13 +48,13 @@ impl StepName {
     }
 }
 
-/// What the search for a way says.
+/// The answer of the search for a path.
 pub(crate) enum Found {
     Path {
         steps: Vec<StepName>,
         tally: Tally,
         depth: u64,
-        /// Of the ways that were asked for.
+        /// Of the paths that were asked for.
         is_shortest: bool,
     },
     Stopped(StopReason),
@@ -64,14 +64,14 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// What the search for a way may do.
+/// What the search for a path may do.
 #[derive(Clone, Copy)]
 pub(crate) struct Allowance {
-    /// The way has no more steps.
+    /// The path has no more steps.
     pub depth: u64,
-    /// Where a way is known already: configurations that a shorter one may cost.
+    /// Where a path is known already: configurations that a shorter one may cost.
     pub most: Option<u64>,
-    /// Transitions after which the limit of time counts. That there is a way is known, so it may take longer than the search
+    /// Transitions after which the limit of time counts. That there is a path is known, so it may take longer than the search
     /// was allowed to, but not for ever.
     pub transitions: u64,
 }
@@ -87,7 +87,7 @@ impl Allowance {
     }
 }
 
-/// Transitions after which clock and memory are looked at: a single configuration may have very many.
+/// Transitions after which clock and memory are checked: a single configuration may have very many.
 const LOOK_AFTER: u64 = 1 << 16;
 
 /// Where a configuration was found.
@@ -125,7 +125,7 @@ impl Reached {
     }
 }
 
-/// Tells how far the search for a way has come.
+/// Reports the progress of the search for a path.
 fn tell(cx: Context<'_>, tally: &Tally, depth: u64) {
     cx.observer.progress(&Progress {
         phase: Some("counterexample"),
@@ -136,7 +136,7 @@ fn tell(cx: Context<'_>, tally: &Tally, depth: u64) {
     });
 }
 
-/// Finds a shortest way to a violation among those that the search looks at; that there is one is known.
+/// Finds a shortest path to a violation among those that the search explores; that there is one is known.
 pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, InternalError> {
     let Allowance { depth, most, .. } = allowance;
     let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
@@ -292,7 +292,7 @@ pub(crate) fn steps_of(
     Ok(walk_to(cx, first, moves, breaks)?.0)
 }
 
-/// Makes the moves of a way from its first configuration on, on the kernel. The last move `breaks` a property, or
+/// Makes the moves of a path from its first configuration on, on the kernel. The last move `breaks` a property, or
 /// it is terminal after it.
 pub(crate) fn walk(
     cx: Context<'_>,
@@ -334,7 +334,7 @@ pub(crate) struct Walker<'a> {
     symmetry: Option<Symmetry<'a>>,
     counters: Option<Counters>,
     here: Walked,
-    /// The configuration of the way, and which machine of the run each of its machines is.
+    /// The configuration of the path, and which machine of the run each of its machines is.
     vector: Vec<LocalStateId>,
     names: Naming,
 }
@@ -420,7 +420,7 @@ impl<'a> Walker<'a> {
         Ok(StepName { choice: Choice::Machine(machine), answers: self.here.answers.clone() })
     }
 
-    /// The machines and monitors of the successor of the configuration of the way, as they are in the run: with other names, and with the
+    /// The machines and monitors of the successor of the configuration of the path, as they are in the run: with other names, and with the
     /// machines that they made which are garbage now. One that has halted may be garbage in the run.
     fn expected(
         &mut self,
@@ -569,7 +569,7 @@ pub(crate) fn moves_answers(
     answers
 }
 
-/// Goes one way.
+/// Follows one path.
 struct Follow {
     by: Move,
     next: Option<Vec<LocalStateId>>,

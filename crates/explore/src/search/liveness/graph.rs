@@ -128,7 +128,7 @@ struct Graph<'a> {
     is_open: Vec<bool>,
 }
 
-/// A way to a node, and a cycle from there: steps by node and place.
+/// A path to a node, and a cycle from there: steps by node and place.
 struct Lasso {
     monitor: usize,
     start: u32,
@@ -309,7 +309,7 @@ impl<'a> Graph<'a> {
         Some(Lasso { monitor, start, lap })
     }
 
-    /// A shortest way between two nodes.
+    /// A shortest path between two nodes.
     fn walk(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
         let mut found_by: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
         let mut queue = std::collections::VecDeque::from([from]);
@@ -481,7 +481,7 @@ pub(crate) fn repeat_lap(
     let mut kernel = run(exe, limits, stem)?;
     let n_machines = kernel.configuration().roster.len();
     let heat = Heat::new(exe);
-    // What is never looked at may take a few laps until it repeats, and so may machines that change places.
+    // What no code reads may take a few laps until it repeats, and so may machines that change places.
     let mut homes = vec![(kernel.encoded(), kernel.schedule().len())];
     let loop_start = loop {
         if homes.len() > max_laps {

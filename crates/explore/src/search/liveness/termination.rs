@@ -20,7 +20,7 @@ use crate::search::options::SearchBounds;
 use crate::search::store::tree::ExactKeys;
 use crate::search::successors::{Collect, Layer, Purpose, Successors};
 
-/// Between two looks at clock and memory.
+/// Between two checks of clock and memory.
 const INTERVAL: usize = 1024;
 
 /// Whether the search went through all of its graph.
@@ -37,7 +37,7 @@ pub(crate) fn every_run_ends(cx: Context<'_>) -> Result<bool, StopReason> {
     let no_memory = StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
     let mut keys = ExactKeys::new().ok_or(no_memory.clone())?;
     let mut successors = Successors::new(cx, Purpose::Termination);
-    // Whether a configuration is on the present way; those that are not lead to no cycle.
+    // Whether a configuration is on the present path; those that are not lead to no cycle.
     let mut is_open: FxHashMap<u64, bool> = FxHashMap::default();
     for (_, first) in &beginning.vectors {
         let mut first_layer = Layer::default();
@@ -76,7 +76,7 @@ pub(crate) fn every_run_ends(cx: Context<'_>) -> Result<bool, StopReason> {
     Ok(true)
 }
 
-/// A configuration of the present way, and how many of its successors were followed.
+/// A configuration of the present path, and how many of its successors were followed.
 struct Frame {
     key: Option<u64>,
     next: usize,

@@ -15,7 +15,7 @@ use crate::search::local::states::{Cut, LocalStateId};
 use crate::search::store::tree::ExactKeys;
 use crate::search::successors::{Collect, Expansion, Purpose, Successors};
 
-/// What came out: figures, and the way to a violation if there is one.
+/// What came out: figures, and the path to a violation if there is one.
 pub(crate) struct DepthFirst {
     pub explored: Explored,
     pub way: Option<Vec<StepName>>,
@@ -29,7 +29,7 @@ struct Path {
     length: u64,
 }
 
-/// One configuration of the present way, with the steps not yet taken.
+/// One configuration of the present path, with the steps not yet taken.
 struct Level {
     successors: std::vec::IntoIter<(Move, Vec<LocalStateId>)>,
     /// The step that led here.
@@ -63,7 +63,7 @@ pub(crate) fn deepening(cx: Context<'_>) -> Result<DepthFirst, InternalError> {
     }
 }
 
-/// Whether a configuration has to be looked at.
+/// Whether a configuration has to be explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Look {
     First,
@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at everything behind a configuration; the way to a violation, if there is one.
+    /// Explores everything behind a configuration; the path to a violation, if there is one.
     fn from(&mut self, start: Vec<LocalStateId>, bound: Option<u64>) -> Result<Option<Path>, StopReason> {
         let look = self.look(&start, 1, bound.is_some())?;
         if look == Look::Known {

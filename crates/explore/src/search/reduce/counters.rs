@@ -13,7 +13,7 @@
 //! bottom components correspond, too, and liveness under `random` fairness is decided on the reduced graph. A violation of it is shown if its
 //! loop comes back to the very same numbers; where it counts for ever, the verdict is unknown. Under `weak` fairness liveness is decided without.
 //!
-//! How: by local state, its numbers are found once. A successor takes a look at these for all slots, and local states whose
+//! How: by local state, its numbers are found once. For a successor these are read for all slots, and local states whose
 //! numbers change are renumbered through a table, and by the kernel's code on a miss. Nothing depends on threads, because numbers are content.
 
 use std::sync::Mutex;

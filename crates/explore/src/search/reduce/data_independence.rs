@@ -4,7 +4,7 @@
 //! repeats a search with a finer plan until nothing more is reported. A repetition is cheap, since most reports come in the
 //! first steps.
 //!
-//! Needs: answers that may be represented by others, so no bound on answers or on variables, and no fairness that looks at
+//! Needs: answers that may be represented by others, so no bound on answers or on variables, and no fairness that depends on
 //! single answers. Preserves: verdicts, terminal configurations and local states up to the chosen numbers, lengths of runs,
 //! liveness under `random` fairness.
 

@@ -41,7 +41,7 @@ use crate::search::lock;
 
 /// Machines and interfaces are bits of a word; of larger configurations and programs nothing is left out.
 const MAX: usize = 64;
-/// Steps of the longest way that is followed.
+/// Steps of the longest path that is followed.
 const MAX_WAY: usize = 64;
 
 /// Possible sends between interfaces. A creator may do what the machines may that it creates.
@@ -172,7 +172,7 @@ impl Chosen {
     }
 }
 
-/// A configuration on a way that was followed.
+/// A configuration on a path that was followed.
 #[derive(Default)]
 struct Stop {
     /// As the step left it.
@@ -181,7 +181,7 @@ struct Stop {
     chosen: Option<Chosen>,
 }
 
-/// Ways are this long at most, in steps that are remembered.
+/// Paths are this long at most, in steps that are remembered.
 const MAX_STOPS: usize = 16;
 
 /// Possible deliveries, given the enabled machines and what all know: remembered in a table of bounded size, since
@@ -250,7 +250,7 @@ pub(crate) struct PersistentSets<'a> {
     /// Slots in an order that depends on paths alone.
     order: Vec<u32>,
     way: Vec<LocalStateId>,
-    /// The way that was followed last, as far as it is remembered, and how much of it was used since.
+    /// The path that was followed last, as far as it is remembered, and how much of it was used since.
     stops: Vec<Stop>,
     n_stops: usize,
     n_told: usize,
@@ -300,7 +300,7 @@ impl<'a> PersistentSets<'a> {
         ends.then_some(chosen)
     }
 
-    /// Whether the way by chosen steps from a configuration soon comes to one where all are needed.
+    /// Whether the path by chosen steps from a configuration soon comes to one where all are needed.
     fn ends(
         &mut self,
         memo: &mut Memo<'_>,
@@ -341,7 +341,7 @@ impl<'a> PersistentSets<'a> {
         false
     }
 
-    /// What is known of a configuration if it is the next on the way that was followed last: the one that stands for it, and
+    /// What is known of a configuration if it is the next on the path that was followed last: the one that stands for it, and
     /// what is chosen there.
     pub fn recall(&mut self, raw: &[LocalStateId]) -> Option<(&[LocalStateId], Option<Chosen>)> {
         let stop = self.stops[..self.n_stops].get(self.n_told)?;

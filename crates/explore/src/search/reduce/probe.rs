@@ -14,7 +14,7 @@ use crate::search::local::states::LocalStateId;
 use crate::search::store::tree::ExactKeys;
 use crate::search::successors::{Collect, Expansion, Layer, Purpose, Successors};
 
-/// Configurations that are looked at; with those of the last step, which may have millions, at most twice as many.
+/// Configurations that are explored; with those of the last step, which may have millions, at most twice as many.
 const LIMIT: usize = 10_000;
 const LIMIT_OF_SETS: usize = 5_000;
 /// Steps after which it asks whether to go on.
@@ -92,7 +92,7 @@ fn look(
             let mut sink = Collect::default();
             count(successors.expand(&vector, &mut sink));
             if sink.broken.is_some() {
-                // The search will come here soon, and its way is shortest without them.
+                // The search will come here soon, and its path is shortest without them.
                 return None;
             }
             n_steps += sink.moves.len();

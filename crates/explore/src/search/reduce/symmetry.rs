@@ -245,7 +245,7 @@ impl<'a> Symmetry<'a> {
             + self.garbage.as_ref().map_or(0, Garbage::n_bytes)
     }
 
-    /// How many machines are alike at most, in the vector that was looked at last.
+    /// How many machines are alike at most, in the last vector.
     pub fn largest_group(&self) -> usize {
         self.shape.groups.iter().map(|&(start, end)| end - start).max().unwrap_or(0)
     }

@@ -32,7 +32,7 @@ pub struct Reductions {
     /// A machine that steps first, alone, goes on as long as it may, and configurations between are not stored. With
     /// persistent sets, for breadth-first searches.
     pub path_compression: bool,
-    /// Steps that change nothing are not looked at.
+    /// Steps that change nothing are not explored.
     pub timer_stutter: bool,
     /// Over networks that delay messages sends go first, alone, then arrivals of what is ignored for good. For breadth-first
     /// searches without bounds; where there are faults, these have to be late.

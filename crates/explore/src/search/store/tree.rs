@@ -56,7 +56,7 @@ const LENGTHS: [usize; 31] = [
 /// Numbers for pairs, shared by all threads. It grows between rounds, like the table of keys.
 ///
 /// The pairs lie in order of their numbers; an index finds them, with a few bits of their hashes beside the numbers, so that
-/// hardly ever a pair is looked at that is another one.
+/// a pair is hardly ever compared with another one.
 pub(crate) struct Pairs {
     /// By number; what a thread gave up, since another was faster, is zero.
     pairs: Box<[AtomicU64]>,

@@ -3,7 +3,7 @@
 //! A strategy is an oracle that is asked at choice points; the run is the list of its answers. It sees machines, and the
 //! channels of a network that delays messages, by their *places*, that is by order of appearance in the present run. To a
 //! strategy a channel is one more machine, whose steps bring its messages. Places depend on the run alone, while
-//! instance ids depend on what the process ran before, so a strategy that looks at places only is deterministic.
+//! instance ids depend on what the process ran before, so a strategy that depends on places only is deterministic.
 //!
 //! Crashes are not among the places: sampled at every step they would come long before anything is worth breaking. They
 //! come as `crash::Crashes` plans them, but for the enumeration, which tries each everywhere.

@@ -29,7 +29,7 @@ pub fn compile(name: &str, text: &str) -> Result<hir::Program, String> {
     })
 }
 
-/// A search in the exact store without a look at the program before, and without liveness. Should it not end, it is to end
+/// A search in the exact store without static analysis of the program, and without liveness. Should it not end, it is to end
 /// some time: its memory is bounded.
 pub fn prove_exactly(exe: &Arc<Executable>, reductions: Reductions, n_threads: usize) -> ProveReport {
     let options = ProveOptions {
@@ -94,7 +94,7 @@ pub struct Plain {
     pub n_configurations: u64,
     pub n_ends: u64,
     pub depth: u64,
-    /// Steps of a shortest way to a violation, and the kinds met after so many.
+    /// Steps of a shortest path to a violation, and the kinds met after so many.
     pub broken: Option<(u64, Vec<ViolationKind>)>,
     pub is_unknown: bool,
 }

@@ -117,7 +117,7 @@ impl LocalOutcome {
 pub(crate) enum Ending {
     Stands(LocalStateId),
     Cut(Cut),
-    /// By kind and place: a step that can fail in two ways has two outcomes.
+    /// By kind and place: a step that can fail in two places has two outcomes.
     Fault(ViolationKind, Option<Span>),
     Unknown(StopReason),
 }
@@ -158,7 +158,7 @@ pub(crate) struct Beginning {
     /// Each with the answers that lead there.
     pub vectors: Vec<(Vec<u32>, Vec<LocalStateId>)>,
     pub n_transitions: u64,
-    /// By the answers: that way leads to a violation.
+    /// By the answers: they lead to a violation.
     pub violations: Vec<Vec<u32>>,
     pub unknown: Option<StopReason>,
 }
@@ -181,7 +181,7 @@ pub(crate) struct LocalStates<'c> {
     bounded: FxHashSet<LocalStateId>,
     /// Of the choice of a number with most answers: the machine, and how many; of those with as many, the first.
     widest: Option<(MachineId, u32)>,
-    /// A bound has cut off a way through the first step.
+    /// A bound has cut off an outcome of the first step.
     cut_at_beginning: Option<Cut>,
     /// Faults are not decided before they show; see `reduce::lazy_faults`.
     pub(crate) has_lazy_faults: bool,
@@ -192,7 +192,7 @@ pub(crate) struct LocalStates<'c> {
     /// By whoever was interned last.
     touched: Touched,
     simplify: Simplify,
-    /// Numbers that no code looks at are forgotten, since configurations are compared up to renumbering.
+    /// Numbers that no code reads are forgotten, since configurations are compared up to renumbering.
     pub(crate) renumbers: bool,
     /// Locals that differ before they are simplified, by hash: those with dead variables, with unread payloads,
     /// with collections out of order.
@@ -920,7 +920,7 @@ impl<'c> LocalStates<'c> {
         }
     }
 
-    /// The choice of a number with most answers that were looked at, if these are many.
+    /// The choice of a number with most answers that were explored, if these are many.
     pub fn wide_choice(&self, widest: Option<(u32, u32)>) -> Option<WideChoice> {
         let widest = widest.map(|(machine, n)| (MachineId::from_u32(machine), n));
         let (machine, n_answers) = widest.or(self.widest).filter(|&(_, n)| n >= MANY_ANSWERS)?;

@@ -21,7 +21,7 @@ use crate::search::local::network::fate_answer;
 
 /// More resolutions of the data choices of one handler are unsupported.
 const MAX_RESOLUTIONS: usize = 100_000;
-/// So are more choices in a row, each of which comes elsewhere: every one of them keeps the way to it.
+/// So are more choices in a row, each of which leads elsewhere: every one of them keeps the answers that lead to it.
 const MAX_IN_A_ROW: usize = 1 << 12;
 /// Outcomes of one step after which it is asked whether to stop.
 pub(crate) const LOOK_AFTER: usize = 1 << 14;
@@ -29,7 +29,7 @@ pub(crate) const LOOK_AFTER: usize = 1 << 14;
 /// Local steps after which it is asked likewise. Each may take as long as a handler, or lay out a large network.
 const STEPS_PER_LOOK: u32 = 16;
 
-/// One way through a part, before it is known what becomes of a machine that was made.
+/// One outcome of a part, before it is known what becomes of a machine that was made.
 struct Branch {
     end: Ending,
     answers: Arc<[Answer]>,
@@ -68,12 +68,12 @@ struct Fork {
     answers: Vec<Answer>,
 }
 
-/// How ways through choices meet: whether all of them can come to an end.
+/// How outcomes of choices meet: whether all of them can come to an end.
 #[derive(Default)]
 struct Joins {
     /// From choice to choice.
     edges: Vec<(u32, u32)>,
-    /// By choice, the one before it on the first way there, and the answer to that one.
+    /// By choice, the one before it on the first path there, and the answer to that one.
     before: Vec<(u32, u32)>,
     /// Choices after which there may be an end at once.
     ends: Vec<u32>,
@@ -109,7 +109,7 @@ impl Joins {
         }
     }
 
-    /// The first choice of so many that has no end anywhere behind it. Unless some have met, ways are a tree, and have.
+    /// The first choice of so many that has no end anywhere behind it. Unless some have met, paths are a tree, and have.
     fn endless(&mut self, n: usize) -> Option<u32> {
         if !self.have_met {
             return None;
@@ -271,7 +271,7 @@ impl LocalStates<'_> {
         }
     }
 
-    /// What a machine that has looked at all of its inbox does with one more message.
+    /// What a machine that can take nothing from its inbox does with one more message.
     pub fn take_next(&mut self, id: LocalStateId, message: Message) -> Vec<Delivered> {
         let Owner::Machine(machine) = self.states[id as usize].owner else { return Vec::new() };
         let local = &self.states[id as usize].local;
@@ -346,7 +346,7 @@ impl LocalStates<'_> {
         let owner = Owner::Machine(machine);
         let mut found: Vec<Branch> = Vec::new();
         let mut known: FxHashMap<Box<[u64]>, u32> = FxHashMap::default();
-        // Choices on the present way, with the next answer to try.
+        // Choices on the present path, with the next answer to try.
         let mut open: Vec<(Fork, u32)> = Vec::new();
         let mut joins = Joins::default();
         // The first choice, when all of its answers were tried.
@@ -537,7 +537,7 @@ impl LocalStates<'_> {
         Heard { end, hot, cold, touched }
     }
 
-    /// Makes the first step, which starts the monitors and the main machine, in all its ways.
+    /// Makes the first step, which starts the monitors and the main machine, with all its outcomes.
     pub fn begin(&mut self) -> Beginning {
         let mut beginning =
             Beginning { vectors: Vec::new(), n_transitions: 0, violations: Vec::new(), unknown: None };
@@ -676,8 +676,8 @@ impl LocalStates<'_> {
     }
 
     /// The answers of a machine in its next step, and of the machine that is created or gets a message in it, in all combinations that lead
-    /// elsewhere: from how they stand in the run, not from local states, which have left out what is not looked at. None over other
-    /// networks than P's own, or where there are too many ways.
+    /// elsewhere: from how they stand in the run, not from local states, which leave out what no code reads. None over other
+    /// networks than P's own, or where there are too many outcomes.
     fn parts(&mut self, walk: &Walk, machine: InstanceId) -> Option<Parts> {
         if !self.exe.network.is_default() {
             return None;

@@ -59,7 +59,7 @@ const FIRST_BITS: u32 = 16;
 const GROWS_ALONE: u32 = 17;
 /// Chunks of which some vectors wait for answers, before a thread waits for these.
 const MAX_WAITING: usize = 64;
-/// Transitions after which a task looks at clock and memory.
+/// Transitions after which a task checks clock and memory.
 const LOOK_AFTER: u64 = 1 << 17;
 
 struct Shared<'l> {

@@ -15,7 +15,7 @@ use crate::search::store::hash::mix;
 /// Smaller layers are not divided: there would be many chunks with hardly anything in them. Where checks are on, all but the smallest are, so
 /// that small programs show what goes wrong.
 pub(crate) const MIN_DIVIDED: u64 = if cfg!(debug_assertions) { 8 } else { 512 * N_PARTS as u64 };
-/// Vectors that are looked at to choose a machine.
+/// Vectors from which a machine is chosen.
 const SAMPLE: usize = 1024;
 /// The share of the largest part, at most.
 const MAX_SHARE: f64 = 0.25;

@@ -12,17 +12,17 @@ use crate::search::lock;
 pub(crate) struct Task {
     pub chunk: Chunk,
     pub from: usize,
-    /// Vectors before that one which have to be looked at again, in order.
+    /// Vectors before that one which have to be expanded again, in order.
     pub others: Vec<Again>,
     /// Its vectors come from elsewhere, and are to be inserted.
     pub is_arrival: bool,
 }
 
-/// A vector of a chunk that has to be looked at again.
+/// A vector of a chunk that has to be expanded again.
 #[derive(Clone, Copy)]
 pub(crate) struct Again {
     pub place: u32,
-    /// The slots whose steps are missing, as bits; zero if all of it has to be looked at.
+    /// The slots whose steps are missing, as bits; zero if all of it has to be expanded.
     pub slots: u64,
 }
 

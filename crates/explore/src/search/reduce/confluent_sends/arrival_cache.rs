@@ -35,7 +35,7 @@ impl CachedArrivals {
     pub const SPECIAL: CachedArrivals = CachedArrivals { is_special: true, ..CachedArrivals::NONE };
 }
 
-/// Where the two stand after an arrival. In as few bytes as it takes, since many are looked at.
+/// Where the two stand after an arrival. In as few bytes as it takes, since many are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival {
     /// What both add to the fingerprint.

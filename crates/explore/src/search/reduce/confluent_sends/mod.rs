@@ -98,7 +98,7 @@ struct Place {
     target: u32,
 }
 
-/// A machine and its network, as they stood in the configuration that was looked at last.
+/// A machine and its network, as they stood in the configuration that was expanded last.
 #[derive(Clone, Copy)]
 struct MachineNetworkPair {
     /// The slots of the two; [`NOWHERE`] for one that is not there.
@@ -540,7 +540,7 @@ impl<'a> ConfluentSends<'a> {
         true
     }
 
-    /// Goes on with one successor until nothing goes first, or to where there are several ways.
+    /// Follows one successor until no confluent send is left, or to where there are several outcomes.
     fn merge_one<S: MergedSink>(
         &mut self,
         memo: &mut Memo<'_>,
@@ -580,7 +580,7 @@ impl<'a> ConfluentSends<'a> {
                 let before = place.map_or_else(|| local_at(from, network), |place| now.changes[place].1);
                 let before = if before == 0 { memo.empty_network(network) } else { before };
                 let (first, n) = memo.deliver(before, op);
-                // Without faults and bounds there is one way to hand a message over.
+                // Without faults and bounds there is one outcome of an arrival.
                 debug_assert_eq!(n, 1);
                 let reaction = memo.outs[first as usize];
                 if reaction.extra != 0 {
@@ -642,7 +642,7 @@ impl<'a> ConfluentSends<'a> {
             } else if target != slot && now.changes.iter().all(|&(other, _)| other != target) {
                 (local_at(from, target), Some(at))
             } else {
-                // If the target has changed too, that is where it is looked at.
+                // If the target has changed too, the change counts.
                 continue;
             };
             let before = place.map_or_else(|| local_at(from, network), |place| now.changes[place].1);
@@ -883,7 +883,7 @@ fn handed_over<S: MergedSink>(
 ) -> Option<Out> {
     let before = if before == 0 { memo.empty_network(network) } else { before };
     let Reaction { only, n, .. } = memo.reaction(before, op);
-    // Without faults and bounds there is one way to hand a message over, unless the answer was put off.
+    // Without faults and bounds there is one outcome of an arrival, unless the answer was put off.
     debug_assert!(n == 1 || memo.has_missed());
     if only.extra == 0 {
         return Some(only);
