@@ -249,6 +249,11 @@ impl<'c> Kernel<'c> {
         }
     }
 
+    #[inline]
+    fn machine_parts(&mut self, machine: InstanceId) -> (&Executable, &mut Local) {
+        (&self.exe, &mut self.conf.locals[machine.index()])
+    }
+
     /// The same of one machine or monitor, which is all that has changed.
     #[inline]
     fn settle_local(&mut self, actor: Actor) {
@@ -744,6 +749,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 Effect::Receive { table } => {
                     // Taking a message is a scheduling point.
                     own = false;
+                    let (exe, local) = self.kernel.machine_parts(machine);
                     let Some(message) = rules::take_awaited(exe, local, table) else {
                         let state = local.control;
                         self.note(|| Note::Wait { machine, state, table });
@@ -756,6 +762,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 }
                 Effect::Done => {
                     own = false;
+                    let (exe, local) = self.kernel.machine_parts(machine);
                     let Some(message) = rules::take(exe, local) else { break Status::Idle };
                     let state = local.control;
                     effort.renew();
@@ -763,6 +770,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                     input = Input::Handle(message);
                 }
                 Effect::Halt => {
+                    let (_, local) = self.kernel.machine_parts(machine);
                     let n_discarded = local.inbox.len();
                     local.halt();
                     self.note(|| Note::Halt { machine, n_discarded });

@@ -1,4 +1,5 @@
-//! Interned local states: everything about one machine or monitor (collapse compression, Holzmann 1997). What they do is in `steps`.
+//! Interned local states: everything about one machine or monitor (collapse compression, Holzmann 1997). What they do is in
+//! `steps`, what that gives in `outcomes`; what they become under other names and numbers in `renaming`; their form for other processes in `wire`.
 //!
 //! A local state includes its owner, so its number says which machine it is and how it stands. It is compared as words (see
 //! `allways_machine::content`) after what is never read was left out (`allways_machine::simplify`). Its hash is of
@@ -8,33 +9,37 @@
 //! which the search reaches them. Zero in a slot means that the machine does not exist. Over a network that delays
 //! messages, messages in flight have slots too, see `network`.
 
+mod outcomes;
+mod renaming;
 mod steps;
+mod wire;
 
 pub(crate) use super::entries::{Cut, LocalStateId, Owner};
+pub(crate) use outcomes::{Act, Answer, Beginning, Delivered, Ending, Given, Heard, LocalOutcome};
+pub(crate) use renaming::Vitality;
 pub(crate) use steps::{LOOK_AFTER, Walked};
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use allways_base::{Idx, Span};
+use allways_base::Idx;
 use allways_machine::configuration::After;
 use allways_machine::content::{ContentHashes, words};
-use allways_machine::encode::{encode_in_flight, encode_message, encode_skeleton, encode_whole};
+use allways_machine::encode::{encode_in_flight, encode_whole};
 use allways_machine::ir::{ControlId, EventId, InterfaceId, MachineId};
 use allways_machine::{
-    Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Occurrence,
-    Oracle, Outcome, Pending, Renumbering, Simplify, Snapshot, Status, Touched, Value, must_wait,
+    Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Outcome,
+    Pending, Simplify, Snapshot, Status, Touched, Value, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason, ViolationKind};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::entries::{Arrival, Log, NetworkOp};
+use super::entries::{Log, NetworkOp};
 use super::recorder::{LocalRecorder, temperatures};
 use super::size::Sizes;
 use crate::coverage::{Coverage, Sink};
-use crate::search::distribute::record::Record;
 use crate::search::lock;
 use crate::search::options::SearchBounds;
 use crate::search::report::WideChoice;
@@ -55,112 +60,6 @@ pub(crate) struct LocalState {
     /// Where its words end; they begin where those of the one before end.
     pub end: usize,
     pub cut: Option<Cut>,
-}
-
-/// Whether a machine can still do something.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Vitality {
-    /// It may step, or counts, without being sent anything.
-    pub acts: bool,
-    pub is_halted: bool,
-    /// How many machines it has made; none if it has halted.
-    pub n_children: u32,
-}
-
-/// What a machine can do by itself.
-#[derive(Clone, Debug)]
-pub(crate) enum Act {
-    /// It waits, or has halted.
-    Rest {
-        blocked: bool,
-    },
-    /// A step, with its outcomes in lexicographic order of data choices.
-    Step {
-        /// The delivery that comes first: to the slot, of the message; or to a network, by the operation.
-        deliver: Option<(u32, u32)>,
-        creates: bool,
-        outcomes: Vec<LocalOutcome>,
-    },
-    /// A network brings something.
-    Network(Vec<Arrival>),
-    Fault,
-    Unknown(StopReason),
-}
-
-/// One outcome of a machine's own part of a step.
-///
-/// A step that makes a machine has the outcomes of both, each with each: there may be millions, so they share what they have.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct LocalOutcome {
-    pub end: Ending,
-    answers: Arc<[Answer]>,
-    /// Of the machine that was made.
-    birth_answers: Option<Arc<[Answer]>>,
-    /// What monitors hear: slot and message, in order.
-    pub observed: Arc<[(u32, u32)]>,
-    /// The machine that was made: slot and local state.
-    pub created: Option<(u32, LocalStateId)>,
-    /// What the creation means to the network: slot and operation.
-    pub birth: Option<(u32, u32)>,
-    /// By the machine itself; nothing unless it is recorded.
-    pub touched: Touched,
-}
-
-impl LocalOutcome {
-    /// Its data choices, in order.
-    pub fn answers(&self) -> impl Iterator<Item = Answer> + '_ {
-        self.answers.iter().chain(self.birth_answers.iter().flat_map(|answers| answers.iter())).copied()
-    }
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Ending {
-    Stands(LocalStateId),
-    Cut(Cut),
-    /// By kind and place: a step that can fail in two places has two outcomes.
-    Fault(ViolationKind, Option<Span>),
-    Unknown(StopReason),
-}
-
-/// One outcome of a delivery.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Delivered {
-    pub end: Ending,
-    pub answers: Vec<Answer>,
-    pub touched: Touched,
-}
-
-impl Delivered {
-    pub fn unknown(reason: StopReason) -> Self {
-        Delivered { end: Ending::Unknown(reason), answers: Vec::new(), touched: Touched::default() }
-    }
-}
-
-/// What a monitor does with an observation.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Heard {
-    pub end: Ending,
-    /// The monitor was hot, was cold, if only in passing.
-    pub hot: bool,
-    pub cold: bool,
-    pub touched: Touched,
-}
-
-/// A data choice and its answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Answer {
-    pub point: DataPoint,
-    pub answer: u32,
-}
-
-/// The configurations after the first step, and what went wrong in it.
-pub(crate) struct Beginning {
-    /// Each with the answers that lead there.
-    pub vectors: Vec<(Vec<u32>, Vec<LocalStateId>)>,
-    pub n_transitions: u64,
-    /// By the answers: they lead to a violation.
-    pub violations: Vec<Vec<u32>>,
-    pub unknown: Option<StopReason>,
 }
 
 pub(crate) struct LocalStates<'c> {
@@ -385,20 +284,6 @@ impl<'c> LocalStates<'c> {
         &self.states[id as usize].local
     }
 
-    /// The bytes of a local state without its owner.
-    pub fn encoded(&self, id: LocalStateId) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        encode_whole(&self.exe, self.kernel.store(), self.local(id), &mut bytes);
-        bytes
-    }
-
-    /// The bytes of a message.
-    pub fn encoded_message(&self, message: u32) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        encode_message(&self.exe, self.kernel.store(), self.messages[message as usize], &mut bytes);
-        bytes
-    }
-
     pub fn owner_of(&self, id: LocalStateId) -> Owner {
         self.states[id as usize].owner
     }
@@ -426,100 +311,6 @@ impl<'c> LocalStates<'c> {
             None => encode_whole(&self.exe, self.kernel.store(), local, &mut bytes),
         }
         hash_bytes_from(&bytes, 0x2545_f491_4f6c_dd1d)
-    }
-
-    /// The content of a local state, for other processes.
-    pub fn flat(&self, id: LocalStateId) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        match &self.states[id as usize].flight {
-            Some(flight) => encode_in_flight(&self.exe, self.kernel.store(), flight, &mut bytes),
-            None => encode_whole(&self.exe, self.kernel.store(), self.local(id), &mut bytes),
-        }
-        bytes
-    }
-
-    /// The local state with an owner and a content, and its slot.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn intern_flat(&mut self, owner: Owner, bytes: &[u8]) -> Result<(u32, LocalStateId), String> {
-        let id = match owner {
-            Owner::Network(_) => {
-                let flight = self.kernel.decode_in_flight(bytes).map_err(|error| error.to_string())?;
-                if self.network_owners(&flight).any(|of| of != owner) {
-                    return Err("a message is on its way in another network".to_owned());
-                }
-                self.intern_network(owner, flight)
-            }
-            Owner::Machine(_) | Owner::Monitor(_) => {
-                let mut local = self.kernel.decode_local(bytes).map_err(|error| error.to_string())?;
-                let is_monitor = self.exe.machines[local.machine].is_monitor;
-                if is_monitor == owner.is_machine() {
-                    return Err("a machine is no monitor".to_owned());
-                }
-                self.intern_local(owner, &mut local, false)
-            }
-        };
-        Ok((self.slot(owner), id))
-    }
-
-    /// Counts what was simplified by hashes of content, which mean the same in every process.
-    pub fn record_content(&mut self) {
-        self.records_content = true;
-    }
-
-    /// What was noted, but for the figures of the search.
-    pub fn record(&mut self) -> Record {
-        let sorted = |mut list: Vec<u64>| {
-            list.sort_unstable();
-            list.dedup();
-            list
-        };
-        let messages = self.messages.clone();
-        let hash_of = |message: &Message| {
-            let mut bytes = Vec::new();
-            encode_message(&self.exe, self.kernel.store(), *message, &mut bytes);
-            hash_bytes(&bytes)
-        };
-        // An empty network has no hash, and is not counted by it.
-        let hashes = self.states.iter().skip(1).map(|state| match state.hash {
-            0 => hash_bytes(&self.name(state.owner)),
-            hash => hash,
-        });
-        Record {
-            coverage: sorted(self.recorder.coverage.all().map(u64::from).collect()),
-            simplified: self.simplified.each_ref().map(|known| sorted(known.iter().copied().collect())),
-            local_states: sorted(hashes.collect()),
-            messages: sorted(messages.iter().map(hash_of).collect()),
-            largest_inbox: self.largest_inbox as u64,
-            widest: self.widest.map(|(machine, n)| (machine.as_u32(), n)),
-            singles: self.singles(),
-            ..Record::default()
-        }
-    }
-
-    /// Interfaces of which one machine is made at most, with the path of the one that was met.
-    pub fn singles(&self) -> Vec<(u32, Vec<u32>)> {
-        let path = |instance: InstanceId| self.exe.instances.path(instance);
-        let mut singles: Vec<_> =
-            self.singles.iter().map(|(&interface, &instance)| (interface.as_u32(), path(instance))).collect();
-        singles.sort_unstable();
-        singles
-    }
-
-    /// Takes note of machines that others have met.
-    pub fn meet_singles(&mut self, singles: &[(u32, Vec<u32>)]) {
-        let most = Limits::default().machines as usize;
-        for (interface, path) in singles {
-            if let Some(instance) = self.exe.instances.at_path_within(path, most) {
-                self.meet(instance, InterfaceId::from_u32(*interface));
-            }
-        }
-    }
-
-    /// Another process has met a machine that may observe the order of broadcasts.
-    pub fn set_lacks_broadcast_precondition(&mut self) {
-        self.lacks_broadcast_precondition = true;
     }
 
     pub fn hash(&self, id: LocalStateId) -> u64 {
@@ -789,125 +580,6 @@ impl<'c> LocalStates<'c> {
         self.simplified.each_ref().map(|known| known.len() as u64)
     }
 
-    /// What a local state looks like with the names of machines left out, as a hash; its slot and interface. The slots of the
-    /// machines that it mentions are appended, each with a number for where; the one that it is about to send to comes last.
-    pub fn form(&mut self, id: LocalStateId, mentions: &mut Vec<(u32, u64)>) -> (u64, u32, InterfaceId) {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
-        let (owner, interface) = (*owner, local.interface);
-        let unordered = if self.simplify.order {
-            let Simplify { choose_counts, broadcasts, .. } = self.simplify;
-            self.exe.usage().unordered(local, choose_counts, broadcasts).collect()
-        } else {
-            Vec::new()
-        };
-        let (mut bytes, mut found) = (Vec::new(), Vec::new());
-        encode_skeleton(&self.exe, self.kernel.store(), local, &unordered, &mut bytes, &mut found);
-        if let Status::Pending(Pending::Deliver { .. }) = local.status
-            && !found.is_empty()
-        {
-            found.rotate_left(1);
-        }
-        for mention in found {
-            let slot = self.slot(Owner::Machine(mention.instance));
-            mentions.push((slot, mention.place));
-        }
-        (hash_bytes(&bytes), self.slot(owner), interface)
-    }
-
-    /// The slot of the creator, and the place there.
-    pub fn origin(&mut self, slot: u32) -> Option<(u32, u32)> {
-        match self.owners[slot as usize] {
-            Owner::Monitor(_) | Owner::Network(_) => None,
-            Owner::Machine(instance) => {
-                let (creator, place) = self.exe.instances.origin(instance)?;
-                Some((self.slot(Owner::Machine(creator)), place))
-            }
-        }
-    }
-
-    /// The slot of what the machine of a slot makes as its `place`-th.
-    pub fn child_slot(&mut self, parent: u32, place: u32) -> u32 {
-        match self.owners[parent as usize] {
-            Owner::Monitor(_) | Owner::Network(_) => parent,
-            Owner::Machine(creator) => {
-                let child = self.exe.instances.child(creator, place);
-                self.slot(Owner::Machine(child))
-            }
-        }
-    }
-
-    /// What a local state says about whether its machine can still do something, and what it has made.
-    pub fn vitality(&self, id: LocalStateId) -> Vitality {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
-        let is_idle = match local.status {
-            Status::Idle => !self.exe.states[local.control].has_null,
-            Status::Halted => true,
-            // A machine that waits in `receive` for ever is a deadlock.
-            Status::Blocked { .. } | Status::Pending(_) => false,
-        };
-        // Whether a broadcast has an order depends on how many machines of some interfaces are ever made.
-        let is_counted = self.simplify.broadcasts
-            && self
-                .exe
-                .usage()
-                .broadcast_precondition()
-                .is_some_and(|precondition| precondition.single.contains(&local.interface));
-        Vitality {
-            acts: !is_idle || is_counted || !owner.is_machine(),
-            is_halted: local.status == Status::Halted,
-            n_children: local.n_children,
-        }
-    }
-
-    /// The local state of the machine once it has halted.
-    pub fn halted(&mut self, id: LocalStateId) -> LocalStateId {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
-        let (owner, mut local) = (*owner, local.clone());
-        local.halt();
-        self.intern_local(owner, &mut local, false)
-    }
-
-    /// The local state with other machines in it, at another slot; `to` says for each slot which it becomes. A machine that has not
-    /// halted will have made so many, if that is given.
-    pub fn rename(
-        &mut self,
-        id: LocalStateId,
-        owner: u32,
-        to: &[u32],
-        n_children: Option<u32>,
-    ) -> LocalStateId {
-        let mut local = self.states[id as usize].local.clone();
-        if local.status != Status::Halted {
-            local.n_children = n_children.unwrap_or(local.n_children);
-        }
-        let (owners, slot_of) = (&self.owners, &self.slot_of);
-        self.kernel.rename(&mut local, &|instance| {
-            let slot = slot_of.get(instance.index()).copied().unwrap_or(0);
-            let to = slot.checked_sub(1).and_then(|slot| to.get(slot as usize));
-            match to.and_then(|&to| owners.get(to as usize)) {
-                Some(&Owner::Machine(renamed)) => renamed,
-                Some(Owner::Monitor(_) | Owner::Network(_)) | None => instance,
-            }
-        });
-        let owner = self.owners[owner as usize];
-        self.intern_local(owner, &mut local, false)
-    }
-
-    /// The numbers of a local state that may be renumbered; the classes that it may still begin to count in.
-    pub fn numbers_of(&mut self, id: LocalStateId, out: &mut Vec<Occurrence>) -> u64 {
-        let LocalState { local, .. } = &self.states[id as usize];
-        self.kernel.numbers_of(local, out);
-        self.exe.numbers().ahead(&self.exe, local)
-    }
-
-    /// The local state with other numbers, and without entries that can go.
-    pub fn renumber(&mut self, id: LocalStateId, to: &dyn Renumbering) -> LocalStateId {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
-        let (mut local, owner) = (local.clone(), *owner);
-        self.kernel.renumber(&mut local, to);
-        self.intern_local(owner, &mut local, false)
-    }
-
     fn content(&self, id: LocalStateId) -> &[u64] {
         &self.words[self.states[id as usize - 1].end..self.states[id as usize].end]
     }
@@ -1013,19 +685,5 @@ pub(crate) fn forget_before_fault(local: &mut Local) {
         local.registers.clear();
         local.inbox.clear();
         local.touched.write_all();
-    }
-}
-
-/// Answers that are given.
-pub(crate) struct Given<'a> {
-    pub answers: &'a [u32],
-    pub at: usize,
-}
-
-impl Oracle for Given<'_> {
-    fn answer(&mut self, _: DataPoint) -> u32 {
-        let answer = self.answers.get(self.at).copied().unwrap_or(0);
-        self.at += 1;
-        answer
     }
 }
