@@ -16,7 +16,7 @@ use allways_bmc::{Nesting, Stats};
 use allways_boogie::check::Checked;
 use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp;
-use allways_boogie::tree::{DeclKind, StmtKind};
+use allways_boogie::tree::StmtKind;
 use allways_run::{Counterexample, StopReason, Verdict};
 use allways_sequentialize::{Options, sequentialize};
 

@@ -555,7 +555,7 @@ fn show(compilation: &Compilation, proved: &Proved, args: &ProveArgs) {
             }
         }
         Verdict::Holds(_) | Verdict::Unknown(_) => {
-            show_explanation(&found.verdict, &report.explanation);
+            show_explanation(&found.verdict, &report.answer.explanation);
             if let Some(note) = verdict::note(&found.verdict) {
                 printer::detail(&format!("note: {note}\n"));
             }

@@ -11,7 +11,7 @@ use allways_boogie::check::Checked;
 use allways_boogie::dialect::AsyncOp;
 use allways_boogie::interp::run::render_trace;
 use allways_boogie::interp::{self, Value};
-use allways_boogie::tree::{DeclKind, StmtId, StmtKind};
+use allways_boogie::tree::{StmtId, StmtKind};
 use allways_run::{Lasso, StopReason};
 use allways_sequentialize::effects::{EffectTable, Effects};
 use allways_sequentialize::nontermination::causes::{Cause, Question, causes, has_cycle, is_finite_data};

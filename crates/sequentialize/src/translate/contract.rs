@@ -208,7 +208,7 @@ impl Translator<'_> {
         &mut self,
         procedure: &ProcedureDecl,
         frame: &mut Frame,
-        stmts: &mut Stmts,
+        stmts: &mut Vec<StmtId>,
         is_wanted: fn(&SpecKind) -> bool,
     ) {
         for spec in procedure.specs.iter().filter(|spec| is_wanted(&spec.kind)) {

@@ -1,7 +1,5 @@
 //! The new entry point: initial state, the old entry point, validation of guesses, the assertion.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use allways_base::Symbol;
 use allways_boogie::tree::*;
 

@@ -1,6 +1,5 @@
 //! Local states and notes in a form that means the same in every process: for others, and for checkpoints.
 
-use allways_base::Idx;
 use allways_machine::Message;
 use allways_machine::encode::{encode_in_flight, encode_message, encode_whole};
 use allways_machine::ir::InterfaceId;
