@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::Executable;
 use crate::ir::{Action, ControlId, EventId, FunId, MachineId, Op, Operand, OperandView, Step};
 use crate::liveness::{Access, accesses};
-use crate::usage::runs_in;
+use crate::usage::{machines_of, runs_in};
 use crate::value::Kind;
 
 /// Demands that are deeper are for everything.
@@ -270,16 +270,9 @@ impl<'a> Solver<'a> {
         let fields = exe.machines.iter().map(|machine| next(machine.fields.len())).collect();
         let payloads = next(exe.machines.len() * exe.n_events());
         let results = next(exe.funs.len());
-        let machines = runs_in.iter().map(|states| {
-            let mut machines: Vec<MachineId> =
-                states.iter().map(|&state| exe.states[state].machine).collect();
-            machines.sort_unstable();
-            machines.dedup();
-            machines
-        });
         Solver {
             exe,
-            machines: machines.collect(),
+            machines: machines_of(exe, runs_in),
             solved: Solved { demands: vec![Tree::default(); n], registers, fields, payloads },
             results,
             after: Vec::new(),

@@ -209,6 +209,20 @@ pub(crate) fn runs_in(exe: &Executable) -> IndexVec<FunId, Vec<ControlId>> {
     runs_in
 }
 
+/// The machines whose states those are, by function.
+pub(crate) fn machines_of(
+    exe: &Executable,
+    runs_in: &IndexVec<FunId, Vec<ControlId>>,
+) -> IndexVec<FunId, Vec<MachineId>> {
+    let machines = runs_in.iter().map(|states| {
+        let mut machines: Vec<MachineId> = states.iter().map(|&state| exe.states[state].machine).collect();
+        machines.sort_unstable();
+        machines.dedup();
+        machines
+    });
+    machines.collect()
+}
+
 /// The analysis of fields in progress.
 struct Fields<'a> {
     exe: &'a Executable,

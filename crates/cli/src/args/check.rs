@@ -6,7 +6,8 @@ use allways_explore::StrategyKind;
 use clap::ValueEnum;
 
 use super::{
-    BoogieArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, at_least_one, compat, heading, positive,
+    BoogieArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, at_least_one, compat, heading,
+    positive,
 };
 
 /// Schedules that are run when nothing is said.
@@ -79,17 +80,8 @@ pub struct CheckArgs {
     #[arg(long, help_heading = heading::OUTPUT)]
     pub coverage: bool,
 
-    /// Where files go [default: PCheckerOutput, and only when something broke]
-    #[arg(short, long, value_name = "DIR", hide_short_help = true, help_heading = heading::OUTPUT)]
-    pub outdir: Option<PathBuf>,
-
-    /// Write each counterexample as a page for a browser, into this folder
-    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::OUTPUT)]
-    pub html: Option<PathBuf>,
-
-    /// Write results as JUnit XML
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = heading::OUTPUT)]
-    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub files: FileArgs,
 
     /// Run a schedule file again instead
     #[arg(short, long, value_name = "FILE", hide_short_help = true, help_heading = heading::SEARCH)]

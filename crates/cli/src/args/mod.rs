@@ -172,6 +172,22 @@ pub struct ManArgs {
     pub output: Option<PathBuf>,
 }
 
+/// The files that `check` and `prove` write.
+#[derive(clap::Args)]
+pub struct FileArgs {
+    /// Where files go [default: PCheckerOutput, and only when something broke]
+    #[arg(short, long, value_name = "DIR", hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub outdir: Option<PathBuf>,
+
+    /// Write each counterexample as a page for a browser, into this folder
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub html: Option<PathBuf>,
+
+    /// Write results as JUnit XML
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub junit: Option<PathBuf>,
+}
+
 #[derive(clap::Args)]
 pub struct QuiesceArgs {
     #[command(flatten)]

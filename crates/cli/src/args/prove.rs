@@ -11,7 +11,9 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::heading::{ALMOST_SYNC, SYMBOLIC};
-use super::{DistributeArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, at_least_one, heading, positive};
+use super::{
+    DistributeArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, at_least_one, heading, positive,
+};
 
 #[derive(clap::Args)]
 pub struct ProveArgs {
@@ -97,17 +99,8 @@ pub struct ProveArgs {
     #[arg(long, help_heading = heading::OUTPUT)]
     pub full_trace: bool,
 
-    /// Where files go [default: PCheckerOutput, and only when something broke]
-    #[arg(short, long, value_name = "DIR", hide_short_help = true, help_heading = heading::OUTPUT)]
-    pub outdir: Option<PathBuf>,
-
-    /// Write each counterexample as a page for a browser, into this folder
-    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::OUTPUT)]
-    pub html: Option<PathBuf>,
-
-    /// Write results as JUnit XML
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = heading::OUTPUT)]
-    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub files: FileArgs,
 
     #[command(flatten)]
     pub distribute: DistributeArgs,

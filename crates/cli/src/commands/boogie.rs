@@ -147,7 +147,7 @@ fn foreign_option(args: &CheckArgs) -> Option<&'static str> {
         (args.all, "--all"),
         (args.list_tests, "--list-tests"),
         (args.replay.is_some(), "--replay"),
-        (args.junit.is_some(), "--junit"),
+        (args.files.junit.is_some(), "--junit"),
     ];
     given.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name)
 }
@@ -192,7 +192,7 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
     if let Some(file) = &args.boogie.dump_smt {
         printer::file(file, &answer.smt);
     }
-    if let (Some(folder), Verdict::Violated(counterexample)) = (args.html.as_deref(), &answer.verdict) {
+    if let (Some(folder), Verdict::Violated(counterexample)) = (args.files.html.as_deref(), &answer.verdict) {
         let (project, test) = (&name(paths), &answer.entry);
         let heading = Heading { project, test, network: None, monitor: None };
         let shown = Shown { folder, project, test, number: 0, is_told: is_text };

@@ -126,7 +126,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             &compilation,
             &checked,
             &report,
-            args.outdir.as_deref(),
+            args.files.outdir.as_deref(),
             args.format.format,
         ));
         write_html(&compilation, &checked, args, is_text);
@@ -137,7 +137,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
         }
     }
     let reports = (args.format.format == Format::Json).then_some(reports);
-    finish(&compilation, args.junit.as_deref(), &cases, reports, total)
+    finish(&compilation, args.files.junit.as_deref(), &cases, reports, total)
 }
 
 /// Runs one test and shows what comes of it; writes no files.
@@ -161,7 +161,7 @@ pub fn annotate_unknown(test: &str, explanation: &str) {
 
 /// The pages that `--html` asks for.
 fn write_html(compilation: &Compilation, checked: &Checked, args: &CheckArgs, is_told: bool) {
-    let Some(folder) = args.html.as_deref() else { return };
+    let Some(folder) = args.files.html.as_deref() else { return };
     for (number, finding) in checked.report.findings.iter().enumerate() {
         let shown =
             Shown { folder, project: &compilation.project.name, test: &checked.name, number, is_told };
@@ -175,7 +175,7 @@ fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
         command: "check",
         names: &args.tests.testcase,
         format: args.format.format,
-        junit: args.junit.as_deref(),
+        junit: args.files.junit.as_deref(),
         network: &args.network,
         timeout: args.timeout,
         memory: None,
@@ -185,7 +185,8 @@ fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
         let is_text = args.format.format.is_text();
         let checked = run_test(compilation, test, &options, &network, timeout, is_text)?;
         let report = report_of(compilation, &checked, &options);
-        let written = files::write(compilation, &checked, &report, args.outdir.as_deref(), Format::Json);
+        let written =
+            files::write(compilation, &checked, &report, args.files.outdir.as_deref(), Format::Json);
         write_html(compilation, &checked, args, false);
         Ok(Ran {
             exe: checked.executable.clone(),

@@ -9,7 +9,6 @@ use allways_explore::CheckOptions;
 use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, VariableBounds};
 use allways_explore::symbolic::{Split, SymbolicOptions};
-use allways_machine::Simplify;
 use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, prove as prove_report, text};
 use allways_run::{Guarantee, NetworkOptions, StopReason, Verdict};
@@ -141,7 +140,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         }
     }
     let reports = (args.format.format == Format::Json).then_some(reports);
-    finish(&compilation, args.junit.as_deref(), &cases, reports, total)
+    finish(&compilation, args.files.junit.as_deref(), &cases, reports, total)
 }
 
 /// Every test, with the verdict that `allways.toml` expects of it.
@@ -150,7 +149,7 @@ fn prove_all(args: &ProveArgs, compilation: &Compilation) -> ExitStatus {
         command: "prove",
         names: &args.tests.testcase,
         format: args.format.format,
-        junit: args.junit.as_deref(),
+        junit: args.files.junit.as_deref(),
         network: &args.network,
         timeout: args.timeout,
         memory: args.memory,
@@ -362,8 +361,8 @@ fn write_files(
     }
     let Verdict::Violated(counterexample) = &answer.verdict else { return None };
     let exe = &proved.question.exe;
-    let outdir = args.outdir.as_deref();
-    if let Some(folder) = args.html.as_deref() {
+    let outdir = args.files.outdir.as_deref();
+    if let Some(folder) = args.files.html.as_deref() {
         let project = &compilation.project.name;
         let shown = Shown { folder, project, test: &proved.name, number: 0, is_told: format == Format::Text };
         show::write_html(&shown, exe, counterexample, compilation.sources());
@@ -507,14 +506,7 @@ fn almost_sync_options(args: &ProveArgs) -> AlmostSyncOptions {
         certificate: args.almost_sync.certificate.is_some(),
         max_states: args.almost_sync.max_states,
         data_independence: reductions.data_independence,
-        simplify: Simplify {
-            dead_variables: reductions.dead_variables,
-            unread_payloads: reductions.unread_payloads,
-            order: reductions.collection_order,
-            counters: false,
-            choose_counts: true,
-            broadcasts: false,
-        },
+        simplify: reductions.simplify(),
         ..AlmostSyncOptions::default()
     }
 }

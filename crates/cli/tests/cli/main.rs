@@ -7,6 +7,7 @@ mod book;
 mod certificate;
 mod check;
 mod cluster;
+mod code_pages;
 mod common;
 mod explore;
 mod first_hour;

@@ -232,14 +232,7 @@ fn search_options(exe: &Executable, options: &QuiesceOptions) -> (ProveOptions, 
         ..Reductions::NONE
     };
     let reductions = reductions.over(exe);
-    let simplify = Simplify {
-        dead_variables: reductions.dead_variables,
-        unread_payloads: reductions.unread_payloads,
-        order: reductions.collection_order,
-        counters: reductions.dead_variables,
-        choose_counts: true,
-        broadcasts: false,
-    };
+    let simplify = Simplify { counters: reductions.dead_variables, ..reductions.simplify() };
     (ProveOptions { reductions, limits: options.limits, ..ProveOptions::default() }, simplify)
 }
 

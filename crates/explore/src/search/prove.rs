@@ -100,12 +100,10 @@ fn search_by_plan(
     let reductions = options.reductions;
     let has_graph = options.fairness.is_some() && has_liveness;
     let simplify = Simplify {
-        dead_variables: reductions.dead_variables,
-        unread_payloads: reductions.unread_payloads,
-        order: reductions.collection_order,
         counters: reductions.dead_variables && !has_graph,
         choose_counts: options.order != Order::Breadth || has_graph || has_network,
         broadcasts: reductions.broadcasts && exe.usage().broadcast_precondition().is_some(),
+        ..reductions.simplify()
     };
     // Limits apply a little later to the search for a run that shows a violation which was seen.
     let last_call = LastCall(cancel);

@@ -206,12 +206,9 @@ fn run(
     let search = effective(exe, &options.search);
     let has_liveness = search.fairness.is_some() && graph::has_liveness(exe);
     let simplify = Simplify {
-        dead_variables: search.reductions.dead_variables,
-        unread_payloads: search.reductions.unread_payloads,
-        order: search.reductions.collection_order,
         counters: search.reductions.dead_variables && !has_liveness,
         choose_counts: has_liveness || !exe.network.is_default(),
-        broadcasts: false,
+        ..search.reductions.simplify()
     };
     let sticky = StickyCancel::new(cancel);
     let shows = AtomicBool::new(false);

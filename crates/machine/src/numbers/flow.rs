@@ -14,7 +14,7 @@ use crate::Executable;
 use crate::demand::EVERYTHING;
 use crate::ir::{Action, ControlId, EventId, FunId, InterfaceId, MachineId, Op, Operand, OperandView, Step};
 use crate::liveness::{Access, accesses};
-use crate::usage::runs_in;
+use crate::usage::{machines_of, runs_in};
 use crate::value::{Kind, Value, View};
 
 /// Parts that are nested deeper are one place, of which nothing is known.
@@ -159,13 +159,7 @@ impl<'a> Flow<'a> {
     /// The flow of a program; `None` if it is too large.
     pub fn new(exe: &'a Executable) -> Option<Self> {
         let runs_in = runs_in(exe);
-        let machines = runs_in.iter().map(|states| {
-            let mut machines: Vec<MachineId> =
-                states.iter().map(|&state| exe.states[state].machine).collect();
-            machines.sort_unstable();
-            machines.dedup();
-            machines
-        });
+        let machines = machines_of(exe, &runs_in);
         let mut flow = Flow {
             exe,
             places: Vec::new(),
@@ -181,7 +175,7 @@ impl<'a> Flow<'a> {
             transitions: 0,
             creations: 0,
             results: 0,
-            machines: IndexVec::from(machines.collect::<Vec<_>>()),
+            machines,
             later: Vec::new(),
             done: FxHashSet::default(),
             open: Vec::new(),

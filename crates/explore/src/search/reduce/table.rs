@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use allways_machine::Executable;
+use allways_machine::{Executable, Simplify};
 use allways_run::{NetworkModel, NetworkOptions};
 
 use crate::liveness::Fairness;
@@ -558,6 +558,18 @@ impl Reductions {
             }
         }
         on
+    }
+
+    /// What they leave out of single local states. Further parts depend on the search: see [`Simplify`].
+    pub fn simplify(self) -> Simplify {
+        Simplify {
+            dead_variables: self.dead_variables,
+            unread_payloads: self.unread_payloads,
+            order: self.collection_order,
+            counters: false,
+            choose_counts: true,
+            broadcasts: false,
+        }
     }
 
     /// Those of them that are sound for a program and its network.

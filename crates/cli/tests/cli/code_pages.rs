@@ -5,9 +5,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
-use crate::support::compile_text;
-use allways_p::{Dialect, codes};
+use allways_base::{Diagnostic, Sources};
+use allways_p::{Dialect, FileRole, Input, codes};
+
+use crate::common::fences;
 
 struct Page {
     code: String,
@@ -15,7 +18,7 @@ struct Page {
 }
 
 fn pages() -> Vec<Page> {
-    let folder = crate::support::repository().join("docs/codes");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/codes");
     let listing = fs::read_dir(&folder).expect("the folder of the pages");
     let mut pages: Vec<Page> = listing
         .map(|entry| entry.expect("a readable folder").path())
@@ -29,23 +32,10 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// The content of the fences of a page with what stands behind the backticks.
-fn fences(text: &str) -> Vec<(String, String)> {
-    let mut fences = Vec::new();
-    let mut open: Option<(String, String)> = None;
-    for line in text.lines() {
-        match (line.strip_prefix("```"), &mut open) {
-            (Some(info), None) => open = Some((info.to_owned(), String::new())),
-            (Some(_), Some(_)) => fences.extend(open.take()),
-            (None, Some((_, content))) => {
-                content.push_str(line);
-                content.push('\n');
-            }
-            (None, None) => {}
-        }
-    }
-    assert!(open.is_none(), "a fence is not closed");
-    fences
+fn diagnostics(program: &str) -> Vec<Diagnostic> {
+    let mut sources = Sources::default();
+    let file = sources.add("page.p".to_owned(), program.to_owned());
+    allways_p::compile(&sources, &[Input { file, role: FileRole::Source }], Dialect::default()).diagnostics
 }
 
 #[test]
@@ -67,7 +57,7 @@ fn examples_do_what_the_page_says() {
     let mut wrong = Vec::new();
     for page in pages() {
         for (i, (info, program)) in fences(&page.text).into_iter().enumerate() {
-            let diagnostics = compile_text(&program, Dialect::default()).1.diagnostics;
+            let diagnostics = diagnostics(&program);
             let found: Vec<&str> = diagnostics.iter().map(|d| d.code.as_str()).collect();
             let is_right = match info.as_str() {
                 "p" if i == 0 => !found.is_empty() && found.iter().all(|&code| code == page.code),
