@@ -9,7 +9,7 @@ use allways_run::{NetworkModel, Quiet, Verdict, ViolationKind};
 use allways_testkit::bounded::{self, Reference, Within};
 use allways_testkit::differential::{Only, Over};
 use allways_testkit::oracle::{self, OracleOptions};
-use allways_testkit::{Case, Loaded, abstraction, liveness, proof, stated, symbolic};
+use allways_testkit::{Case, Loaded, abstraction, liveness, stated, symbolic};
 
 fn agree(over: Over, seeds: std::ops::Range<u64>) -> usize {
     let options = OracleOptions { max_configurations: 4_000, ..OracleOptions::default() };
@@ -174,9 +174,7 @@ fn stated_invariants_agree_with_a_look_at_every_configuration() {
     for seed in 54_000..54_060 {
         let model = if seed % 3 == 0 { NetworkModel::Bag } else { NetworkModel::Inbox };
         let over = Over { model, faults: false, only: None };
-        let text = program_of(seed, over);
-        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let network = network_of(&loaded.program, seed, over);
+        let Case { text, network, .. } = Case::new(seed, over);
         let compared = stated::compare(&text, &network, seed, 1_000)
             .unwrap_or_else(|difference| panic!("seed {seed}: {difference}"));
         n_holding += compared.n_holding;
