@@ -15,7 +15,7 @@ use crate::{boogie, json};
 pub struct DivergenceReport {
     #[serde(flatten)]
     pub head: Head,
-    /// `quiesces`, `diverges`, `no-divergence-within-bounds` or `unknown`.
+    /// `quiesces`, `diverges`, `no-divergence-that-repeats`, `no-divergence-within-bounds` or `unknown`.
     pub verdict: &'static str,
     pub is_proof: bool,
     /// What the verdict is worth, or why there is none.

@@ -17,7 +17,7 @@ use allways_boogie::dialect::AsyncOp;
 use allways_boogie::tree::*;
 
 use super::shift;
-use crate::build::{self, Builder};
+use crate::build::Builder;
 use crate::effects::EffectTable;
 
 /// Chains of calls and posts through which needs of tasks are collected.
@@ -164,12 +164,7 @@ fn written_otherwise(kind: &StmtKind) -> Vec<Symbol> {
 }
 
 fn bodies_of(checked: &Checked, name: Symbol) -> Vec<(usize, &Body)> {
-    let is_of = |idx: usize| match &checked.program.decls[idx].kind {
-        DeclKind::Procedure(procedure) => procedure.name.symbol == name,
-        DeclKind::Implementation(implementation) => implementation.name.symbol == name,
-        _ => false,
-    };
-    build::bodies(&checked.program).filter(|&(idx, _)| is_of(idx)).collect()
+    checked.program.bodies_of(name).map(|found| (found.decl_idx, found.body)).collect()
 }
 
 /// Whether a block may be left before its end: by a return, a break or a jump.

@@ -234,7 +234,7 @@ fn report_of(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> Divergen
     let (covered, divergence) = match &report.verdict {
         QuiesceVerdict::Diverges(found) => (None, Some(found)),
         QuiesceVerdict::NoDivergence { covered, .. } => (Some(covered), None),
-        QuiesceVerdict::Quiescent(_) | QuiesceVerdict::Unknown(_) => (None, None),
+        QuiesceVerdict::NoLasso | QuiesceVerdict::Quiescent(_) | QuiesceVerdict::Unknown(_) => (None, None),
     };
     let covered_report = |covered: &Covered| {
         let Covered { rounds, recursion, is_bounded } = *covered;
@@ -244,6 +244,7 @@ fn report_of(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> Divergen
         head: Head::new("quiesce", name, &report.entry),
         verdict: match &report.verdict {
             QuiesceVerdict::NoDivergence { .. } => "no-divergence-within-bounds",
+            QuiesceVerdict::NoLasso => "no-divergence-that-repeats",
             verdict => verdict_word(verdict),
         },
         is_proof: matches!(report.verdict, QuiesceVerdict::Quiescent(_)),
