@@ -34,8 +34,13 @@ fn pages() -> Vec<Page> {
 
 fn diagnostics(program: &str) -> Vec<Diagnostic> {
     let mut sources = Sources::default();
-    let file = sources.add("page.p".to_owned(), program.to_owned());
-    allways_p::compile(&sources, &[Input { file, role: FileRole::Source }], Dialect::default()).diagnostics
+    let mut input =
+        |text: &str, role| Input { file: sources.add("page.p".to_owned(), text.to_owned()), role };
+    let mut inputs = vec![input(program, FileRole::Source)];
+    // The page of a code about invariants states them in comments.
+    let stated = program.lines().filter_map(|line| line.strip_prefix("// --invariant "));
+    inputs.extend(stated.map(|text| input(text.trim_matches('\''), FileRole::Invariant)));
+    allways_p::compile(&sources, &inputs, Dialect::default()).diagnostics
 }
 
 #[test]
