@@ -1,3 +1,3 @@
-// expect: violated recursion-limit
+// expect: unknown LongHandler
 fun Down(n: int): int { return Down(n + 1) + 1; }
 machine Main { start state S { entry { var x: int; x = Down(0); } } }

@@ -18,7 +18,7 @@ use allways_machine::ir::{Action, Class, EventId, FunId, InterfaceId, Op, Operan
 use allways_machine::liveness::reads_and_writes;
 use allways_machine::value::{Kind, Value, View};
 use allways_machine::{Actor, Executable, Local, Message, rules};
-use allways_run::{Choice, InstanceId, StopReason, ViolationKind};
+use allways_run::{Choice, HandlerLimit, InstanceId, StopReason, ViolationKind};
 
 use crate::guard::{Guard, Halt};
 use crate::local::{AfterPoint, LiftedLocal, Point, Points, Stand};
@@ -555,6 +555,7 @@ impl Running<'_, '_> {
                 self.rest(&thread, Stand::Halted);
             }
             Effect::Fault(fault) => self.fault(&thread, fault),
+            Effect::Exceeds(limit) => self.exceeds(&thread, limit),
             Effect::Foreign { fun } if thread.own => self.foreign(&thread, fun),
             Effect::Foreign { fun } => self.rest(&thread, Stand::Foreign(fun)),
             Effect::Receive { table } => {
@@ -574,6 +575,7 @@ impl Running<'_, '_> {
         match effect {
             Effect::Done => self.rest(thread, Stand::Idle),
             Effect::Fault(fault) => self.lifted.fail(thread.guard, fault.kind),
+            Effect::Exceeds(limit) => self.exceeds(thread, limit),
             Effect::Foreign { fun } => self.foreign(thread, fun),
             _ => {
                 let what = "an effect of a monitor".to_owned();
@@ -588,6 +590,11 @@ impl Running<'_, '_> {
         }
         let fault = self.lifted.points.fault(fault);
         self.rest(thread, Stand::Fault(fault));
+    }
+
+    fn exceeds(&mut self, thread: &Thread, limit: HandlerLimit) {
+        let why = self.lifted.exe.long_handler(&thread.local, limit);
+        self.lifted.lose(thread.guard, why);
     }
 
     fn foreign(&mut self, thread: &Thread, fun: FunId) {

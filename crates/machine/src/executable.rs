@@ -4,8 +4,9 @@ use std::sync::OnceLock;
 
 use allways_base::{Idx, IndexVec, Interner, Span, Symbol};
 use allways_p::hir;
-use allways_run::{InstanceId, NetworkOptions};
+use allways_run::{HandlerLimit, InstanceId, NetworkOptions, StopReason};
 
+use crate::configuration::Local;
 use crate::demand::Demands;
 use crate::instances::InstanceTable;
 use crate::invariant::Invariant;
@@ -157,6 +158,12 @@ impl Executable {
 
     pub fn machine_name(&self, machine: MachineId) -> &str {
         self.symbols.text(self.machines[machine].name)
+    }
+
+    /// That a machine or monitor which stands like this would need more than it is given.
+    pub fn long_handler(&self, local: &Local, limit: HandlerLimit) -> StopReason {
+        let (machine, state) = (self.machine_name(local.machine), self.state_name(local.control));
+        StopReason::LongHandler { machine: machine.to_owned(), state: state.to_owned(), limit }
     }
 
     /// The name of an attached monitor.

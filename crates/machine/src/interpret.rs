@@ -11,7 +11,7 @@ mod pointwise;
 
 use allways_base::Span;
 use allways_p::hir::EventId;
-use allways_run::{Limits, ViolationKind};
+use allways_run::{HandlerLimit, Limits, ViolationKind};
 
 use crate::Executable;
 use crate::configuration::{After, Fault, Frame, Local, Message, Roster};
@@ -69,6 +69,8 @@ pub enum Effect {
     Done,
     Halt,
     Fault(Fault),
+    /// It needs more than it is given.
+    Exceeds(HandlerLimit),
     /// At the call of a foreign function without body.
     Foreign {
         fun: FunId,
@@ -95,7 +97,22 @@ pub fn resume<R: Recorder>(context: Context<'_, R>, local: &mut Local, input: In
     let mut interpreter = Interpreter { cx: context, local };
     match interpreter.run(input) {
         Ok(effect) => effect,
-        Err(fault) => Effect::Fault(fault),
+        Err(trap) => trap.into(),
+    }
+}
+
+/// Why a handler goes no further than the op at hand.
+enum Trap {
+    Fault(Fault),
+    Exceeds(HandlerLimit),
+}
+
+impl From<Trap> for Effect {
+    fn from(trap: Trap) -> Self {
+        match trap {
+            Trap::Fault(fault) => Effect::Fault(fault),
+            Trap::Exceeds(limit) => Effect::Exceeds(limit),
+        }
     }
 }
 
@@ -120,7 +137,7 @@ struct Interpreter<'a, 'b, R> {
 }
 
 impl<R: Recorder> Interpreter<'_, '_, R> {
-    fn run(&mut self, input: Input) -> Result<Effect, Fault> {
+    fn run(&mut self, input: Input) -> Result<Effect, Trap> {
         let mut next = self.take_input(input)?;
         loop {
             match next {
@@ -134,7 +151,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         }
     }
 
-    fn take_input(&mut self, input: Input) -> Result<Next, Fault> {
+    fn take_input(&mut self, input: Input) -> Result<Next, Trap> {
         Ok(match input {
             Input::Start(payload) => self.enter(self.local.control, payload)?,
             Input::Handle(message) => self.dispatch(message)?,
@@ -149,7 +166,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// What comes when frames were left.
-    fn after_stop(&mut self, stop: Stop) -> Result<Next, Fault> {
+    fn after_stop(&mut self, stop: Stop) -> Result<Next, Trap> {
         match stop {
             Stop::Effect(effect) => Ok(Next::Effect(effect)),
             Stop::Return => self.after_frames(),
@@ -185,7 +202,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// Handles an event in the current control state.
-    fn dispatch(&mut self, message: Message) -> Result<Next, Fault> {
+    fn dispatch(&mut self, message: Message) -> Result<Next, Trap> {
         let exe = self.cx.exe;
         let state = &exe.states[self.local.control];
         match state.actions[message.event] {
@@ -210,7 +227,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         }
     }
 
-    fn raised(&mut self, message: Message) -> Result<Next, Fault> {
+    fn raised(&mut self, message: Message) -> Result<Next, Trap> {
         // Possible only for a halt that arrives in a `receive`: the front end rejects the rest.
         if self.local.after != After::Handler {
             return Err(self.fault_here(
@@ -223,12 +240,12 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// Begins a transition: the exit function of the current state comes first.
-    fn leave(&mut self, target: ControlId, with: Option<FunId>, payload: Value) -> Result<Next, Fault> {
+    fn leave(&mut self, target: ControlId, with: Option<FunId>, payload: Value) -> Result<Next, Trap> {
         self.local.after = After::Exit { target, with, payload };
         self.exit_state()
     }
 
-    fn exit_state(&mut self) -> Result<Next, Fault> {
+    fn exit_state(&mut self) -> Result<Next, Trap> {
         let state = self.local.control;
         if R::ON {
             let actor = self.cx.actor;
@@ -241,7 +258,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// The outermost function returned, or was not there.
-    fn after_frames(&mut self) -> Result<Next, Fault> {
+    fn after_frames(&mut self) -> Result<Next, Trap> {
         match self.local.after {
             After::Handler => Ok(Next::Effect(Effect::Done)),
             After::Exit { target, with: Some(fun), payload } => {
@@ -256,7 +273,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         }
     }
 
-    fn enter(&mut self, state: ControlId, payload: Value) -> Result<Next, Fault> {
+    fn enter(&mut self, state: ControlId, payload: Value) -> Result<Next, Trap> {
         self.local.control = state;
         self.local.after = After::Handler;
         if R::ON {
@@ -270,7 +287,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// Pushes the outermost frame of a handler.
-    fn begin(&mut self, fun: FunId, payload: Value) -> Result<Next, Fault> {
+    fn begin(&mut self, fun: FunId, payload: Value) -> Result<Next, Trap> {
         let exe = self.cx.exe;
         let def = &exe.funs[fun];
         let has_fuel = self.spend(def.end - def.entry);
@@ -279,7 +296,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         self.local.registers.resize(base + def.n_registers as usize, Value::NULL);
         if let Some(&class) = def.params.first() {
             if let Err(fault) = ops::check_payload(payload, class) {
-                return Err(self.fault(fault.kind(), fault.text(exe), Some(def.span)));
+                return Err(self.op_fault_at(fault, Some(def.span)));
             }
             self.local.registers[base] = payload;
         }
@@ -307,7 +324,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         }
     }
 
-    fn received(&mut self, message: Message) -> Result<Next, Fault> {
+    fn received(&mut self, message: Message) -> Result<Next, Trap> {
         let exe = self.cx.exe;
         let Some(frame) = self.local.frames.last_mut() else { return Ok(Next::Effect(Effect::Done)) };
         let Op::Receive { table } = exe.code[frame.pc as usize] else { return Ok(Next::Execute) };
@@ -334,7 +351,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         left.is_some()
     }
 
-    fn unhandled(&mut self, event: EventId) -> Fault {
+    fn unhandled(&mut self, event: EventId) -> Trap {
         let exe = self.cx.exe;
         let name = exe.event_name(event);
         let state = &exe.states[self.local.control];
@@ -358,13 +375,13 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     #[cold]
-    fn fault(&mut self, kind: ViolationKind, text: String, span: Option<Span>) -> Fault {
-        Fault { kind, text: self.cx.store.string(&text), span }
+    fn fault(&mut self, kind: ViolationKind, text: String, span: Option<Span>) -> Trap {
+        Trap::Fault(Fault { kind, text: self.cx.store.string(&text), span })
     }
 
     /// A fault at the op at hand.
     #[cold]
-    fn fault_here(&mut self, kind: ViolationKind, text: String) -> Fault {
+    fn fault_here(&mut self, kind: ViolationKind, text: String) -> Trap {
         let span = self.local.frames.last().and_then(|frame| self.cx.exe.spans.get(frame.pc as usize));
         let span = span.copied();
         self.fault(kind, text, span)

@@ -701,7 +701,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                     input = Input::Continue;
                     let fault = match self.yielded(&mut effort, actor) {
                         Go::On => continue,
-                        Go::Endless(op) => self.kernel.endless(op, effort::REPEATS),
+                        Go::Endless(op, why) => self.kernel.endless(op, why),
                         Go::Stop(reason) => return self.stop(reason),
                     };
                     if own {
@@ -729,7 +729,7 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 Effect::Choose { n_answers, is_number } => {
                     let fault = match self.chooses(machine, &mut effort) {
                         Go::On => None,
-                        Go::Endless(op) => Some(self.kernel.endless(op, effort::NO_ANSWER_ENDS)),
+                        Go::Endless(op, why) => Some(self.kernel.endless(op, why)),
                         Go::Stop(reason) => return self.stop(reason),
                     };
                     match fault {
@@ -778,6 +778,10 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
                 }
                 Effect::Fault(fault) if own => return self.kernel.violate(actor, fault),
                 Effect::Fault(fault) => break Status::Pending(Pending::Fault(fault)),
+                Effect::Exceeds(limit) => {
+                    let reason = self.kernel.long_handler(actor, limit);
+                    return self.stop(reason);
+                }
                 Effect::Foreign { fun } if own => return self.foreign(fun),
                 Effect::Foreign { fun } => break Status::Pending(Pending::Foreign { fun }),
             }
@@ -965,14 +969,18 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
             match self.resume(actor, input, &mut effort.fuel) {
                 Effect::Yield => match self.yielded(&mut effort, actor) {
                     Go::On => input = Input::Continue,
-                    Go::Endless(op) => {
-                        let fault = self.kernel.endless(op, effort::REPEATS);
+                    Go::Endless(op, why) => {
+                        let fault = self.kernel.endless(op, why);
                         return self.kernel.violate(actor, fault);
                     }
                     Go::Stop(reason) => return self.stop(reason),
                 },
                 Effect::Done => return self.kernel.settle_local(actor),
                 Effect::Fault(fault) => return self.kernel.violate(actor, fault),
+                Effect::Exceeds(limit) => {
+                    let reason = self.kernel.long_handler(actor, limit);
+                    return self.stop(reason);
+                }
                 Effect::Foreign { fun } => return self.foreign(fun),
                 // The front end lets no monitor do these.
                 Effect::Observe(_)

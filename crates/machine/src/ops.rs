@@ -9,11 +9,11 @@
 
 use allways_base::Symbol;
 use allways_p::hir::BinaryOp;
-use allways_run::{InstanceId, ViolationKind};
+use allways_run::{HandlerLimit, InstanceId, ViolationKind};
 
 use crate::Executable;
 use crate::ir::{Class, EventId, InterfaceId, MachineId, Operand, Step};
-use crate::value::{CollectionFault, Kind, PermissionId, Store, Value, View};
+use crate::value::{CollectionFault, Kind, MAX_DEPTH, PermissionId, Store, Value, View};
 
 /// The largest number of answers of a `choose`.
 pub const MAX_ANSWERS: usize = 10_000;
@@ -27,10 +27,8 @@ pub enum OpFault {
     /// The operands do not fit the operator.
     Operands(Value, Value),
     DivisionByZero,
-    /// A string longer than [`MAX_TEXT`].
-    TextTooLong,
-    /// A value nested too deeply.
-    TooDeep,
+    /// No fault of the program: a value larger than Allways takes.
+    Exceeds(HandlerLimit),
     Collection(CollectionFault),
     NotOfBool,
     /// The operand does not fit: what needed another one, and what it is.
@@ -66,8 +64,17 @@ pub enum OpFault {
 }
 
 impl OpFault {
-    pub fn kind(self) -> ViolationKind {
-        match self {
+    /// A string longer than [`MAX_TEXT`].
+    pub const TOO_LONG: OpFault = OpFault::Exceeds(HandlerLimit::TextBytes(MAX_TEXT as u32));
+    /// A value nested more deeply than a store takes.
+    pub const TOO_DEEP: OpFault = OpFault::Exceeds(HandlerLimit::Nesting(MAX_DEPTH));
+
+    /// What is violated.
+    ///
+    /// # Errors
+    /// When nothing is: the limit that is exceeded.
+    pub fn kind(self) -> Result<ViolationKind, HandlerLimit> {
+        Ok(match self {
             OpFault::Operands(..)
             | OpFault::NotOfBool
             | OpFault::Operand(..)
@@ -76,7 +83,7 @@ impl OpFault {
             | OpFault::Payload { .. }
             | OpFault::Collection(CollectionFault::Class) => ViolationKind::Cast,
             OpFault::DivisionByZero => ViolationKind::DivisionByZero,
-            OpFault::TextTooLong | OpFault::TooDeep => ViolationKind::ValueSize,
+            OpFault::Exceeds(limit) => return Err(limit),
             OpFault::Collection(CollectionFault::Index(..)) => ViolationKind::Index,
             OpFault::Collection(CollectionFault::MissingKey) => ViolationKind::MissingKey,
             OpFault::Collection(CollectionFault::DuplicateKey) => ViolationKind::DuplicateKey,
@@ -90,7 +97,7 @@ impl OpFault {
             OpFault::NullTarget => ViolationKind::NullTarget,
             OpFault::SendsSet { .. } => ViolationKind::SendsSet,
             OpFault::Unbound(_) => ViolationKind::Unbound,
-        }
+        })
     }
 
     /// The message of the violation.
@@ -100,8 +107,7 @@ impl OpFault {
                 format!("operands {} and {} do not fit the operator", describe(a), describe(b))
             }
             OpFault::DivisionByZero => "attempted to divide by zero".into(),
-            OpFault::TextTooLong => format!("string longer than {MAX_TEXT} bytes"),
-            OpFault::TooDeep => "value nested too deeply".into(),
+            OpFault::Exceeds(_) => "a value is too large".into(),
             OpFault::Collection(fault) => match fault {
                 CollectionFault::Class => "operation on a value that is null or not a collection".into(),
                 CollectionFault::Index(index, size) => {
@@ -233,7 +239,7 @@ fn binary_slow(store: &mut Store, op: BinaryOp, a: Value, b: Value) -> Outcome {
     }
     if let (Some(a), Some(b)) = (store.as_str(a), store.as_str(b)) {
         let text = match op {
-            BinaryOp::Add if a.len() + b.len() > MAX_TEXT => return Err(OpFault::TextTooLong),
+            BinaryOp::Add if a.len() + b.len() > MAX_TEXT => return Err(OpFault::TOO_LONG),
             BinaryOp::Add => [a, b].concat(),
             BinaryOp::Lt => return Ok(Value::bool(a < b)),
             BinaryOp::Le => return Ok(Value::bool(a <= b)),
@@ -489,7 +495,7 @@ pub fn update(
         };
         current = with_child(exe, cx, holder, *step, current)?;
     }
-    if cx.store().take_too_deep() { Err(OpFault::TooDeep) } else { Ok(current) }
+    if cx.store().take_too_deep() { Err(OpFault::TOO_DEEP) } else { Ok(current) }
 }
 
 fn child(exe: &Executable, cx: &mut impl PathOperands, holder: Value, step: Step) -> Outcome {

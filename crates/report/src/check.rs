@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use allways_base::Sources;
-use allways_run::{Choice, Counterexample, StopReason};
+use allways_run::{Choice, Counterexample, HandlerLimit, StopReason};
 use serde::Serialize;
 
 use crate::json::Head;
@@ -215,10 +215,19 @@ pub fn explain_stop(reason: &StopReason) -> String {
              search does not tell apart; `allways check` follows such texts exactly, or compare the machines instead"
                 .to_owned()
         }
-        StopReason::LongHandler { machine, state, instructions } => format!(
-            "a handler of `{machine}` in state `{state}` ran for more than {instructions} instructions without \
-             sending, creating or ending; it may be endless"
-        ),
+        StopReason::LongHandler { machine, state, limit } => {
+            let what = match limit {
+                HandlerLimit::Instructions(n) => format!(
+                    "ran for more than {n} instructions without sending, creating or ending; it may be endless"
+                ),
+                HandlerLimit::CallDepth(n) => {
+                    format!("nested more than {n} calls; the recursion may be endless")
+                }
+                HandlerLimit::TextBytes(n) => format!("made a string of more than {n} bytes"),
+                HandlerLimit::Nesting(n) => format!("nested tuples or collections more than {n} deep"),
+            };
+            format!("a handler of `{machine}` in state `{state}` {what}")
+        }
         StopReason::ChoiceBound(bound) => format!("a run made {bound} choices and its handler goes on"),
         StopReason::Unsupported { what } => format!("not supported: {what}"),
         StopReason::Undecided { why } => why.clone(),

@@ -30,4 +30,4 @@ pub use trace::{
     PartOrigin, Payload, Trace, TraceActor, TraceMessage, TraceStep, Waiting,
 };
 pub use trace_state::{ActorState, TraceState};
-pub use verdict::{Bound, Counterexample, Guarantee, Limits, StopReason, Verdict};
+pub use verdict::{Bound, Counterexample, Guarantee, HandlerLimit, Limits, StopReason, Verdict};

@@ -71,10 +71,6 @@ pub enum ViolationKind {
     Divergence,
     /// A handler never ends: it came back to a state of its own, with nothing sent, created or observed in between.
     EndlessHandler,
-    /// Calls nested deeper than the limit.
-    RecursionLimit,
-    /// A value grew beyond what any model needs: nested too deeply, or a string too long.
-    ValueSize,
     /// An invariant that the user stated for a search does not hold in a configuration.
     Invariant,
     /// The step bound was hit and the user asked to fail on that.
@@ -113,8 +109,6 @@ impl ViolationKind {
         ViolationKind::Liveness(Certainty::Potential),
         ViolationKind::Divergence,
         ViolationKind::EndlessHandler,
-        ViolationKind::RecursionLimit,
-        ViolationKind::ValueSize,
         ViolationKind::Invariant,
         ViolationKind::StepBound(0),
     ];
@@ -155,8 +149,6 @@ impl ViolationKind {
             ViolationKind::Liveness(Certainty::Potential) => "a spec was hot for very long",
             ViolationKind::Divergence => "messages cause messages for ever",
             ViolationKind::EndlessHandler => "a handler never ends",
-            ViolationKind::RecursionLimit => "calls are nested too deeply",
-            ViolationKind::ValueSize => "a value is too large",
             ViolationKind::Invariant => "an invariant of `prove --invariant` does not hold",
             ViolationKind::StepBound(_) => "the bound on steps was reached, and the user asked to fail then",
         }
@@ -194,8 +186,6 @@ impl ViolationKind {
             ViolationKind::Liveness(Certainty::Potential) => "potential-liveness",
             ViolationKind::Divergence => "divergence",
             ViolationKind::EndlessHandler => "endless-handler",
-            ViolationKind::RecursionLimit => "recursion-limit",
-            ViolationKind::ValueSize => "value-size",
             ViolationKind::Invariant => "invariant",
             ViolationKind::StepBound(_) => "step-bound",
         }

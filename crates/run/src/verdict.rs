@@ -77,11 +77,11 @@ pub enum StopReason {
     ObservedText {
         place: Span,
     },
-    /// A handler ran for so many instructions without an effect and without repeating its state.
+    /// A handler needed more than it is given. Whether it would ever end is not known.
     LongHandler {
         machine: String,
         state: String,
-        instructions: u32,
+        limit: HandlerLimit,
     },
     /// A run came to its bound on choices in the middle of a handler.
     ChoiceBound(u64),
@@ -95,13 +95,26 @@ pub enum StopReason {
     },
 }
 
+/// What a handler needed more of than it is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HandlerLimit {
+    /// Instructions without an effect and without repeating its state.
+    Instructions(u32),
+    /// Nested calls.
+    CallDepth(u32),
+    /// Bytes of one string.
+    TextBytes(u32),
+    /// Tuples and collections within each other.
+    Nesting(u32),
+}
+
 /// What the user, or the default, allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Instructions of one machine between two effects; more ends the run as unknown
     /// ([`LongHandler`](StopReason::LongHandler)).
     pub instructions: u32,
-    /// Nested calls; more is [`RecursionLimit`](crate::ViolationKind::RecursionLimit).
+    /// Nested calls; more ends the run as unknown, too.
     pub call_depth: u32,
     /// Machines created in one run; more ends the run as unknown.
     pub machines: u32,
@@ -115,7 +128,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             instructions: 100_000_000,
-            call_depth: 10_000,
+            call_depth: 100_000,
             machines: 1_000_000,
             steps: None,
             time: None,

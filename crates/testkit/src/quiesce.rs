@@ -79,9 +79,7 @@ impl Graph {
                     let depth = graph.depths[from] + 1;
                     match kernel.outcome() {
                         Outcome::Violated(violation) => match violation.kind {
-                            ViolationKind::EndlessHandler
-                            | ViolationKind::RecursionLimit
-                            | ViolationKind::ValueSize => return None,
+                            ViolationKind::EndlessHandler => return None,
                             // Ends, like others.
                             ViolationKind::Deadlock | ViolationKind::HotAtEnd => {}
                             _ => {

@@ -236,14 +236,9 @@ fn search_options(exe: &Executable, options: &QuiesceOptions) -> (ProveOptions, 
     (ProveOptions { reductions, limits: options.limits, ..ProveOptions::default() }, simplify)
 }
 
-/// The handler would go on, but not within the limits.
-fn is_limit(kind: ViolationKind) -> bool {
-    matches!(kind, ViolationKind::EndlessHandler | ViolationKind::RecursionLimit | ViolationKind::ValueSize)
-}
-
 /// A handler among these violations that does not finish: that such a run ends is not known.
 fn unfinished(broken: &[ViolationKind]) -> Option<StopReason> {
-    let kind = broken.iter().find(|kind| is_limit(**kind))?;
+    let kind = broken.iter().find(|kind| **kind == ViolationKind::EndlessHandler)?;
     Some(StopReason::Unsupported { what: format!("a handler that does not finish ({})", kind.as_str()) })
 }
 

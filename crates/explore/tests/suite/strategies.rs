@@ -192,6 +192,26 @@ fn step_bounds_cut_and_can_be_violations() {
     assert_eq!(found.findings[0].counterexample.schedule.len(), 300);
 }
 
+/// As P does, whose bound counts choices, too; also where the bound is far.
+#[test]
+fn choices_for_ever_are_cut_at_the_step_bound() {
+    let exe = executable(
+        "
+machine Main {
+    start state S { entry { var i: int; while (true) { if ($) { i = i + 1; } } } }
+}
+",
+    );
+    for fair_steps in [500, 110_000] {
+        let cut = CheckOptions { fair_steps: Some(fair_steps), ..options(StrategyKind::Random, 2) };
+        let found = report(&exe, &cut);
+        assert_eq!((kind(&found), found.statistics.n_bounded), (None, 2));
+        assert!(matches!(found.verdict, Verdict::Holds(_)), "{:?}", found.verdict);
+        let failing = CheckOptions { fail_on_max_steps: true, ..cut };
+        assert_eq!(kind(&report(&exe, &failing)), Some(ViolationKind::StepBound(fair_steps)));
+    }
+}
+
 #[test]
 fn cancelled_searches_report_what_they_have() {
     let exe = executable(ENDLESS);

@@ -1,9 +1,10 @@
 //! Executing ops: reading their operands, writing their results, and where control goes. What they do to values is in
 //! [`crate::ops`].
 
-use allways_run::ViolationKind;
+use allways_base::Span;
+use allways_run::{HandlerLimit, ViolationKind};
 
-use super::{Context, Effect, Interpreter, Stop};
+use super::{Context, Effect, Interpreter, Stop, Trap};
 use crate::configuration::{Fault, Frame, Message};
 use crate::ir::{Op, Operand, OperandView, TemplatePiece};
 use crate::ops::{self, MAX_TEXT, OpFault, PathOperands, Update};
@@ -42,12 +43,12 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// Executes the frames until they return, unwind or meet an effect.
-    pub(super) fn execute(&mut self) -> Result<Stop, Fault> {
+    pub(super) fn execute(&mut self) -> Result<Stop, Trap> {
         self.execute_ops::<false>()
     }
 
     /// The same, or just one op that is neither a plain jump nor a call or return: then it yields after it.
-    pub(super) fn execute_ops<const ONE: bool>(&mut self) -> Result<Stop, Fault> {
+    pub(super) fn execute_ops<const ONE: bool>(&mut self) -> Result<Stop, Trap> {
         let Some(&frame) = self.local.frames.last() else { return Ok(Stop::Return) };
         let mut pc = frame.pc;
         let mut base = frame.base as usize;
@@ -56,12 +57,6 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             () => {
                 self.set_pc(pc)
             };
-        }
-        macro_rules! fail {
-            ($kind:expr, $($text:tt)*) => {{
-                here!();
-                return Err(self.fault_here($kind, format!($($text)*)));
-            }};
         }
         // The result of an operation, or its fault at the op at hand.
         macro_rules! attempt {
@@ -115,7 +110,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let value = self.cx.store.tuple(&self.local.registers[at..at + n as usize]);
                     self.write(base, dst, value);
                     if self.cx.store.take_too_deep() {
-                        attempt!(Err(OpFault::TooDeep))
+                        attempt!(Err(OpFault::TOO_DEEP))
                     }
                 }
                 Op::Named { dst, first, shape } => {
@@ -124,7 +119,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let value = self.cx.store.named(shape, &self.local.registers[at..at + n]);
                     self.write(base, dst, value);
                     if self.cx.store.take_too_deep() {
-                        attempt!(Err(OpFault::TooDeep))
+                        attempt!(Err(OpFault::TOO_DEEP))
                     }
                 }
                 Op::Part { dst, src, index } => {
@@ -187,7 +182,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                         args.iter().for_each(|&value| self.cx.store.need_numbers_in(value));
                     }
                     if text.len() > MAX_TEXT {
-                        attempt!(Err(OpFault::TextTooLong))
+                        attempt!(Err(OpFault::TOO_LONG))
                     }
                     let value = self.cx.store.string(&text);
                     self.write(base, dst, value);
@@ -262,11 +257,8 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                 }
                 Op::Call { dst, fun, first } => {
                     if self.local.frames.len() >= self.cx.limits.call_depth as usize {
-                        fail!(
-                            ViolationKind::RecursionLimit,
-                            "calls nested deeper than {}",
-                            self.cx.limits.call_depth
-                        );
+                        here!();
+                        return Err(Trap::Exceeds(HandlerLimit::CallDepth(self.cx.limits.call_depth)));
                     }
                     let def = &exe.funs[fun];
                     let has_fuel = self.spend(def.end - def.entry);
@@ -325,7 +317,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let message = self.read(base, message);
                     here!();
                     let span = self.cx.exe.spans.get(pc as usize).copied();
-                    return Err(Fault { kind: ViolationKind::Assertion, text: message, span });
+                    return Err(Trap::Fault(Fault { kind: ViolationKind::Assertion, text: message, span }));
                 }
                 Op::Print { src } => {
                     if R::ON {
@@ -419,7 +411,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// The answer to the choice at hand.
-    pub(super) fn chosen(&mut self, answer: u32) -> Result<(), Fault> {
+    pub(super) fn chosen(&mut self, answer: u32) -> Result<(), Trap> {
         let Some(&frame) = self.local.frames.last() else { return Ok(()) };
         let base = frame.base as usize;
         let (dst, value) = match self.cx.exe.code[frame.pc as usize] {
@@ -459,7 +451,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     /// Changes a variable along a path.
-    fn update(&mut self, base: usize, root: Operand, path: u32, update: Update) -> Result<(), Fault> {
+    fn update(&mut self, base: usize, root: Operand, path: u32, update: Update) -> Result<(), Trap> {
         let exe = self.cx.exe;
         let before = self.read(base, root);
         let after = ops::update(exe, &mut InFrame { interpreter: self, base }, before, path, update);
@@ -469,8 +461,17 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
     }
 
     #[cold]
-    pub(super) fn op_fault(&mut self, fault: OpFault) -> Fault {
-        self.fault_here(fault.kind(), fault.text(self.cx.exe))
+    pub(super) fn op_fault(&mut self, fault: OpFault) -> Trap {
+        let span = self.local.frames.last().and_then(|frame| self.cx.exe.spans.get(frame.pc as usize));
+        self.op_fault_at(fault, span.copied())
+    }
+
+    #[cold]
+    pub(super) fn op_fault_at(&mut self, fault: OpFault, span: Option<Span>) -> Trap {
+        match fault.kind() {
+            Ok(kind) => self.fault(kind, fault.text(self.cx.exe), span),
+            Err(limit) => Trap::Exceeds(limit),
+        }
     }
 }
 

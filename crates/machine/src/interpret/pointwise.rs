@@ -6,9 +6,9 @@
 
 use allways_run::Limits;
 
-use super::{Context, Effect, Input, Interpreter, Next, Stop};
+use super::{Context, Effect, Input, Interpreter, Next, Stop, Trap};
 use crate::Executable;
-use crate::configuration::{Fault, Local, Message, Roster};
+use crate::configuration::{Local, Message, Roster};
 use crate::ir::{ControlId, Operand};
 use crate::record::{Actor, Silent};
 use crate::value::{Store, Value};
@@ -69,7 +69,7 @@ impl<'e> Pointwise<'e> {
     pub fn op(&self, store: &mut Store, actor: Actor, local: &mut Local) -> Piece {
         self.with(store, actor, local, |interpreter| match interpreter.execute_ops::<true>() {
             Ok(stop) => stop.into(),
-            Err(fault) => Piece::Effect(Effect::Fault(fault)),
+            Err(trap) => Piece::Effect(trap.into()),
         })
     }
 
@@ -77,7 +77,7 @@ impl<'e> Pointwise<'e> {
     pub fn answer(&self, store: &mut Store, actor: Actor, local: &mut Local, answer: u32) -> Piece {
         self.with(store, actor, local, |interpreter| match interpreter.chosen(answer) {
             Ok(()) => Piece::Execute,
-            Err(fault) => Piece::Effect(Effect::Fault(fault)),
+            Err(trap) => Piece::Effect(trap.into()),
         })
     }
 
@@ -117,12 +117,12 @@ impl From<Stop> for Piece {
     }
 }
 
-impl From<Result<Next, Fault>> for Piece {
-    fn from(next: Result<Next, Fault>) -> Self {
+impl From<Result<Next, Trap>> for Piece {
+    fn from(next: Result<Next, Trap>) -> Self {
         match next {
             Ok(Next::Execute | Next::Effect(Effect::Yield)) => Piece::Execute,
             Ok(Next::Effect(effect)) => Piece::Effect(effect),
-            Err(fault) => Piece::Effect(Effect::Fault(fault)),
+            Err(trap) => Piece::Effect(trap.into()),
         }
     }
 }

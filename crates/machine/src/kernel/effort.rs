@@ -6,6 +6,10 @@
 //! growing distances. Comparing stops after a share of the instructions between two copies, so that a long handler which
 //! ends costs little more.
 //!
+//! A function calls itself for ever when it is called again with the same arguments, in the same state of its machine, before the first call
+//! has returned: what it does depends on nothing else, as the runs of a pushdown system depend on the top of its stack (Bouajjani, Esparza and
+//! Maler 1997). So the copy is compared also with what stands higher on the stack.
+//!
 //! A handler that makes choices repeats a state and may end all the same. After many choices in a row the states that it can
 //! reach without an effect are explored, up to a bound ([`Stepping::cannot_end`]): if no answers lead out of these, it is
 //! endless, whatever the choices.
@@ -17,7 +21,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashSet;
 
 use allways_base::Idx;
-use allways_run::{InstanceId, StopReason, ViolationKind};
+use allways_run::{HandlerLimit, InstanceId, StopReason, ViolationKind};
 
 use super::{Kernel, Oracle, Outcome, Stepping};
 use crate::configuration::{Fault, Frame, Local};
@@ -37,8 +41,10 @@ const FIRST_WATCH: u64 = 1 << 8;
 const WATCHED_SHARE: u64 = 1 << 7;
 /// Choices of one handler after which it is asked for the first time whether it can end.
 const MANY_CHOICES: u32 = 1 << 6;
-/// More choices of one handler end the run as unknown.
+/// More choices of one handler end the run as unknown, where runs have no bound of their own.
 const MAX_CHOICES: u32 = 100_000;
+/// How often a handler that makes choices is asked whether to stop.
+const CHOICES_BETWEEN_STOPS: u32 = 1 << 12;
 /// More observations of one handler, between two other effects, do likewise.
 const MAX_OBSERVED: u32 = 1 << 16;
 /// States and instructions of the question whether a handler can end.
@@ -66,6 +72,8 @@ pub(super) struct Effort {
     n_watched: u64,
     /// What was copied in all when it was last asked whether to stop, while turns are compared.
     copied: u64,
+    /// The fewest frames at a turn since the copy.
+    fewest: usize,
     /// Once it repeats: the outermost and first place of the lap so far, as depth and op. So the place that is shown does
     /// not depend on when the repetition was noticed.
     lap: Option<(usize, u32)>,
@@ -82,8 +90,8 @@ struct Copy {
 /// Whether a handler goes on.
 pub(super) enum Go {
     On,
-    /// It repeats; the op to show.
-    Endless(u32),
+    /// It never ends: the op to show, and why.
+    Endless(u32, &'static str),
     Stop(StopReason),
 }
 
@@ -98,6 +106,7 @@ impl Effort {
             copy: None,
             n_watched: 0,
             copied: 0,
+            fewest: 0,
             lap: None,
         }
     }
@@ -117,7 +126,7 @@ impl Effort {
         self.forget_copy();
         self.spent.n_observed += 1;
         if self.spent.n_observed > MAX_OBSERVED {
-            return Go::Stop(kernel.long_handler(actor));
+            return Go::Stop(kernel.too_many_instructions(actor));
         }
         Go::On
     }
@@ -135,11 +144,15 @@ impl Effort {
         self.spent.instructions += self.slice.max(1);
         if let Some(copy) = &self.copy {
             let local = kernel.local_of(actor);
+            self.fewest = self.fewest.min(local.frames.len());
+            if self.fewest == copy.frames.len() && copy.is_called_again(&kernel.store, local) {
+                return Go::Endless(local.frames.last().map_or(0, |frame| frame.pc), CALLS_ITSELF);
+            }
             let is_there_again = copy.is_of(&kernel.store, local);
             if is_there_again || self.lap.is_some() {
                 let here = (local.frames.len(), local.frames.last().map_or(0, |frame| frame.pc));
                 match self.lap {
-                    Some(first) if is_there_again => return Go::Endless(first.min(here).1),
+                    Some(first) if is_there_again => return Go::Endless(first.min(here).1, REPEATS),
                     lap => self.lap = Some(lap.unwrap_or(here).min(here)),
                 }
                 return Go::On;
@@ -157,7 +170,7 @@ impl Effort {
         }
         let instructions = self.spent.instructions;
         if instructions >= u64::from(kernel.limits.instructions) {
-            return Go::Stop(kernel.long_handler(actor));
+            return Go::Stop(kernel.too_many_instructions(actor));
         }
         if self.n_watched > 0 {
             return Go::On;
@@ -167,6 +180,7 @@ impl Effort {
             kernel.store.freeze_all(&mut copy.registers);
             self.copy = Some(copy);
             self.copied = kernel.store.copied_in_all();
+            self.fewest = kernel.local_of(actor).frames.len();
             self.n_watched = (instructions / WATCHED_SHARE).max(FIRST_WATCH);
             0
         } else {
@@ -198,17 +212,42 @@ impl Copy {
             && self.frames == local.frames
             && std::iter::zip(&self.registers, &local.registers).all(|(&a, &b)| store.is_same(b, a))
     }
+
+    /// Whether the top frame of the copy stands on top of itself, if at no turn since there were fewer frames. It has not returned:
+    /// what is below would have gone on, and stands at the same place again only after a turn of its own.
+    fn is_called_again(&self, store: &Store, local: &Local) -> bool {
+        let n_frames = self.frames.len();
+        let (Some(then), Some(now)) = (self.frames.last(), local.frames.last()) else { return false };
+        if n_frames < 2 || local.frames.len() <= n_frames || (now.fun, now.pc) != (then.fun, then.pc) {
+            return false;
+        }
+        let (n_fields, then_base, now_base) = (local.frames[0].base, then.base, now.base);
+        let parts = [
+            (&self.registers[then_base as usize..], &local.registers[now_base as usize..]),
+            (&self.registers[..n_fields as usize], &local.registers[..n_fields as usize]),
+        ];
+        let is_all = |is_one: &dyn Fn(Value, Value) -> bool| {
+            let is_part = |(a, b): (&[Value], &[Value])| {
+                a.len() == b.len() && std::iter::zip(a, b).all(|(&a, &b)| is_one(a, b))
+            };
+            parts.into_iter().all(is_part)
+        };
+        // What is cheap to compare comes first.
+        (self.control, self.after) == (local.control, local.after)
+            && is_all(&|a, b| a == b || b.is_draft())
+            && self.frames[..n_frames - 1] == local.frames[..n_frames - 1]
+            && is_all(&|a, b| store.is_same(b, a))
+    }
 }
 
 impl Kernel<'_> {
     #[cold]
-    fn long_handler(&self, actor: Actor) -> StopReason {
-        let local = self.local_of(actor);
-        StopReason::LongHandler {
-            machine: self.exe.machine_name(local.machine).to_owned(),
-            state: self.exe.state_name(local.control).to_owned(),
-            instructions: self.limits.instructions,
-        }
+    pub(super) fn long_handler(&self, actor: Actor, limit: HandlerLimit) -> StopReason {
+        self.exe.long_handler(self.local_of(actor), limit)
+    }
+
+    fn too_many_instructions(&self, actor: Actor) -> StopReason {
+        self.long_handler(actor, HandlerLimit::Instructions(self.limits.instructions))
     }
 
     fn local_of(&self, actor: Actor) -> &Local {
@@ -226,9 +265,10 @@ impl Kernel<'_> {
     }
 }
 
-pub(super) const REPEATS: &str =
-    "the handler never ends: it repeats its state without sending, creating or observing";
-pub(super) const NO_ANSWER_ENDS: &str =
+const REPEATS: &str = "the handler never ends: it repeats its state without sending, creating or observing";
+const CALLS_ITSELF: &str =
+    "the handler never ends: a function calls itself with the same arguments, and nothing else has changed";
+const NO_ANSWER_ENDS: &str =
     "the handler never ends: no answers to its choices lead to a send, a creation, an observation or its end";
 
 impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
@@ -245,17 +285,21 @@ impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
         effort.forget_copy();
         effort.spent.n_choices += 1;
         let n_choices = effort.spent.n_choices;
-        if n_choices < MANY_CHOICES || !n_choices.is_power_of_two() && n_choices <= MAX_CHOICES {
+        if n_choices < MANY_CHOICES {
             return Go::On;
         }
-        if n_choices > MAX_CHOICES {
+        if n_choices > MAX_CHOICES && self.kernel.max_choices == u64::MAX {
             return Go::Stop(StopReason::ChoiceBound(MAX_CHOICES.into()));
+        }
+        let is_time_to_prove = n_choices.is_power_of_two();
+        if !is_time_to_prove && !n_choices.is_multiple_of(CHOICES_BETWEEN_STOPS) {
+            return Go::On;
         }
         match self.kernel.stop.reason() {
             Some(reason) => Go::Stop(reason),
-            None if self.cannot_end(machine) => {
+            None if is_time_to_prove && self.cannot_end(machine) => {
                 let frame = self.kernel.conf.locals[machine.index()].frames.last();
-                Go::Endless(frame.map_or(0, |frame| frame.pc))
+                Go::Endless(frame.map_or(0, |frame| frame.pc), NO_ANSWER_ENDS)
             }
             None => Go::On,
         }

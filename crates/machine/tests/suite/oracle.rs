@@ -506,6 +506,7 @@ impl<'a> PSemantics<'a> {
                     Phase::Halted
                 }
                 Effect::Fault(fault) => return Err(self.broken(fault)),
+                Effect::Exceeds(_) => panic!("handlers of these programs are small"),
                 Effect::Foreign { .. } => unreachable!(),
             };
             world.instances.get_mut(&instance).expect("exists").0 = phase;

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use allways_base::{FileId, Idx, Span};
-use allways_run::StopReason;
+use allways_run::{HandlerLimit, StopReason};
 
 use super::flat::{
     Read, early, get_bytes, get_length, get_number, get_path, get_word, put_bytes, put_number, put_path,
@@ -205,11 +205,18 @@ pub(crate) fn put_reason(reason: Option<&StopReason>, out: &mut Vec<u8>) {
                 put_number(out, n);
             }
         }
-        StopReason::LongHandler { machine, state, instructions } => {
+        StopReason::LongHandler { machine, state, limit } => {
             out.push(6);
             put_bytes(out, machine.as_bytes());
             put_bytes(out, state.as_bytes());
-            put_number(out, u64::from(*instructions));
+            let (kind, n) = match *limit {
+                HandlerLimit::Instructions(n) => (0, n),
+                HandlerLimit::CallDepth(n) => (1, n),
+                HandlerLimit::TextBytes(n) => (2, n),
+                HandlerLimit::Nesting(n) => (3, n),
+            };
+            out.push(kind);
+            put_number(out, u64::from(n));
         }
         StopReason::ChoiceBound(n) => {
             out.push(7);
@@ -247,7 +254,18 @@ pub(crate) fn get_reason(bytes: &mut &[u8]) -> Read<Option<StopReason>> {
         6 => StopReason::LongHandler {
             machine: text(bytes)?,
             state: text(bytes)?,
-            instructions: get_small(bytes)?,
+            limit: {
+                let (&kind, rest) = bytes.split_first().ok_or_else(early)?;
+                *bytes = rest;
+                let n = get_small(bytes)?;
+                match kind {
+                    0 => HandlerLimit::Instructions(n),
+                    1 => HandlerLimit::CallDepth(n),
+                    2 => HandlerLimit::TextBytes(n),
+                    3 => HandlerLimit::Nesting(n),
+                    _ => return Err("no such limit".to_owned()),
+                }
+            },
         },
         7 => StopReason::ChoiceBound(get_number(bytes)?),
         8 => StopReason::Unsupported { what: text(bytes)? },
@@ -269,7 +287,16 @@ mod tests {
             StopReason::Interrupted,
             StopReason::ForeignFunction { name: "f".into() },
             StopReason::ObservedText { place },
-            StopReason::LongHandler { machine: "M".into(), state: "S".into(), instructions: 5 },
+            StopReason::LongHandler {
+                machine: "M".into(),
+                state: "S".into(),
+                limit: HandlerLimit::Instructions(5),
+            },
+            StopReason::LongHandler {
+                machine: "M".into(),
+                state: "S".into(),
+                limit: HandlerLimit::Nesting(6),
+            },
             StopReason::ChoiceBound(9),
             StopReason::Unsupported { what: "this".into() },
             StopReason::Undecided { why: "that".into() },

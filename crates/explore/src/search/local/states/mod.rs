@@ -667,10 +667,7 @@ impl<'c> LocalStates<'c> {
 
     /// Keeps in mind that a handler does not finish.
     fn note_fault(&mut self, kind: ViolationKind) {
-        if matches!(
-            kind,
-            ViolationKind::EndlessHandler | ViolationKind::RecursionLimit | ViolationKind::ValueSize
-        ) {
+        if kind == ViolationKind::EndlessHandler {
             self.unfinished.get_or_insert(kind);
         }
     }
