@@ -94,7 +94,7 @@ pub(super) struct Place {
     kinds: u8,
     /// Values of this place are copied there.
     pub to: Vec<PlaceId>,
-    from: Vec<PlaceId>,
+    pub from: Vec<PlaceId>,
     /// Compared with values of those.
     pub compared: Vec<PlaceId>,
     /// Some code depends on its numbers themselves.

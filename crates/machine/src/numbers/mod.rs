@@ -43,6 +43,8 @@ pub use renumber::{Occurrence, Renumbering};
 const MAX_CLASSES: usize = 64;
 /// A class from which more may be subtracted is refused.
 const MAX_FALL: i64 = 1 << 10;
+/// So is one where that was found to grow so many times.
+const MAX_RAISED: u32 = 1 << 6;
 /// So is one with larger moduli.
 const MAX_MODULUS: i64 = 1 << 10;
 
@@ -322,27 +324,32 @@ impl<'a> Classifier<'a> {
 
     /// From which places an increment can be reached, and how much may be subtracted on the way.
     fn find_moving(&mut self) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            let mut raise = |falls: &mut Vec<Option<i64>>, place: PlaceId, to: i64| {
-                let known = &mut falls[place as usize];
-                let to = to.min(MAX_FALL + 1);
-                if known.is_none_or(|known| known < to) {
-                    *known = Some(to);
-                    changed = true;
-                }
-            };
-            for increment in &self.flow.increments {
-                let beyond = self.falls[increment.to as usize].unwrap_or(0);
-                raise(&mut self.falls, increment.from, beyond + (-increment.by).max(0));
+        let mut counted_into: FxHashMap<PlaceId, Vec<(PlaceId, i64)>> = FxHashMap::default();
+        for increment in &self.flow.increments {
+            counted_into.entry(increment.to).or_default().push((increment.from, (-increment.by).max(0)));
+        }
+        let mut n_raised = vec![0u32; self.flow.places.len()];
+        let mut open: Vec<PlaceId> = Vec::new();
+        let mut raise = |falls: &mut Vec<Option<i64>>, open: &mut Vec<PlaceId>, place: PlaceId, to: i64| {
+            let (known, n_raised) = (&mut falls[place as usize], &mut n_raised[place as usize]);
+            if known.is_some_and(|known| known >= to.min(MAX_FALL + 1)) {
+                return;
             }
-            for (place, here) in self.flow.places.iter().enumerate() {
-                for &to in &here.to {
-                    if let Some(beyond) = self.falls[to as usize] {
-                        raise(&mut self.falls, place as PlaceId, beyond);
-                    }
-                }
+            *n_raised += 1;
+            // Round a loop, it would come there in many small steps.
+            *known = Some(if *n_raised > MAX_RAISED { MAX_FALL + 1 } else { to.min(MAX_FALL + 1) });
+            open.push(place);
+        };
+        for increment in &self.flow.increments {
+            raise(&mut self.falls, &mut open, increment.from, (-increment.by).max(0));
+        }
+        while let Some(place) = open.pop() {
+            let Some(beyond) = self.falls[place as usize] else { continue };
+            for &from in &self.flow.places[place as usize].from {
+                raise(&mut self.falls, &mut open, from, beyond);
+            }
+            for &(from, less) in counted_into.get(&place).into_iter().flatten() {
+                raise(&mut self.falls, &mut open, from, beyond + less);
             }
         }
     }
@@ -397,17 +404,20 @@ impl<'a> Classifier<'a> {
 impl Numbers {
     /// Marks places that have relevant parts.
     fn find_relevant(&mut self) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for place in 0..self.places.len() {
-                let here = &self.places[place];
-                if !here.is_relevant
-                    && here.parts.iter().any(|&(_, part)| self.places[part as usize].is_relevant)
-                {
-                    self.places[place].is_relevant = true;
-                    changed = true;
-                }
+        let mut wholes = vec![NO_PLACE; self.places.len()];
+        for (place, here) in self.places.iter().enumerate() {
+            for &(_, part) in here.parts.iter().filter(|&&(_, part)| part as usize != place) {
+                wholes[part as usize] = place as PlaceId;
+            }
+        }
+        for place in 0..self.places.len() {
+            if self.places[place].class.is_none() {
+                continue;
+            }
+            let mut whole = wholes[place];
+            while whole != NO_PLACE && !self.places[whole as usize].is_relevant {
+                self.places[whole as usize].is_relevant = true;
+                whole = wholes[whole as usize];
             }
         }
     }
