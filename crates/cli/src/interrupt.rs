@@ -42,6 +42,8 @@ pub struct Stop {
     resident: AtomicU64,
     /// Milliseconds from the start to the moment of a reason to stop, plus one.
     stopped_at: AtomicU64,
+    /// The same for the first reason that was seen by [`is_beyond_last_call`](Self::is_beyond_last_call).
+    seen_at: AtomicU64,
 }
 
 impl Stop {
@@ -54,6 +56,7 @@ impl Stop {
             next_look: AtomicU64::new(0),
             resident: AtomicU64::new(0),
             stopped_at: AtomicU64::new(0),
+            seen_at: AtomicU64::new(0),
         }
     }
 
@@ -80,17 +83,38 @@ impl Stop {
     fn is_beyond(&self, memory: u64) -> bool {
         self.resident() > self.base + memory + memory / 16 + SPARE_BYTES
     }
+
+    /// Why to stop now, if there is a reason. Nobody hears of it.
+    fn standing_reason(&self) -> Option<StopReason> {
+        if is_interrupted() {
+            return Some(StopReason::Interrupted);
+        }
+        if let Some(bytes) = self.memory.filter(|&bytes| self.is_beyond(bytes)) {
+            return Some(StopReason::Memory { bytes });
+        }
+        self.limit.filter(|&limit| self.start.elapsed() >= limit).map(StopReason::Time)
+    }
+
+    /// How much longer finishing may take than searching.
+    fn last_call(&self) -> u64 {
+        self.limit.map_or(LAST_CALL, |limit| LAST_CALL.max(limit / 20)).as_millis() as u64
+    }
+
+    /// Whether there has been a reason to stop for so long that even work which finishes what was found has ended, if it asks.
+    pub fn is_beyond_last_call(&self) -> bool {
+        if self.standing_reason().is_none() {
+            self.seen_at.store(0, Ordering::Relaxed);
+            return false;
+        }
+        let now = self.elapsed() + 1;
+        let seen = self.seen_at.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        seen.is_err_and(|seen| now >= seen + self.last_call())
+    }
 }
 
 impl Cancel for Stop {
     fn reason(&self) -> Option<StopReason> {
-        let reason = if is_interrupted() {
-            StopReason::Interrupted
-        } else if let Some(bytes) = self.memory.filter(|&bytes| self.is_beyond(bytes)) {
-            StopReason::Memory { bytes }
-        } else {
-            StopReason::Time(self.limit.filter(|&limit| self.start.elapsed() >= limit)?)
-        };
+        let reason = self.standing_reason()?;
         let now = self.elapsed() + 1;
         let _ = self.stopped_at.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
         Some(reason)
@@ -104,8 +128,7 @@ impl Cancel for Stop {
             return Some(StopReason::Memory { bytes });
         }
         self.reason()?;
-        let more = self.limit.map_or(LAST_CALL, |limit| LAST_CALL.max(limit / 20));
-        let is_late = self.elapsed() >= self.stopped_at.load(Ordering::Relaxed) + more.as_millis() as u64;
+        let is_late = self.elapsed() >= self.stopped_at.load(Ordering::Relaxed) + self.last_call();
         if is_late { self.reason() } else { None }
     }
 }

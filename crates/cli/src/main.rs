@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod exit;
 mod interrupt;
+mod overdue;
 mod pages;
 mod printer;
 mod progress;

@@ -177,10 +177,17 @@ impl Executable {
 
     /// The functions that a machine may run: its handlers, and what these call.
     pub fn functions_of(&self, machine: MachineId) -> impl Iterator<Item = &FunDef> {
-        let is_of =
-            move |states: &Vec<ControlId>| states.iter().any(|&state| self.states[state].machine == machine);
+        self.functions_by_machine().filter(move |&(of, _)| of == machine).map(|(_, fun)| fun)
+    }
+
+    /// Every machine with each function that it may run.
+    pub fn functions_by_machine(&self) -> impl Iterator<Item = (MachineId, &FunDef)> {
         let runs_in = crate::usage::runs_in(self);
-        self.funs.iter().zip(runs_in).filter(move |(_, states)| is_of(states)).map(|(fun, _)| fun)
+        self.funs.iter().zip(runs_in).flat_map(move |(fun, states)| {
+            let machines = states.into_iter().map(|state| self.states[state].machine);
+            let machines: std::collections::BTreeSet<MachineId> = machines.collect();
+            machines.into_iter().map(move |machine| (machine, fun))
+        })
     }
 
     /// The function that an op belongs to.

@@ -12,7 +12,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::heading::{ALMOST_SYNC, SYMBOLIC};
 use super::{
-    DistributeArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, at_least_one, heading, positive,
+    DistributeArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, heading, positive, threads,
 };
 
 #[derive(clap::Args)]
@@ -92,7 +92,7 @@ pub struct ProveArgs {
     pub memory: Option<f64>,
 
     /// Threads; the answer does not depend on it [default: all cores]
-    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one, hide_short_help = true, help_heading = heading::LIMITS)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads, hide_short_help = true, help_heading = heading::LIMITS)]
     pub threads: Option<usize>,
 
     /// Show all steps of a counterexample
@@ -114,10 +114,10 @@ pub struct ProveArgs {
 
 impl ProveArgs {
     /// The engine that was asked for.
-    pub fn engine(&self) -> &str {
+    pub fn engine(&self) -> &'static str {
         // Only exhaustive search goes beyond one process.
         let default = if self.is_distributed() { engine::EXPLICIT } else { engine::AUTO };
-        self.engine.as_deref().unwrap_or(default)
+        self.engine.as_deref().and_then(engine::known).unwrap_or(default)
     }
 
     /// Whether the search goes beyond one process: to others, or to files.

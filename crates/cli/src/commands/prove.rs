@@ -1,17 +1,18 @@
 //! `allways prove`: a proof, or a counterexample, by the engines of the driver.
 
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use allways_driver::abstraction::{self, AbstractEntry};
-use allways_driver::engine::{self, Algorithm, Answer, Budget, Effort, Question, Settings};
+use allways_driver::engine::{self, Algorithm, Answer, BestSoFar, Budget, Effort, Question, Settings};
 use allways_driver::{Compilation, select};
-use allways_explore::CheckOptions;
 use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, VariableBounds};
 use allways_explore::symbolic::{Split, SymbolicOptions};
+use allways_explore::{CheckOptions, InternalError};
 use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, prove as prove_report, text};
-use allways_run::{Guarantee, NetworkOptions, StopReason, Verdict};
+use allways_run::{Cancel as _, Guarantee, NetworkOptions, StopReason, Verdict};
 
 use super::check::{
     add_up, annotate, annotate_unknown, finish, junit_case, load_with, show_default_test, show_explanation,
@@ -26,13 +27,14 @@ use crate::args::{
 };
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
+use crate::overdue;
 use crate::printer;
 use crate::progress::{Goal, ProgressLine};
 
 /// What is asked about a test, besides the arguments: a suite may say it for each.
 struct Ask<'a> {
     args: &'a ProveArgs,
-    engine: &'a str,
+    engine: &'static str,
     network: NetworkOptions,
     timeout: Option<Duration>,
     memory: Option<u64>,
@@ -156,7 +158,7 @@ fn prove_all(args: &ProveArgs, compilation: &Compilation) -> ExitStatus {
     };
     suite::run(&asked, compilation, |test, budget, network| {
         let engine = match (&args.engine, &budget.engine) {
-            (Some(engine), _) => engine.as_str(),
+            (Some(_), _) => args.engine(),
             (None, Some(engine)) => suite::engine_named(engine)?,
             (None, None) => engine::AUTO,
         };
@@ -243,12 +245,12 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     let budget = Budget { n_threads: options.n_threads, memory_bytes: ask.memory, effort: Effort::Whole };
     let goal = Goal { n_schedules: None, seconds: ask.timeout.map(|limit| limit.as_secs()) };
     let is_shown = args.format.format.is_text() && !beyond.is_helper();
-    let progress = ProgressLine::with_goal(&name, is_shown, goal);
+    let progress = Arc::new(ProgressLine::with_goal(&name, is_shown, goal));
     let start = Instant::now();
-    let stop = Stop::after(ask.timeout).or_beyond(ask.memory);
+    let stop = Arc::new(Stop::after(ask.timeout).or_beyond(ask.memory));
     let mut spurious = None;
     let found = match args.is_abstract {
-        false => engine::answer(ask.engine, &question, &settings, budget, &progress, &stop),
+        false => answer_in_time(ask.engine, &question, settings, budget, &progress, &stop),
         true => {
             let types = abstract_types(compilation)?;
             let found = abstraction::answer(
@@ -260,8 +262,8 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
                 &question,
                 &settings,
                 budget,
-                &progress,
-                &stop,
+                &*progress,
+                &*stop,
             );
             match found {
                 Ok(found) => {
@@ -308,11 +310,37 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     }
     if let Verdict::Violated(counterexample) = &answer.verdict {
         report.order_note =
-            network::prove_in_order(program, test, &ask.network, &options, counterexample, &stop);
+            network::prove_in_order(program, test, &ask.network, &options, counterexample, &*stop);
     }
     // What was found counts, whatever became of the others since.
     let failure = failure.filter(|_| matches!(answer.verdict, Verdict::Unknown(_)));
     Ok(Proved { name, is_helper: beyond.is_helper(), failure, question, answer, report, seconds })
+}
+
+/// The answer of an engine, or what is known when it does not heed the limits.
+fn answer_in_time(
+    engine: &'static str,
+    question: &Question,
+    settings: Settings,
+    budget: Budget,
+    progress: &Arc<ProgressLine>,
+    stop: &Arc<Stop>,
+) -> Result<Answer, InternalError> {
+    let best = Arc::new(BestSoFar::default());
+    let work = {
+        let (question, progress, stop, best) =
+            (question.clone(), progress.clone(), stop.clone(), best.clone());
+        move || engine::answer_step_by_step(engine, &question, &settings, budget, &*progress, &*stop, &best)
+    };
+    overdue::run(stop, work).unwrap_or_else(|| {
+        let best = best.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Testing alone says less than that the limit was reached.
+        let best = best.filter(|best| !matches!(best.verdict, Verdict::Holds(Guarantee::Sampled { .. })));
+        Ok(best.unwrap_or_else(|| {
+            let reason = stop.reason().unwrap_or(StopReason::Interrupted);
+            Answer::new(engine, Verdict::Unknown(reason))
+        }))
+    })
 }
 
 /// The types that `allways.toml` declares abstract; none is a mistake.

@@ -201,10 +201,7 @@ fn rerun(compilation: &Compilation, path: &Path, test: &SuiteTest) -> Result<Opt
 
 /// The engine of a name, as suites write it.
 pub fn engine_named(name: &str) -> Result<&'static str, Failure> {
-    let engines = engine::ENGINES.iter().filter(|entry| entry.proves).map(|entry| entry.name);
-    let names: Vec<&'static str> = std::iter::once(engine::AUTO).chain(engines).collect();
-    let found = names.iter().copied().find(|known| *known == name);
-    found.ok_or_else(|| format!("there is no engine `{name}`; known are {}", names.join(", ")).into())
+    engine::known(name).ok_or_else(|| format!("there is no engine `{name}`").into())
 }
 
 fn rejected(problem: &str) -> ExitStatus {

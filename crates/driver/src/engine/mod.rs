@@ -13,7 +13,7 @@ pub mod race;
 mod symbolic;
 mod testing;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use allways_explore::almost_sync::{AlmostSyncOptions, Flood};
 use allways_explore::coverage::UnusedHandler;
@@ -273,6 +273,15 @@ impl Answer {
     }
 }
 
+/// The name of an engine that proves, or of the race, if this is one.
+pub fn known(name: &str) -> Option<&'static str> {
+    let engines = ENGINES.iter().filter(|entry| entry.proves).map(|entry| entry.name);
+    std::iter::once(AUTO).chain(engines).find(|&known| known == name)
+}
+
+/// The best answer so far, for who may not wait for the end.
+pub type BestSoFar = Mutex<Option<Answer>>;
+
 /// The answer to a question, by the engine of a name or by the race of all.
 ///
 /// # Errors
@@ -288,9 +297,26 @@ pub fn answer(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<Answer, InternalError> {
+    answer_step_by_step(name, question, settings, budget, observer, cancel, &BestSoFar::default())
+}
+
+/// [`answer`], where a race also shows what it has on its way.
+///
+/// # Errors
+/// # Panics
+/// As there.
+pub fn answer_step_by_step(
+    name: &str,
+    question: &Question,
+    settings: &Settings,
+    budget: Budget,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+    best: &BestSoFar,
+) -> Result<Answer, InternalError> {
     if name == AUTO {
         let engines: Vec<Box<dyn Engine>> = ENGINES.iter().map(|entry| (entry.make)(settings)).collect();
-        return race::race(&engines, question, budget, observer, cancel);
+        return race::race_step_by_step(&engines, question, budget, observer, cancel, best);
     }
     let entry = ENGINES.iter().find(|entry| entry.name == name).expect("names come from the list");
     let engine = (entry.make)(settings);

@@ -12,6 +12,7 @@
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use allways_explore::{Cancel, InternalError};
 use allways_run::{Guarantee, Observer, Progress, Quiet, StopReason, Verdict};
 
 use super::pace::{Finish, Paced, WHOLE};
-use super::{Answer, Budget, Effort, Engine, Question, run};
+use super::{Answer, BestSoFar, Budget, Effort, Engine, Question, run};
 
 /// Before the others start.
 const HEAD_START: Duration = Duration::from_millis(100);
@@ -42,6 +43,21 @@ pub fn race(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<Answer, InternalError> {
+    race_step_by_step(engines, question, budget, observer, cancel, &BestSoFar::default())
+}
+
+/// The same, with the best answer so far for whoever watches.
+///
+/// # Errors
+/// As there.
+pub fn race_step_by_step(
+    engines: &[Box<dyn Engine>],
+    question: &Question,
+    budget: Budget,
+    observer: &dyn Observer,
+    cancel: &dyn Cancel,
+    so_far: &BestSoFar,
+) -> Result<Answer, InternalError> {
     let mut reasons = Vec::new();
     let mut accepting = Vec::new();
     for engine in engines {
@@ -62,6 +78,7 @@ pub fn race(
         }
         best.get_or_insert(answer);
     }
+    show(so_far, best.as_ref(), budget);
     let n_searches = accepting.iter().filter(|engine| engine.proves()).count();
     let leader = accepting.iter().position(|engine| engine.proves()).unwrap_or(0);
     let runners: Vec<Runner<'_>> = accepting
@@ -75,6 +92,8 @@ pub fn race(
         question,
         observer,
         cancel,
+        budget,
+        so_far,
         runners,
         leader,
         shown: AtomicUsize::new(leader),
@@ -87,6 +106,11 @@ pub fn race(
 /// If no engine came to anything, it was stopped before it began.
 fn nothing(cancel: &dyn Cancel) -> Answer {
     Answer::new(super::AUTO, Verdict::Unknown(cancel.reason().unwrap_or(StopReason::Interrupted)))
+}
+
+fn show(so_far: &BestSoFar, answer: Option<&Answer>, budget: Budget) {
+    let answer = answer.map(|answer| of_whole_memory(answer.clone(), budget));
+    *so_far.lock().unwrap_or_else(PoisonError::into_inner) = answer;
 }
 
 /// What one engine of a race may use.
@@ -127,6 +151,8 @@ struct Race<'a> {
     question: &'a Question,
     observer: &'a dyn Observer,
     cancel: &'a dyn Cancel,
+    budget: Budget,
+    so_far: &'a BestSoFar,
     runners: Vec<Runner<'a>>,
     leader: usize,
     /// Whose progress is shown.
@@ -313,6 +339,7 @@ impl<'a> Race<'a> {
             rank > other_rank || (rank == other_rank && at < *other_at && rank < FINAL)
         };
         if best.as_ref().is_none_or(is_better) {
+            show(self.so_far, Some(&answer), self.budget);
             *best = Some((answer, at));
         }
     }

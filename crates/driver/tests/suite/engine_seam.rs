@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use allways_driver::Request;
-use allways_driver::engine::race::race;
+use allways_driver::engine::race::{race, race_step_by_step};
 use allways_driver::engine::{
-    self, ALMOST_SYNC, AUTO, Answer, Budget, ENGINES, EXPLICIT, Effort, Engine, Figure, Question, Settings,
+    self, ALMOST_SYNC, AUTO, Answer, BestSoFar, Budget, ENGINES, EXPLICIT, Effort, Engine, Figure, Question,
+    Settings,
 };
 use allways_explore::{Cancel, Claim, InternalError, Never, confirm};
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
@@ -201,6 +202,39 @@ fn a_stop_signal_ends_the_race() {
         race(&with_all(toy(u64::MAX)), &question("toy-stop", text), BUDGET, &Quiet, &cancel).unwrap();
     assert_eq!(answer.verdict, Verdict::Unknown(StopReason::Interrupted));
     assert_eq!(answer.engine, EXPLICIT);
+}
+
+/// An engine that asks nobody whether to stop. It ends when the race shows a violation.
+struct Deaf(Arc<BestSoFar>);
+
+impl Engine for Deaf {
+    fn name(&self) -> &'static str {
+        "deaf"
+    }
+
+    fn run(
+        &self,
+        _: &Question,
+        _: Budget,
+        _: &dyn Observer,
+        _: &dyn Cancel,
+    ) -> Result<Answer, InternalError> {
+        while !self.0.lock().unwrap().as_ref().is_some_and(is_violated) {
+            std::thread::yield_now();
+        }
+        Ok(Answer::new(self.name(), Verdict::Unknown(StopReason::Interrupted)))
+    }
+}
+
+/// What one engine has found is known outside while another one goes on, whatever the limits.
+#[test]
+fn a_race_shows_what_it_has() {
+    let best = Arc::new(BestSoFar::default());
+    let engines: Vec<Box<dyn Engine>> = vec![Box::new(Deaf(best.clone())), toy(1_000)];
+    let question = question("toy-deaf", RACE);
+    let answer = race_step_by_step(&engines, &question, BUDGET, &Quiet, &Never, &best).unwrap();
+    assert!(is_violated(&answer), "{:?}", answer.verdict);
+    assert!(best.lock().unwrap().as_ref().is_some_and(is_violated));
 }
 
 #[test]

@@ -65,6 +65,8 @@ struct Machine {
     /// Payloads of what may arrive or be raised, by event.
     payloads: BTreeMap<EventId, Abstract>,
     functions: BTreeMap<FunId, Function>,
+    /// Those that were found since the last look.
+    fresh: Vec<FunId>,
 }
 
 #[derive(Clone, Default)]
@@ -130,8 +132,10 @@ impl Analysis<'_> {
     fn call(&mut self, site: u32, fun: FunId, args: &[Abstract]) -> Abstract {
         let n_params = self.exe.funs[fun].params.len();
         let changed = &mut self.changed;
-        let function = self.machines[site as usize].functions.entry(fun).or_insert_with(|| {
+        let Machine { functions, fresh, .. } = &mut self.machines[site as usize];
+        let function = functions.entry(fun).or_insert_with(|| {
             *changed = true;
+            fresh.push(fun);
             Function { params: vec![Abstract::default(); n_params], result: Abstract::default() }
         });
         for (param, arg) in function.params.iter_mut().zip(args) {
@@ -173,9 +177,14 @@ impl Analysis<'_> {
                 self.begin(site, fun, &Abstract::default());
             }
         }
-        let functions: Vec<FunId> = self.machines[site as usize].functions.keys().copied().collect();
-        for fun in functions {
-            self.function(site, fun);
+        // With those that are called for the first time meanwhile, so that chains of calls are followed at once.
+        self.machines[site as usize].fresh.clear();
+        let mut open: Vec<FunId> = self.machines[site as usize].functions.keys().copied().collect();
+        while !open.is_empty() {
+            for fun in open {
+                self.function(site, fun);
+            }
+            open = std::mem::take(&mut self.machines[site as usize].fresh);
         }
     }
 
