@@ -89,7 +89,7 @@ pub struct Budget {
     pub fair: Option<bool>,
     /// For `prove`: the name of an engine, or `auto`.
     pub engine: Option<String>,
-    /// For `prove`: gigabytes.
+    /// Gigabytes.
     pub memory: Option<f64>,
 }
 
@@ -123,7 +123,13 @@ impl Budget {
         let networks: Vec<&str> = NetworkModel::ALL.iter().map(|model| model.as_str()).collect();
         known("strategy", self.strategy.as_deref(), STRATEGIES)?;
         known("network", self.network.as_deref(), &networks)?;
-        known("engine", self.engine.as_deref(), &engines)
+        known("engine", self.engine.as_deref(), &engines)?;
+        match self.memory {
+            Some(gigabytes) if !(gigabytes > 0.0 && gigabytes.is_finite()) => {
+                Err(format!("`memory = {gigabytes}`: a positive number of gigabytes is needed"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -169,7 +175,7 @@ impl Expectation {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SuiteTest {
     pub name: String,
     #[serde(default)]
@@ -291,5 +297,12 @@ mod tests {
         assert!(parse("[defaults]\nstrategy = 'pkt'").unwrap_err().contains("did you mean `pct`?"));
         assert!(parse("[[test]]\nname = 'a'\nengine = 'x'").unwrap_err().contains("auto, explicit"));
         assert!(parse("[[test]]\nname = 'a'\nby = 'deadlock'").unwrap_err().contains("hold"));
+        // A mistyped key would let a test pass that is expected to fail.
+        for key in ["expekt = 'violated'", "max_steps = 5"] {
+            assert!(parse(&format!("[[test]]\nname = 'a'\n{key}")).unwrap_err().contains("unknown field"));
+        }
+        for memory in ["0", "-1.5", "nan", "inf"] {
+            assert!(parse(&format!("[defaults]\nmemory = {memory}")).unwrap_err().contains("positive"));
+        }
     }
 }

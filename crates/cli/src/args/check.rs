@@ -6,8 +6,7 @@ use allways_explore::StrategyKind;
 use clap::ValueEnum;
 
 use super::{
-    BoogieArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, at_least_one, compat, heading,
-    positive,
+    BoogieArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, compat, heading, positive, threads,
 };
 
 /// Schedules that are run when nothing is said.
@@ -50,7 +49,7 @@ pub struct CheckArgs {
     pub fail_on_maxsteps: bool,
 
     /// Threads; the answer does not depend on it [default: all cores]
-    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one, hide_short_help = true, help_heading = heading::LIMITS)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads, hide_short_help = true, help_heading = heading::LIMITS)]
     pub threads: Option<usize>,
 
     /// The seed; the same seed and options give the same answer

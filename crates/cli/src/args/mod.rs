@@ -422,6 +422,16 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+/// More threads than any machine has processors would only take its memory.
+const MAX_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    match at_least_one(text)? {
+        n if n <= MAX_THREADS => Ok(n),
+        _ => Err(format!("at most {MAX_THREADS} are possible")),
+    }
+}
+
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(n) if n > 0.0 && n.is_finite() => Ok(n),

@@ -216,8 +216,10 @@ fn budgeted(args: &CheckArgs, budget: &suite::Budget) -> Result<(CheckOptions, O
     if args.max_steps.is_empty()
         && let Some(steps) = budget.max_steps
     {
-        options.unfair_steps = Some(steps);
-        options.fair_steps = Some(steps.saturating_mul(10));
+        set_steps(&mut options, steps, steps.saturating_mul(10));
+    }
+    if args.memory.is_none() && budget.memory.is_some() {
+        options.limits.memory_bytes = super::prove::memory_limit(budget.memory);
     }
     if let Some(seed) = budget.seed
         && args.seed == 0

@@ -225,6 +225,16 @@ fn check_and_prove_run_the_same_suite() {
     assert_eq!(status, 3, "{text}");
     assert_says(&text, &["!! DefaultImpl", "unknown", "the memory limit of 20 MB", "1 of 1 not as expected"]);
     assert_says(&fs::read_to_string(endless.join("junit.xml")).unwrap(), &["errors=\"1\"", "memory limit"]);
+    let large = "machine Main { var all: seq[int]; start state S {\n\
+        entry { while (sizeof(all) < 5000000) { all += (sizeof(all), 1); } } } }";
+    fs::write(endless.join("slow.p"), large).unwrap();
+    let (text, status) = stdout(&endless, &["check", "--all", "--junit", "junit.xml"]);
+    assert_eq!(status, 3, "{text}");
+    assert_says(&text, &["unknown", "the memory limit of 20 MB"]);
+    // No bound on steps, as on the command line: nothing is cut, and the violation is found.
+    fs::write(endless.join("slow.p"), "machine Main { start state S { entry { assert false; } } }").unwrap();
+    fs::write(endless.join("allways.toml"), "[defaults]\nmax-steps = 0\n").unwrap();
+    assert_eq!(stdout(&endless, &["check", "--all"]).1, 1);
 }
 
 /// A proof, a proof within bounds and testing differ in their headline and for scripts.
