@@ -187,10 +187,8 @@ fn explore(exe: &Arc<Executable>) -> Option<(Reached, usize)> {
                 if *kernel.outcome() == Outcome::Quiescent {
                     reached.quiescent.insert(show_quiescent(exe, conf));
                 }
-                if kernel.is_running() {
-                    if seen.insert(kernel.encoded()) {
-                        open.push(kernel.save());
-                    }
+                if kernel.is_running() && seen.insert(kernel.encoded()) {
+                    open.push(kernel.save());
                 }
                 if !prefix.advance() {
                     break;
