@@ -1,5 +1,5 @@
 //! `cargo xtask texts` lists what users may read: every string of several words in the sources of the crates that speak to
-//! them, with its place, so that a reader can go through all of it. Tests and comments are left out.
+//! them (scripts of pages too), with its place, so that a reader can go through all of it. Tests and comments are left out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn run(args: &[&str]) -> ExitCode {
     for file in files {
         let Ok(text) = fs::read_to_string(&file) else { continue };
         let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
-        for (line, text) in strings(&text) {
+        for (line, text) in strings(&text, name.ends_with(".js")) {
             n += 1;
             println!("{name}:{line}: {text}");
         }
@@ -58,35 +58,40 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Strings of three words or more, and what help says of an option, with their lines. A module of tests ends a file.
-fn strings(source: &str) -> Vec<(usize, String)> {
+/// Strings of two words or more, with their lines. A module of tests ends a file.
+fn strings(source: &str, is_script: bool) -> Vec<(usize, String)> {
     let source = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
+    let quotes: &[char] = if is_script { &['"', '`', '\''] } else { &['"'] };
     let mut found = Vec::new();
-    let mut open: Option<(usize, String)> = None;
+    // The line in which a string begins, its quotation mark, and its text.
+    let mut open: Option<(usize, char, String)> = None;
     for (at, line) in source.lines().enumerate() {
-        let is_comment = open.is_none() && line.trim_start().starts_with("//");
-        if is_comment {
+        let start = line.trim_start();
+        let is_comment = start.starts_with("//") || is_script && start.starts_with(['*', '/']);
+        if open.is_none() && is_comment {
             continue;
         }
-        let mut chars = line.trim_start().chars().peekable();
+        let mut chars = start.chars().peekable();
         while let Some(c) = chars.next() {
             match (&mut open, c) {
-                (None, '"') => open = Some((at + 1, String::new())),
                 // A quotation mark as a character begins nothing.
-                (None, '\'') if chars.peek() == Some(&'"') => drop(chars.next()),
+                (None, '\'') if !is_script && chars.peek() == Some(&'"') => drop(chars.next()),
+                (None, quote) if quotes.contains(&quote) => open = Some((at + 1, quote, String::new())),
                 (None, _) => {}
-                (Some(_), '"') => found.extend(open.take()),
-                (Some((_, text)), '\\') => match chars.next() {
+                (Some((_, quote, _)), c) if *quote == c => {
+                    found.extend(open.take().map(|(line, _, text)| (line, text)));
+                }
+                (Some((.., text)), '\\') => match chars.next() {
                     Some('n') => text.push(' '),
                     // The text goes on in the next line.
                     None => {}
                     Some(other) => text.push(other),
                 },
-                (Some((_, text)), c) => text.push(c),
+                (Some((.., text)), c) => text.push(c),
             }
         }
     }
-    found.retain(|(_, text)| text.split_whitespace().count() >= 3);
+    found.retain(|(_, text)| text.split_whitespace().count() >= 2);
     found
 }
 
@@ -98,7 +103,10 @@ mod tests {
     fn strings_of_several_words_are_found() {
         let source = "// \"not in a comment\"\nlet a = \"one two three\";\nlet q = '\"'; let b = \"short\";\n\
                       f(\"it goes \\\n   on here\");\n#[cfg(test)]\nmod tests { \"not in a test\" }";
-        let found = strings(source);
+        let found = strings(source, false);
         assert_eq!(found, [(2, "one two three".to_owned()), (4, "it goes on here".to_owned())]);
+        let script = "// no `text here`\nconst a = h(\"p\", {}, `step ${at} of`, 'not found');";
+        let found = strings(script, true);
+        assert_eq!(found, [(2, "step ${at} of".to_owned()), (2, "not found".to_owned())]);
     }
 }

@@ -14,7 +14,7 @@ allways_base::codes! {
     UNSUPPORTED = "boogie-unsupported": "a construct of Boogie that Allways does not handle";
     IGNORED = "boogie-ignored": "a construct that is read and has no effect";
     OLD_DIVISION = "boogie-old-division": "`/` between integers where an integer has to stand";
-    UNUSED_AXIOM = "boogie-unused-axiom": "a polymorphic axiom that speaks about no type in use";
+    UNUSED_AXIOM = "boogie-unused-axiom": "a polymorphic axiom that mentions no type in use";
     DUPLICATE = "boogie-duplicate": "a name declared twice in one scope";
     UNKNOWN_NAME = "boogie-unknown-name": "a variable or constant that is not declared here";
     UNKNOWN_TYPE = "boogie-unknown-type": "a type that is not declared";
@@ -22,7 +22,7 @@ allways_base::codes! {
     UNKNOWN_PROCEDURE = "boogie-unknown-procedure": "a procedure that is not declared";
     UNKNOWN_LABEL = "boogie-unknown-label": "a jump to a label that cannot be reached from there";
     MISPLACED_BREAK = "boogie-misplaced-break": "a `break` outside of what it could leave";
-    CYCLIC_SYNONYM = "boogie-cyclic-synonym": "a type synonym that stands for itself";
+    CYCLIC_SYNONYM = "boogie-cyclic-synonym": "a type synonym that refers to itself";
     TYPE_ARGUMENTS = "boogie-type-arguments": "a type with the wrong number of arguments";
     TYPE_MISMATCH = "boogie-type-mismatch": "an expression of another type than its place needs";
     AMBIGUOUS_TYPE = "boogie-ambiguous-type": "a use of a polymorphic name whose types are not determined";

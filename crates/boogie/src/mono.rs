@@ -114,7 +114,7 @@ impl Mono<'_> {
 
     fn unused_axiom(&self, decl_idx: usize) -> Diagnostic {
         let span = self.checked.program.decls[decl_idx].span;
-        let message = "no use of the functions in this axiom tells its types, so it has no effect";
+        let message = "nothing in the program determines the types of this axiom, so it has no effect";
         Diagnostic::warning(codes::UNUSED_AXIOM, span, message).help(
             "write it for the types you need, or so that one application mentions all its type parameters",
         )
@@ -125,8 +125,12 @@ impl Mono<'_> {
             if self.instances.len() > MAX_INSTANCES {
                 let span = self.decl_span(name);
                 self.diagnostics.push(
-                    Diagnostic::error(codes::UNSUPPORTED, span, "this needs copies for ever more types")
-                        .note(format!("more than {MAX_INSTANCES} copies were made")),
+                    Diagnostic::error(
+                        codes::UNSUPPORTED,
+                        span,
+                        "this needs copies for infinitely many types",
+                    )
+                    .note(format!("more than {MAX_INSTANCES} copies were made")),
                 );
                 return;
             }

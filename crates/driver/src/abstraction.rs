@@ -91,7 +91,7 @@ pub fn answer(
         Verdict::Holds(_) => {
             found.unchecked =
                 Unchecked { liveness: found.unchecked.liveness || asks_liveness, ..found.unchecked };
-            found.remarks.notes.push(format!("abstraction: this holds for any values of {names}"));
+            found.remarks.notes.push(format!("abstraction: the proof covers every value of {names}"));
             return Ok(Abstracted { exe, answer: found, spurious: None });
         }
         Verdict::Unknown(_) => return Ok(Abstracted { exe, answer: found, spurious: None }),
@@ -104,7 +104,7 @@ pub fn answer(
         let mut answer = ask(engine::EXPLICIT, &question)?;
         match answer.verdict {
             Verdict::Violated(_) => {
-                answer.remarks.notes.push(format!("the run is one with {n_values} values of {names}"));
+                answer.remarks.notes.push(format!("this run uses {n_values} values of {names}"));
                 return Ok(Abstracted { exe, answer, spurious: None });
             }
             // A limit was met: the abstract run is all there is.
@@ -113,7 +113,7 @@ pub fn answer(
         }
     }
     let why = format!(
-        "the abstraction of {names} is too coarse: the abstract program breaks after {n_steps} steps, and no run with up to {} values does",
+        "the abstraction of {names} is too coarse: the abstract program has a violation after {n_steps} steps, and the program with up to {} values has none",
         INSTANCES[INSTANCES.len() - 1]
     );
     let answer = Answer::new(found.engine, Verdict::Unknown(StopReason::Undecided { why }));

@@ -226,7 +226,7 @@ impl Loader<'_> {
                         && Path::new(&self.project.sources.file(input.file).name) == clean(path)
                 });
             if !is_body {
-                let message = format!("`{}` is reached twice and counts once", clean(path).display());
+                let message = format!("`{}` is listed twice and read once", clean(path).display());
                 let diagnostic = Diagnostic::new(Severity::Warning, codes::DUPLICATE_FILE, message);
                 self.push(diagnostic, at);
             }

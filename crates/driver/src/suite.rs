@@ -245,7 +245,7 @@ fn parse(text: &str) -> Result<Suite, String> {
     for test in &suite.tests {
         if test.expect != Expectation::Violated && (test.by.is_some() || test.message.is_some()) {
             return Err(format!(
-                "the test `{}` has `expect = \"{}\"`, so `by` and `message` mean nothing",
+                "the test `{}` has `expect = \"{}\"`, so `by` and `message` have no effect",
                 test.name,
                 test.expect.as_str()
             ));

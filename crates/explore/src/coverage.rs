@@ -94,6 +94,7 @@ impl Sink {
             | Note::Goto { .. }
             | Note::Answer { .. }
             | Note::Print { .. }
+            | Note::Assign { .. }
             | Note::Halt { .. } => {}
         }
     }

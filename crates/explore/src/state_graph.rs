@@ -14,8 +14,8 @@ use allways_machine::ir::{EventId, InterfaceId};
 use allways_machine::record::reveal;
 use allways_machine::value::{Form, InstanceNames, Notation, Shapes, write_value_as};
 use allways_machine::{
-    Executable, Kernel, Local, Message, Note, Outcome, Pending, Recorder, Scene, Silent, Snapshot, Status,
-    Value, replay_on,
+    Executable, Kernel, Local, Message, Note, Outcome, Pending, Recorder, Scene, Snapshot, Status, Value,
+    replay_on,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Choice, InstanceId, Limits, Schedule, StopReason};
@@ -146,6 +146,27 @@ impl Recorder for Created {
     fn record(&mut self, scene: &Scene<'_>, note: Note) {
         if let Note::Create { created, .. } = note {
             self.0.push((created, scene.roster.interface(created)));
+        }
+    }
+}
+
+/// What monitors see first in a step.
+#[derive(Default)]
+struct Seen {
+    first: Option<(InstanceId, EventId)>,
+    is_announced: bool,
+}
+
+impl Recorder for Seen {
+    fn record(&mut self, _: &Scene<'_>, note: Note) {
+        let (machine, message, is_announced) = match note {
+            Note::Announce { machine, message, .. } => (machine, message, true),
+            Note::Observe { machine, message, .. } => (machine, message, false),
+            _ => return,
+        };
+        if self.first.is_none() {
+            self.first = Some((machine, message.event));
+            self.is_announced = is_announced;
         }
     }
 }
@@ -289,8 +310,19 @@ impl<'a> Builder<'a> {
                 kernel.restore(snapshot);
                 let mut label = if self.goal.is_some() { String::new() } else { self.act(kernel, choice) };
                 resolution.answers.clear();
-                if kernel.take(choice, &mut resolution, &mut Silent).is_err() {
+                let mut seen = Seen::default();
+                if kernel.take(choice, &mut resolution, &mut seen).is_err() {
                     break;
+                }
+                if label.is_empty()
+                    && self.goal.is_none()
+                    && let Some((machine, event)) = seen.first
+                {
+                    let (who, event) = (self.names.name(machine), self.exe.event_name(event));
+                    label = match seen.is_announced {
+                        true => format!("{who} announces {event}"),
+                        false => format!("monitors see {event} of {who}"),
+                    };
                 }
                 for answer in resolution.answers.iter().take(MAX_ANSWERS) {
                     label.push_str(&format!(" [{} of {}]", answer.answer + 1, answer.point.n_answers));
@@ -344,7 +376,8 @@ impl<'a> Builder<'a> {
         match kernel.pending(machine) {
             None => format!("{who}: null"),
             Some(Pending::Start) => format!("{who} starts"),
-            Some(Pending::Observe) => format!("{who} is observed"),
+            // What the monitors see is known after the step.
+            Some(Pending::Observe) => String::new(),
             Some(Pending::Deliver { target, message }) => {
                 format!("{who} → {}: {}", self.names.name(target), self.message(kernel, message))
             }

@@ -222,7 +222,7 @@ impl<'a> Session<'a> {
             .zip(&graph.edges)
             .map(|((line, labels), edge)| {
                 let label = line.label.map(|at| value!({ "x": at.x, "y": at.y }));
-                value!({ "d": path(line), "labels": labels, "whole": edge.labels, "label": label })
+                value!({ "d": path(line, picture.layout.is_sideways), "labels": labels, "whole": edge.labels, "label": label })
             })
             .collect();
         Ok(value!({

@@ -118,6 +118,11 @@ pub enum Note {
         target: Option<InstanceId>,
         span: Span,
     },
+    /// A variable is assigned, perhaps the value that it has; only for recorders with [`Recorder::WRITES`].
+    Assign {
+        actor: Actor,
+        field: u32,
+    },
     /// An answer of `$` or `choose`.
     Answer {
         machine: InstanceId,
@@ -249,6 +254,8 @@ impl InstanceNames for PathNames<'_> {
 pub trait Recorder {
     /// Whether it listens at all; code for recorders that do not is left out.
     const ON: bool = true;
+    /// Whether it hears of assignments to variables.
+    const WRITES: bool = false;
 
     fn record(&mut self, scene: &Scene<'_>, note: Note);
 

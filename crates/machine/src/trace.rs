@@ -15,8 +15,8 @@ use allways_base::Idx;
 use allways_p::hir::Temperature;
 use allways_run::trace::Change;
 use allways_run::{
-    Activity, ActorId, ActorKind, ChangeKind, Choice, Datum, Entry, Fate, InstanceId, Limits, MessageId,
-    Name, Payload, Schedule, Trace, TraceActor, TraceStep, ViolationKind,
+    Activity, ActorId, ActorKind, ChangeKind, Choice, Datum, Edit, Entry, Fate, InstanceId, Limits,
+    MessageId, Name, Payload, Schedule, Trace, TraceActor, TraceStep, ViolationKind,
 };
 use rustc_hash::FxHashMap;
 
@@ -26,7 +26,7 @@ use crate::ir::{ControlId, EventId, MachineId};
 use crate::kernel::{Kernel, Outcome};
 use crate::record::{Actor, Note, Recorder, Scene};
 use crate::replay::{ReplayError, replay};
-use crate::value::{Form, Notation, Value};
+use crate::value::{Form, Kind, Notation, Value};
 use data::Data;
 use mail::Mail;
 
@@ -51,8 +51,12 @@ struct Known {
     control: ControlId,
     activity: Activity,
     fields: Vec<Value>,
+    /// Variables that were assigned since, as bits; those beyond 64 count as never assigned.
+    assigned: u64,
     /// The message that it handled last.
     message: Option<MessageId>,
+    /// Its event, if a `receive` took it.
+    received: Option<EventId>,
 }
 
 /// Builds a [`Trace`] from notes.
@@ -178,7 +182,14 @@ impl Tracer {
         let reactions = if kind == ActorKind::Monitor { self.reactions(scene, machine) } else { Vec::new() };
         let actor = TraceActor { name, type_name, kind, creator, created, state, variables, reactions, span };
         self.trace.actors.push(actor);
-        self.known.push(Known { control, activity: Activity::Running, fields, message: None });
+        self.known.push(Known {
+            control,
+            activity: Activity::Running,
+            fields,
+            assigned: 0,
+            message: None,
+            received: None,
+        });
         self.change(id, ChangeKind::Created);
         id
     }
@@ -208,6 +219,13 @@ impl Tracer {
             for (at, &(name, _)) in def.fields.iter().enumerate() {
                 let (before, after) = (self.known[actor.index()].fields[at], local.registers[at]);
                 if before == after {
+                    let is_assigned = at < 64 && self.known[actor.index()].assigned >> at & 1 == 1;
+                    if is_assigned && is_scalar(after) {
+                        let name = self.data.symbol(scene, name);
+                        let value = Some(self.data.datum(scene, &def.notations[at], after));
+                        let edit = Edit::Replace { before: value.clone(), after: value };
+                        self.change(actor, ChangeKind::Variable { name, path: Vec::new(), edit });
+                    }
                     continue;
                 }
                 let name = self.data.symbol(scene, name);
@@ -220,6 +238,7 @@ impl Tracer {
         let known = &mut self.known[actor.index()];
         known.control = local.control;
         known.activity = after;
+        known.assigned = 0;
         if after != Activity::Halted {
             known.fields.clear();
             known.fields.extend_from_slice(&local.registers[..def.fields.len()]);
@@ -264,7 +283,15 @@ impl Tracer {
     }
 }
 
+/// A value without parts. That a place was assigned the value it had can be what was lost of another assignment; of values
+/// with parts, only differences are kept.
+fn is_scalar(value: Value) -> bool {
+    matches!(value.kind(), None | Some(Kind::Int | Kind::Float | Kind::String))
+}
+
 impl Recorder for Tracer {
+    const WRITES: bool = true;
+
     fn before_step(&mut self, scene: &Scene<'_>, conf: &Configuration, choice: Choice) {
         self.touched.clear();
         if self.trace.steps.is_empty() {
@@ -397,11 +424,13 @@ impl Recorder for Tracer {
             }
             Note::Dequeue { machine, state, message } => {
                 let (machine, id) = self.take(scene, machine, message);
+                self.known[machine.index()].received = None;
                 let (state, event) = (self.state_name(scene, state), self.event_name(scene, message.event));
                 Entry::Dequeue { machine, state, event, payload: self.payload(scene, message), message: id }
             }
             Note::Receive { machine, state, message } => {
                 let (machine, id) = self.take(scene, machine, message);
+                self.known[machine.index()].received = Some(message.event);
                 let (state, event) = (self.state_name(scene, state), self.event_name(scene, message.event));
                 Entry::Receive { machine, state, event, payload: self.payload(scene, message), message: id }
             }
@@ -453,6 +482,11 @@ impl Recorder for Tracer {
                 let monitor = self.actor(scene, Actor::Monitor(monitor));
                 self.known[monitor.index()].message = Some(id);
                 Entry::Observe { monitor, state: self.state_name(scene, state), message: id }
+            }
+            Note::Assign { actor, field } => {
+                let actor = self.actor(scene, actor);
+                self.known[actor.index()].assigned |= 1u64.checked_shl(field).unwrap_or(0);
+                return;
             }
             Note::Answer { machine, answer, n_answers, source, span } => {
                 let value = match scene.store.nth(source, answer as usize) {

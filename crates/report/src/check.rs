@@ -207,9 +207,9 @@ pub fn explain_stop(reason: &StopReason) -> String {
         StopReason::Time(limit) => format!("the time limit of {} s was reached", limit.as_secs()),
         StopReason::Memory { bytes } => format!("the memory limit of {} MB was reached", bytes >> 20),
         StopReason::Interrupted => "interrupted".to_owned(),
-        StopReason::ForeignFunction { name } => format!(
-            "a run reached the foreign function `{name}`, which has no body in P; give one with `--foreign FILE`"
-        ),
+        StopReason::ForeignFunction { name } => {
+            format!("a run reached the foreign function `{name}`, which has no body in P")
+        }
         StopReason::ObservedText { .. } => {
             "runs may depend on the text of a machine here, and so on the order in which machines are created, which exhaustive \
              search does not tell apart; `allways check` follows such texts exactly, or compare the machines instead"

@@ -101,7 +101,7 @@ pub struct Growth {
     /// The same, in a sentence.
     pub text: String,
     /// What to do about it.
-    pub help: &'static str,
+    pub help: String,
 }
 
 /// What grew, and what helps; nothing if nothing did.
@@ -110,14 +110,15 @@ pub fn render_growth(growth: &[Growth]) -> String {
     if growth.is_empty() {
         return out;
     }
-    out.push_str("still growing when it ended; whether it ever stops is not known; so far:\n");
+    out.push_str("still growing when the search ended (it may or may not stop later):\n");
     for growth in growth {
         let _ = writeln!(out, "  {}", growth.text);
     }
+    // Advice of one kind is given once.
     let mut shown: Vec<&str> = Vec::new();
     for growth in growth {
-        if !shown.contains(&growth.help) {
-            shown.push(growth.help);
+        if !shown.contains(&growth.kind) {
+            shown.push(growth.kind);
             let _ = writeln!(out, "help: {}", growth.help);
         }
     }
@@ -342,7 +343,7 @@ fn render_search(report: &ProveReport, s: &Statistics, is_verbose: bool) -> Stri
         );
     }
     if report.may_be_shorter {
-        out.push_str("..... a shorter counterexample may exist; looking for it would have taken too much\n");
+        out.push_str("..... a shorter counterexample may exist; looking for it would have taken too long\n");
     }
     if !is_verbose {
         return out;

@@ -171,16 +171,15 @@ pub fn render_divergence(found: &Divergence) -> String {
         match found.fairly {
             Some("quiesces") => out.push_str("with `--fair` it quiesces\n"),
             Some("diverges") => out.push_str("with `--fair` it diverges, too, by another loop\n"),
-            _ => {
-                out.push_str("whether a fair scheduler finds another loop is not known; `--fair` asks that\n")
-            }
+            _ => out
+                .push_str("whether a fair run diverges by another loop is not known; `--fair` decides it\n"),
         }
     }
     match found.in_order {
         Some("quiesces") => {
             out.push_str("this depends on the order of messages: with `--network inbox` it quiesces\n");
         }
-        Some("diverges") => out.push_str("with `--network inbox`, too, it diverges\n"),
+        Some("diverges") => out.push_str("with `--network inbox` it diverges, too\n"),
         Some(_) => {
             out.push_str("whether it diverges also with `--network inbox` is not known\n");
         }

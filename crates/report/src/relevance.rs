@@ -4,11 +4,15 @@
 //! its *handler* when something later is done in the middle of it. A step is relevant if it changed the state of an actor
 //! that matters, took the message whose handler matters, or delivered a message that matters. What a step depends on then
 //! matters before it. A handler that changes nothing and whose messages do not matter is left out: ticks of a timer,
-//! polling, messages that are ignored.
+//! polling, messages that are ignored. Assigning the value that a variable has changes nothing, with one exception: of the
+//! variables that the failing values come from, the last assignment matters, since it may have lost another one.
 
 use std::collections::HashSet;
 
-use allways_run::{Activity, ActorId, ActorKind, ChangeKind, Entry, MessageId, Trace, ViolationKind};
+use allways_run::{
+    Activity, ActorId, ActorKind, ChangeKind, Entry, MessageId, Name, PartOrigin, Trace, TraceState,
+    ViolationKind,
+};
 
 /// By step: whether it is relevant.
 pub struct Relevance {
@@ -22,6 +26,33 @@ struct Needs {
     messages: HashSet<MessageId>,
     /// Machines that wait at the end, until the step is found in which they began to.
     waits: HashSet<ActorId>,
+    /// Variables whose last assignment matters, until it is found.
+    assigned: HashSet<(ActorId, Name)>,
+}
+
+/// The variables that the values in the failing condition come from: those of the failing actor, and those of the sender of a
+/// payload that had the same value when it was sent.
+pub fn decisive_variables(trace: &Trace) -> HashSet<(ActorId, Name)> {
+    let failure = &trace.failure;
+    let mut found = HashSet::new();
+    for part in &failure.parts {
+        match (&part.origin, failure.actor) {
+            (PartOrigin::Variable { name, .. }, Some(actor)) => {
+                found.insert((actor, name.clone()));
+            }
+            (PartOrigin::Payload, _) => {
+                let Some(message) = failure.message.map(|id| trace.message(id)) else { continue };
+                let Some(sender) = message.sender else { continue };
+                let mut state = TraceState::first(trace);
+                let before = trace.steps.iter().take(message.sent as usize + 1);
+                before.for_each(|step| state.apply(step));
+                let same = state.of(sender).variables.iter().filter(|(_, value)| *value == part.value);
+                found.extend(same.map(|(name, _)| (sender, name.clone())));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 impl Relevance {
@@ -49,6 +80,7 @@ impl Relevance {
             waits.flat_map(|waiting| &waiting.senders).any(|sender| *sender == trace.actor(*actor).type_name)
         };
         needs.states.extend(trace.actor_ids().filter(could_send));
+        needs.assigned = decisive_variables(trace);
         for at in (0..trace.steps.len()).rev() {
             let is_forced = at + 1 == trace.steps.len() || loop_start.is_some_and(|start| at >= start);
             relevant[at] = needs.step(trace, at, is_forced);
@@ -101,7 +133,12 @@ impl Needs {
         let mut changed: Vec<ActorId> = Vec::new();
         for change in &step.changes {
             let is_of_state = match &change.what {
-                ChangeKind::State { .. } | ChangeKind::Variable { .. } => true,
+                ChangeKind::State { .. } => true,
+                ChangeKind::Variable { name, edit, .. } => {
+                    let is_last =
+                        !self.assigned.is_empty() && self.assigned.remove(&(change.actor, name.clone()));
+                    is_last || !edit.is_same()
+                }
                 ChangeKind::Activity { after, .. } => *after == Activity::Halted,
                 ChangeKind::Created | ChangeKind::Queued(_) | ChangeKind::Unqueued(_) => false,
             };

@@ -43,9 +43,10 @@ pub fn render_steps(counterexample: &Counterexample, sources: &Sources, look: Lo
     let loop_start = counterexample.loop_start.map(|choice| trace.step_of_choice(choice));
     let Shown { steps: shown, n_far, folds, n_hidden } = shown_steps(counterexample, look);
     let rows = Rows::new(trace, sources, &shown, look);
+    let n_hidden = n_hidden - rows.n_merged(&shown);
     let set_up = if look.is_full || n_far > 0 { 0 } else { n_of_set_up(trace, &shown) };
 
-    let mut painter = Painter::new(look, trace.steps.len());
+    let mut painter = Painter::new(look, trace.steps.len(), !look.is_full && rows.has_pairs());
     painter.heading();
     if n_far > 0 {
         painter.remark(&format!(

@@ -330,6 +330,7 @@ fn path_json(path: &[PathStep]) -> Vec<Value> {
             PathStep::Field(name) => json!({ "field": &**name }),
             PathStep::Part(at) => json!({ "part": at }),
             PathStep::Key(key) => json!({ "key": to_json(key) }),
+            PathStep::Element(element) => json!({ "element": to_json(element) }),
         })
         .collect()
 }

@@ -100,7 +100,7 @@ fn write_source(datum: &Datum, out: &mut String) {
         Datum::Float(x) => write_float(*x, out),
         Datum::Text(text) => {
             out.push('"');
-            write_plain(text, out);
+            write_plain(&text.replace('\\', "\\\\").replace('"', "\\\""), out);
             out.push('"');
         }
         Datum::Event(name) | Datum::Machine(name) | Datum::Enum { name, .. } | Datum::Other(name) => {
@@ -171,6 +171,11 @@ pub fn path_text(path: &[PathStep]) -> String {
                 out.push('[');
                 write_source(key, &mut out);
                 out.push(']');
+            }
+            PathStep::Element(element) => {
+                out.push('{');
+                write_source(element, &mut out);
+                out.push('}');
             }
         }
     }

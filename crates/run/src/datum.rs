@@ -36,8 +36,10 @@ pub enum Datum {
 pub enum PathStep {
     Field(Name),
     Part(u32),
-    /// An index of a sequence, a key of a map, an element of a set.
+    /// An index of a sequence or a key of a map.
     Key(Datum),
+    /// An element of a set.
+    Element(Datum),
 }
 
 /// What happened to one place inside a variable. `None` is a place that does not exist.
@@ -55,6 +57,13 @@ pub enum Edit {
     },
 }
 
+impl Edit {
+    /// The place was assigned the value that it had.
+    pub fn is_same(&self) -> bool {
+        matches!(self, Edit::Replace { before, after } if before == after)
+    }
+}
+
 impl Datum {
     /// The part that a step leads to.
     pub fn part(&self, step: &PathStep) -> Option<&Datum> {
@@ -67,7 +76,9 @@ impl Datum {
             (Datum::Map(entries), PathStep::Key(key)) => {
                 entries.iter().find(|(found, _)| found == key).map(|(_, value)| value)
             }
-            (Datum::Set(elements), PathStep::Key(key)) => elements.iter().find(|element| *element == key),
+            (Datum::Set(elements), PathStep::Element(wanted)) => {
+                elements.iter().find(|element| *element == wanted)
+            }
             _ => None,
         }
     }
@@ -113,9 +124,9 @@ impl Datum {
                     _ => {}
                 }
             }
-            (Datum::Set(elements), PathStep::Key(key)) => {
+            (Datum::Set(elements), PathStep::Element(changed)) => {
                 if let Edit::Replace { after, .. } = edit {
-                    elements.retain(|element| element != key);
+                    elements.retain(|element| element != changed);
                     elements.extend(after.clone());
                 }
             }

@@ -49,7 +49,7 @@ class Explorer {
       button("walk", "Random walk", "Some random steps from here", () => this.start("walk")),
       button("from-here", "Find a violation from here", "Random walks from here until something breaks", () => this.start("from-here")),
       button("check", "Check", "Test from the beginning, in the background", () => this.start("check")),
-      button("prove", "Prove", "Look at all runs, in the background", () => this.start("prove")),
+      button("prove", "Prove", "Explore all runs, in the background", () => this.start("prove")),
       button("stop", "Stop", "Stop the search", () => this.ask("/api/stop", {})),
       button("reach", "Is a state reachable?", "Search from here for a state that you describe (s)", () => this.askForGoal()),
       button("around", "Neighbourhood", "The configurations around this one (p)", () => this.showPicture()),

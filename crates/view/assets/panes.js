@@ -19,6 +19,7 @@ class Panes {
     this.root.replaceChildren(
       ...(message === undefined ? [] : [this.messageCard(message)]),
       ...(trace.violation && at === trace.nSteps - 1 ? [this.failureCard()] : []),
+      ...(!trace.violation && trace.loopStart >= 0 && at === trace.nSteps - 1 ? [this.loopCard()] : []),
       ...(at >= 0 ? [this.stepCard(at)] : [this.startCard()]),
       this.stateCard(at),
     );
@@ -124,7 +125,7 @@ class Panes {
       case "print":
         return row(actor(), " prints ", h("span", { class: "printed" }, plain(entry.text)));
       case "halt":
-        return row(actor(), " halts", entry.discarded ? `, and ${entry.discarded} waiting messages are gone` : "");
+        return row(actor(), " halts", entry.discarded ? `, and ${entry.discarded} waiting message${entry.discarded === 1 ? " is" : "s are"} lost` : "");
       case "crash":
         return row(actor(), " crashes", state());
       case "statement":
@@ -134,7 +135,7 @@ class Panes {
       case "abandon":
         return row(actor(), " never runs again");
       case "fault":
-        return row(entry.actor === undefined ? "" : actor(), h("strong", {}, entry.actor === undefined ? "the run fails" : " fails"));
+        return row(entry.actor === undefined ? "" : actor(), h("strong", {}, entry.actor === undefined ? "the run fails" : ` ${trace.faultWords()}`));
       default:
         return row(actor(), ` ${entry.kind}`);
     }
@@ -224,7 +225,16 @@ class Panes {
   handled(id) {
     const trace = /** @type {Trace} */ (this.trace);
     const { event, payload, from, sent } = trace.message(id);
-    return h("span", {}, h("button", { class: "link event", onclick: () => this.actions.selectMessage(id) }, plain(event)), " of ", this.actorName(from), ", sent in ", this.stepLink(sent - 1), payload === undefined ? null : h("div", { class: "payload" }, valueElement(payload)));
+    return h("span", {}, h("button", { class: "link event", onclick: () => this.actions.selectMessage(id) }, plain(event)), " of ", this.actorName(from), ", sent in ", this.stepLink(sent - 1), payload === undefined ? null : h("div", { class: "payload" }, h("span", { class: "in" }, "payload "), valueElement(payload)));
+  }
+
+  /** A run that repeats, although nothing fails in it. */
+  loopCard() {
+    const trace = /** @type {Trace} */ (this.trace);
+    const first = trace.loopStart;
+    const last = trace.nSteps - 1;
+    const steps = first === last ? [this.stepLink(first), " repeats"] : [this.stepLink(first), " to ", this.stepLink(last), " repeat"];
+    return h("section", { class: "card", "aria-label": "Repeats for ever" }, h("h2", {}, "Repeats for ever", h("span", { class: "tag loop-tag" }, "↻ loop")), h("p", { class: "lead" }, ...steps, " for ever: the run never ends."));
   }
 
   /** @param {number} at */
@@ -233,7 +243,8 @@ class Panes {
     const step = at >= 0 ? trace.step(at) : undefined;
     /** @type {Map<number, any[]>} */
     const changed = new Map();
-    for (const change of step?.changes ?? []) changed.set(change.actor, [...(changed.get(change.actor) ?? []), change]);
+    const changes = (step?.changes ?? []).filter((/** @type {any} */ change) => !this.onlyChanged || !isSameAgain(change));
+    for (const change of changes) changed.set(change.actor, [...(changed.get(change.actor) ?? []), change]);
     const state = trace.stateAfter(at);
     const isRight = (/** @type {number} */ actor) => (["monitor", "shared"].includes(trace.actors[actor].kind) ? 1 : 0);
     const order = trace.actors.map((_, actor) => actor).sort((a, b) => isRight(a) - isRight(b) || a - b);
@@ -253,13 +264,14 @@ class Panes {
     const fresh = new Set(changes.filter((change) => change.kind === "queued").map((change) => change.message));
     const variables = [...state.variables].map(([variable, value]) => {
       const edits = changes.filter((change) => change.kind === "variable" && change.variable === variable);
-      return h("tr", { class: edits.length > 0 ? "changed" : undefined }, h("td", { class: "key" }, plain(variable)), h("td", {}, valueElement(value), ...edits.map((edit) => this.editLine(edit))));
+      const isChanged = edits.some((edit) => !isSameAgain(edit));
+      return h("tr", { class: isChanged ? "changed" : undefined }, h("td", { class: "key" }, plain(variable)), h("td", {}, valueElement(value), ...edits.map((edit) => this.editLine(edit))));
     });
     const inbox = state.inbox.slice(0, 20).map((id) => h("button", { class: "queued" + (fresh.has(id) ? " changed" : ""), title: trace.message(id).payload === undefined ? "" : valueText(trace.message(id).payload ?? null, 200), onclick: () => this.actions.selectMessage(id) }, plain(trace.message(id).event)));
     if (state.inbox.length > 20) inbox.push(h("span", { class: "in" }, `${state.inbox.length - 20} more`));
     return h(
       "div",
-      { class: "actor-card" + (changes.length > 0 ? " touched" : ""), style: { "--actor": this.actions.colour(actor) }, "data-actor": plain(name) },
+      { class: "actor-card" + (changes.some((change) => !isSameAgain(change)) ? " touched" : ""), style: { "--actor": this.actions.colour(actor) }, "data-actor": plain(name) },
       h(
         "div",
         { class: "actor-head" },
@@ -278,7 +290,8 @@ class Panes {
     const path = pathText(edit.path);
     /** @type {any[]} */
     let what;
-    if ("at" in edit) {
+    if (isSameAgain(edit)) what = ["assigned again"];
+    else if ("at" in edit) {
       const gone = edit.removed.length > 0 ? `− ${edit.removed.map((/** @type {Value} */ v) => valueText(v, 30)).join(", ").slice(0, 80)} ` : "";
       const come = edit.inserted.length > 0 ? `+ ${edit.inserted.map((/** @type {Value} */ v) => valueText(v, 30)).join(", ").slice(0, 80)}` : "";
       what = [`at ${edit.at}: ${gone}${come}`];

@@ -290,6 +290,24 @@ class Trace {
     return undefined;
   }
 
+  /** What the actor does that fails. */
+  faultWords() {
+    switch (this.violation?.kind) {
+      case "deadlock":
+        return "waits, and no machine can step";
+      case "liveness":
+      case "potential-liveness":
+        return "stays hot";
+      case "hot-at-end":
+        return "is hot, and the run has ended";
+      case "unhandled-event":
+      case "monitor-unhandled":
+        return "cannot handle the event";
+      default:
+        return "fails";
+    }
+  }
+
   /**
    * A step in few words: what it does, and the payload of what it moves.
    * @param {number} at
@@ -372,10 +390,10 @@ class Trace {
           text = `${who} is delayed`;
           break;
         case "abandon":
-          text = `${who} is abandoned`;
+          text = `${who} never runs again`;
           break;
         case "fault":
-          text = lead.actor === undefined ? "the run fails" : `${who} fails`;
+          text = lead.actor === undefined ? "the run fails" : `${who} ${this.faultWords()}`;
           if (this.violation?.failure?.message !== undefined) {
             const handled = this.message(this.violation.failure.message);
             text = `${who} handles ${plain(handled.event)}`;

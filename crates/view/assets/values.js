@@ -4,7 +4,7 @@
 /**
  * A value as docs/formats/trace.md writes it.
  * @typedef {null | boolean | number | string | Value[] | {[key: string]: any}} Value
- * @typedef {{field?: string, part?: number, key?: Value}} PathStep
+ * @typedef {{field?: string, part?: number, key?: Value, element?: Value}} PathStep
  */
 
 /** Characters that change how the text around them is shown: controls, and marks of writing direction. */
@@ -82,6 +82,7 @@ function pathText(path) {
     .map((step) => {
       if (step.field !== undefined) return "." + plain(step.field);
       if (step.part !== undefined) return "." + step.part;
+      if (step.element !== undefined) return "{" + valueText(step.element, 60) + "}";
       return "[" + valueText(/** @type {Value} */ (step.key), 60) + "]";
     })
     .join("");
@@ -90,6 +91,11 @@ function pathText(path) {
 /** @param {Value} a @param {Value} b @returns {boolean} */
 function sameValue(a, b) {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Whether a variable was assigned the value that it had. @param {any} change */
+function isSameAgain(change) {
+  return change.kind === "variable" && "before" in change && "after" in change && sameValue(change.before, change.after);
 }
 
 /**
@@ -138,8 +144,9 @@ function applyChange(value, path, change) {
     }
     return rest.length === 0 && "after" in change ? { map: [...entries, [key, change.after]] } : value;
   }
-  if ("set" in value) {
-    const others = value.set.filter((/** @type {Value} */ element) => !sameValue(element, key));
+  if ("set" in value && first.element !== undefined) {
+    const changed = /** @type {Value} */ (first.element);
+    const others = value.set.filter((/** @type {Value} */ element) => !sameValue(element, changed));
     return { set: "after" in change ? [...others, change.after] : others };
   }
   return value;

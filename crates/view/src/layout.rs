@@ -35,11 +35,13 @@ pub struct Layout {
     pub height: f64,
     pub nodes: Vec<Point>,
     pub edges: Vec<EdgeLine>,
+    /// Layers stand side by side, from left to right.
+    pub is_sideways: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct EdgeLine {
-    /// Two at least; of an edge from a node to itself, the corners of a loop at its right side.
+    /// Two at least; of an edge from a node to itself, the corners of a loop at its right side, or sideways below it.
     pub points: Vec<Point>,
     pub label: Option<Point>,
 }
@@ -59,7 +61,40 @@ struct Piece {
     layer: usize,
 }
 
+/// What a picture should fit into: a screen wide, and higher, since pages are scrolled downwards.
+const SCREEN: Size = Size { width: 1600.0, height: 2400.0 };
+
+/// From top to bottom, unless the picture is larger than a screen and gets smaller from left to right.
 pub fn layout(input: &Input) -> Layout {
+    let downwards = downwards(input);
+    let excess = |layout: &Layout| (layout.width / SCREEN.width).max(layout.height / SCREEN.height);
+    if excess(&downwards) <= 1.0 {
+        return downwards;
+    }
+    let sideways = sideways(input);
+    if excess(&sideways) < 0.8 * excess(&downwards) { sideways } else { downwards }
+}
+
+/// From left to right: nodes are wider than high, so that more of them have room above each other.
+fn sideways(input: &Input) -> Layout {
+    let turned = |size: Size| Size { width: size.height, height: size.width };
+    let turned_input = Input {
+        nodes: input.nodes.iter().copied().map(turned).collect(),
+        edges: input.edges.iter().map(|&(from, to, label)| (from, to, label.map(turned))).collect(),
+    };
+    let mut found = downwards(&turned_input);
+    let turn = |point: &mut Point| *point = Point { x: point.y, y: point.x };
+    found.nodes.iter_mut().for_each(turn);
+    for edge in &mut found.edges {
+        edge.points.iter_mut().for_each(turn);
+        edge.label.iter_mut().for_each(turn);
+    }
+    (found.width, found.height) = (found.height, found.width);
+    found.is_sideways = true;
+    found
+}
+
+fn downwards(input: &Input) -> Layout {
     let n = input.nodes.len();
     if n == 0 {
         return Layout { width: 2.0 * MARGIN, height: 2.0 * MARGIN, ..Layout::default() };
@@ -411,10 +446,12 @@ mod tests {
 
     #[test]
     fn nothing_overlaps() {
-        for seed in 0..60 {
+        for (seed, arrange) in
+            (0..60).flat_map(|seed| [(seed, downwards as fn(&Input) -> Layout), (seed, sideways)])
+        {
             let n = 1 + seed as usize % 25;
             let input = sample(seed, n, n * (1 + seed as usize % 3));
-            let found = layout(&input);
+            let found = arrange(&input);
             let mut all: Vec<Rectangle> =
                 found.nodes.iter().zip(&input.nodes).map(|(&at, &size)| rectangle(at, size)).collect();
             let labels = found.edges.iter().zip(&input.edges).filter(|(_, (from, to, _))| from != to);
@@ -434,7 +471,7 @@ mod tests {
     #[test]
     fn edges_lead_from_source_to_target() {
         let input = sample(7, 12, 30);
-        let found = layout(&input);
+        let found = downwards(&input);
         for (line, &(from, to, _)) in found.edges.iter().zip(&input.edges) {
             let (first, last) = (line.points[0], line.points[line.points.len() - 1]);
             if from != to {
@@ -443,6 +480,17 @@ mod tests {
                 assert!((first.y - found.nodes[from].y).abs() - input.nodes[from].height / 2.0 < 1e-6);
             }
         }
+    }
+
+    /// A start with many successors, as a choice makes them.
+    #[test]
+    fn a_wide_graph_goes_from_left_to_right() {
+        let node = Size { width: 300.0, height: 40.0 };
+        let edges = (1..40).map(|to| (0, to, Some(Size { width: 150.0, height: 11.0 })));
+        let found = layout(&Input { nodes: vec![node; 40], edges: edges.collect() });
+        assert!(found.is_sideways && found.width < 1600.0, "{} x {}", found.width, found.height);
+        let small = layout(&Input { nodes: vec![node; 3], edges: vec![(0, 1, None), (1, 2, None)] });
+        assert!(!small.is_sideways);
     }
 
     #[test]

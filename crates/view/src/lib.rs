@@ -5,6 +5,7 @@
 //! is JSON in blocks that no browser executes; scripts make text nodes of it. The page's policy allows exactly these scripts
 //! and styles, by their digests, so that nothing else in the page can run or load anything.
 
+mod brief;
 pub mod layout;
 pub mod page;
 pub mod svg;

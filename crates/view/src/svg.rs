@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use allways_report::graph::{Graph, Node, NodeKind};
 
+use crate::brief::{brief, is_of_configurations};
 use crate::layout::{EdgeLine, Input, Layout, Point, Size, layout};
 
 /// Beyond so many nodes a picture is no help; dot and a layout program of its own are.
@@ -14,6 +15,8 @@ const LINE_HEIGHT: f64 = 14.0;
 const PADDING: f64 = 8.0;
 const LABEL_CHAR: f64 = 5.6;
 const LABEL_LINE: f64 = 11.5;
+/// Of more configurations than these, only what changed is shown.
+const MAX_WHOLE: usize = 12;
 /// Longer lines are cut in the picture.
 const MAX_CHARS: usize = 44;
 const MAX_LABEL_CHARS: usize = 36;
@@ -33,7 +36,11 @@ pub struct Picture {
 impl Picture {
     pub fn of(graph: &Graph) -> Picture {
         let cut_all = |lines: &[String]| lines.iter().map(|line| cut(line, MAX_CHARS)).collect::<Vec<_>>();
-        let lines: Vec<Vec<String>> = graph.nodes.iter().map(|node| cut_all(&node.lines)).collect();
+        let is_brief = graph.nodes.len() > MAX_WHOLE && is_of_configurations(graph);
+        let lines: Vec<Vec<String>> = match is_brief {
+            true => brief(graph).iter().map(|lines| cut_all(lines)).collect(),
+            false => graph.nodes.iter().map(|node| cut_all(&node.lines)).collect(),
+        };
         let sizes: Vec<Size> =
             lines.iter().map(|lines| size(lines, CHAR_WIDTH, LINE_HEIGHT, PADDING)).collect();
         let labels: Vec<Vec<String>> = graph.edges.iter().map(|edge| labels(&edge.labels)).collect();
@@ -87,7 +94,7 @@ pub fn to_svg(graph: &Graph) -> String {
             out,
             "<g><title>{}</title><path d=\"{}\" fill=\"none\" stroke=\"#666\"{dash} marker-end=\"url(#arrow)\"/>",
             xml(&edge.labels.join(", ")),
-            path(line)
+            path(line, picture.layout.is_sideways)
         );
         draw_labels(&mut out, line, labels);
         out.push_str("</g>\n");
@@ -114,13 +121,13 @@ fn draw_labels(out: &mut String, line: &EdgeLine, labels: &[String]) {
     }
 }
 
-/// A smooth line through the points of an edge: vertical where it passes a layer.
-pub fn path(line: &EdgeLine) -> String {
+/// A smooth line through the points of an edge: at right angles to each layer that it passes.
+pub fn path(line: &EdgeLine, is_sideways: bool) -> String {
     let points = &line.points;
     let Some(first) = points.first() else { return String::new() };
     let mut out = format!("M{:.1},{:.1}", first.x, first.y);
-    if points.len() == 4 && points[0].x == points[3].x {
-        // A loop.
+    // Between layers there is an odd number of points.
+    if points.len() == 4 {
         let _ = write!(
             out,
             " C{:.1},{:.1} {:.1},{:.1} {:.1},{:.1}",
@@ -129,6 +136,15 @@ pub fn path(line: &EdgeLine) -> String {
         return out;
     }
     for pair in points.windows(2) {
+        if is_sideways {
+            let middle = (pair[0].x + pair[1].x) / 2.0;
+            let _ = write!(
+                out,
+                " C{middle:.1},{:.1} {middle:.1},{:.1} {:.1},{:.1}",
+                pair[0].y, pair[1].y, pair[1].x, pair[1].y
+            );
+            continue;
+        }
         let middle = (pair[0].y + pair[1].y) / 2.0;
         let _ = write!(
             out,

@@ -66,7 +66,7 @@ impl fmt::Display for SolverError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SolverError::Missing => f.write_str(
-                "no SMT solver was found: run `scripts/get-solver --user` of a checkout of Allways, or install z3, or set ALLWAYS_SOLVER to one",
+                "no SMT solver was found: install z3, run `scripts/get-solver --user` in a checkout of Allways, or set ALLWAYS_SOLVER to the path of a solver",
             ),
             SolverError::Start { program, reason } => {
                 write!(f, "the solver `{program}` could not be started: {reason}")
@@ -79,7 +79,7 @@ impl fmt::Display for SolverError {
             }
             SolverError::Complaint(message) => write!(f, "the solver rejected a command: {message}"),
             SolverError::Nonsense { asked, answer } => {
-                write!(f, "the solver answered `{answer}` to `{asked}`, which is no SMT-LIB answer")
+                write!(f, "the solver answered `{answer}` to `{asked}`, which is not an SMT-LIB answer")
             }
             SolverError::Silent { after } => {
                 write!(f, "the solver gave no answer within {} s and was stopped", after.as_secs())

@@ -317,7 +317,7 @@ impl Checker {
         let Type { kind, span } = self.program.types[id].clone();
         *budget = budget.saturating_sub(1);
         if depth > MAX_EXPANSION || *budget == 0 {
-            let message = "this type does not end: its synonyms stand for each other";
+            let message = "this type refers to itself through its synonyms";
             self.error(codes::CYCLIC_SYNONYM, span, message);
             return None;
         }
@@ -385,7 +385,7 @@ impl Checker {
 
     fn expect_type_args(&mut self, name: Symbol, span: Span, wanted: usize, found: usize) -> bool {
         if wanted != found {
-            let message = format!("`{}` takes {wanted} type arguments, here are {found}", self.text(name));
+            let message = format!("`{}` takes {wanted} type arguments, but gets {found}", self.text(name));
             self.error(codes::TYPE_ARGUMENTS, span, message);
         }
         wanted == found

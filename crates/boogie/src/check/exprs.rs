@@ -112,7 +112,7 @@ impl Checker {
                                 format!("the global variable `{}` has no value here", self.text(name));
                             self.diagnostics.push(
                                 Diagnostic::error(codes::MISPLACED_GLOBAL, span, message)
-                                    .note("functions and axioms speak about all states at once")
+                                    .note("functions and axioms hold in every state, so they cannot read a variable")
                                     .help("pass the value as an argument, or mark the axiom `{:init}`"),
                             );
                         }
@@ -211,7 +211,7 @@ impl Checker {
                 self.out.types.bv(width)
             }
             ExprKind::Text(_) => {
-                self.error(codes::TYPE_MISMATCH, span, "strings may stand only in attributes");
+                self.error(codes::TYPE_MISMATCH, span, "strings are allowed only in attributes");
                 Ty::ERROR
             }
             ExprKind::Var(_) => match self.out.expr_vars[id] {
@@ -292,7 +292,7 @@ impl Checker {
         };
         if function.params.len() != args.len() {
             let message = format!(
-                "`{}` takes {} arguments, here are {}",
+                "`{}` takes {} arguments, but gets {}",
                 self.text(name.symbol),
                 function.params.len(),
                 args.len()
@@ -390,7 +390,8 @@ impl Checker {
                 let message = format!("expected a number, found {}", self.show(ty));
                 let mut diagnostic = Diagnostic::error(codes::TYPE_MISMATCH, span, message);
                 if is_bv {
-                    diagnostic = diagnostic.help("bitvectors compute with `{:bvbuiltin}` functions");
+                    diagnostic =
+                        diagnostic.help("arithmetic on bitvectors needs functions marked `{:bvbuiltin}`");
                 }
                 self.diagnostics.push(diagnostic);
                 Ty::ERROR
@@ -438,7 +439,7 @@ impl Checker {
             }
         };
         if args.len() != indices.len() {
-            let message = format!("this map takes {} indices, here are {}", args.len(), indices.len());
+            let message = format!("this map takes {} indices, but gets {}", args.len(), indices.len());
             self.error(codes::ARITY, span, message);
             return result;
         }
@@ -489,7 +490,7 @@ impl Checker {
             if let ExprKind::Binary(op, ..) = &mut self.program.exprs[id].kind {
                 *op = BinaryOp::Div;
             }
-            let message = "`/` stands for real numbers, but here is an integer; it is read as `div`";
+            let message = "`/` divides reals, but an integer is needed here; it is read as `div`";
             self.diagnostics.push(
                 Diagnostic::new(Severity::Warning, codes::OLD_DIVISION, message)
                     .at(self.program.exprs[id].span, "")
@@ -587,7 +588,7 @@ impl Checker {
                         span,
                         "the types of this application are not determined",
                     )
-                    .help("say the type of the result: `f(x): T`"),
+                    .help("give the type of the result: `f(x): T`"),
                 );
             }
             self.out.apply_types.insert(id, args);

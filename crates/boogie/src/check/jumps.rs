@@ -26,8 +26,10 @@ impl Checker {
                 && let Some(first) = declared.insert(label.symbol, label.span)
             {
                 let message = format!("the label `{}` is declared twice", self.text(label.symbol));
-                self.diagnostics
-                    .push(Diagnostic::error(codes::DUPLICATE, label.span, message).also(first, "first here"));
+                self.diagnostics.push(
+                    Diagnostic::error(codes::DUPLICATE, label.span, message)
+                        .also(first, "first declared here"),
+                );
             }
         }
         self.jumps_in(block, &mut Jumps::default(), &declared);

@@ -78,9 +78,10 @@ impl Checker {
         let mut seen: FxHashMap<Symbol, Span> = FxHashMap::default();
         for name in names {
             if let Some(first) = seen.insert(name.symbol, name.span) {
-                let message = format!("`{}` is assigned twice at once", self.text(name.symbol));
+                let message = format!("`{}` is assigned twice by one statement", self.text(name.symbol));
                 self.diagnostics.push(
-                    Diagnostic::error(codes::REPEATED_TARGET, name.span, message).also(first, "first here"),
+                    Diagnostic::error(codes::REPEATED_TARGET, name.span, message)
+                        .also(first, "first assigned here"),
                 );
             }
         }
@@ -127,7 +128,7 @@ impl Checker {
         let results = tys[frame.n_params..frame.n_params + frame.n_results].to_vec();
         let name = self.text(call.callee.symbol).to_owned();
         if params.len() != call.args.len() {
-            let message = format!("`{name}` takes {} arguments, here are {}", params.len(), call.args.len());
+            let message = format!("`{name}` takes {} arguments, but gets {}", params.len(), call.args.len());
             self.diagnostics.push(
                 Diagnostic::error(codes::ARITY, call.callee.span, message).also(declared, "declared here"),
             );
@@ -162,8 +163,11 @@ impl Checker {
         }
         if results.len() != call.outs.len() {
             let name = self.text(call.callee.symbol);
-            let message =
-                format!("`{name}` has {} results, here are {} variables", results.len(), call.outs.len());
+            let message = format!(
+                "`{name}` has {} results, but {} variables receive them",
+                results.len(),
+                call.outs.len()
+            );
             self.diagnostics.push(
                 Diagnostic::error(codes::ARITY, call.callee.span, message).also(declared, "declared here"),
             );

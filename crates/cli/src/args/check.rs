@@ -113,16 +113,16 @@ pub struct StrategyArgs {
     /// Stay on a machine, leave it with probability 1 / 2^N [-sp]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = heading::STRATEGIES)]
     pub sch_probabilistic: Option<u32>,
-    /// Priorities with N changes
+    /// Random priorities with N changes (PCT)
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = heading::STRATEGIES)]
     pub sch_pct: Option<u32>,
-    /// Priorities with N changes, then at random
+    /// The same, then at random, which is fair
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = heading::STRATEGIES)]
     pub sch_fairpct: Option<u32>,
     /// Partial-order sampling
     #[arg(long, hide_short_help = true, help_heading = heading::STRATEGIES)]
     pub sch_pos: bool,
-    /// At most N delays
+    /// Round robin with at most N delays
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = heading::STRATEGIES)]
     pub sch_delay: Option<u32>,
     /// All schedules, depth first

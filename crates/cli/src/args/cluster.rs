@@ -38,11 +38,11 @@ pub struct ClusterArgs {
     #[arg(long, value_name = "FILE", requires = "cluster", hide_short_help = true, help_heading = CLUSTER)]
     pub secret_file: Option<PathBuf>,
 
-    /// Seconds to wait for the other processes to come
+    /// Seconds to wait for the other processes to connect
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "cluster", hide_short_help = true, help_heading = CLUSTER)]
     pub connect_seconds: u64,
 
-    /// Seconds after which another process that says nothing is given up
+    /// Seconds without a sign of life after which another process counts as lost
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..), requires = "cluster", hide_short_help = true, help_heading = CLUSTER)]
     pub silence_seconds: u64,
 }

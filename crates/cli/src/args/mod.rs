@@ -10,6 +10,7 @@ mod compat;
 mod help;
 mod input;
 mod prove;
+mod unknown;
 mod view;
 
 use std::ffi::OsString;
@@ -452,6 +453,16 @@ pub fn show_usage(error: &clap::Error, words: &[OsString]) -> ExitStatus {
             printer::out(&text);
             ExitStatus::Success
         }
+        ErrorKind::UnknownArgument if unknown_option(error).is_some() => {
+            let option = unknown_option(error).unwrap_or_default();
+            let mut table = Args::command();
+            table.build();
+            let words: Vec<&str> = words.iter().skip(1).filter_map(|word| word.to_str()).collect();
+            let mut path = vec![&table];
+            path.extend(commands_in(&table, &words));
+            printer::err(&unknown::message(&table, &path, &option));
+            ExitStatus::Rejected
+        }
         _ => {
             printer::err(&text);
             ExitStatus::Rejected
@@ -459,13 +470,33 @@ pub fn show_usage(error: &clap::Error, words: &[OsString]) -> ExitStatus {
     }
 }
 
+/// The option that the parser did not know, without its value.
+fn unknown_option(error: &clap::Error) -> Option<String> {
+    let clap::error::ContextValue::String(word) = error.get(clap::error::ContextKind::InvalidArg)? else {
+        return None;
+    };
+    let option = word.split('=').next()?;
+    option.strip_prefix("--").filter(|name| !name.is_empty()).map(|_| option.to_owned())
+}
+
+/// The commands that words name, from the outermost on.
+fn commands_in<'t>(table: &'t clap::Command, words: &[&str]) -> Vec<&'t clap::Command> {
+    let (mut command, mut path) = (table, Vec::new());
+    for word in words {
+        if let Some(found) = command.find_subcommand(word).filter(|found| found.get_name() != "help") {
+            command = found;
+            path.push(found);
+        }
+    }
+    path
+}
+
 /// The page that these arguments ask for.
 fn help_page(words: &[OsString], width: usize) -> String {
     let mut table = Args::command();
     table.build();
     let words: Vec<&str> = words.iter().skip(1).filter_map(|word| word.to_str()).collect();
-    let command =
-        words.iter().find_map(|word| table.find_subcommand(word).filter(|found| found.get_name() != "help"));
+    let command = commands_in(&table, &words).pop();
     let extent = if words.contains(&"--help-boogie") {
         help::Extent::Boogie
     } else if words.contains(&"--help") || words.first() == Some(&"help") {

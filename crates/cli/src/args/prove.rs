@@ -66,15 +66,15 @@ pub struct ProveArgs {
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = heading::BOUNDS)]
     pub max_depth: Option<u64>,
 
-    /// Leave out what follows once more than N messages wait in one inbox
+    /// Cut runs off where more than N messages wait in one inbox
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = heading::BOUNDS)]
     pub max_inbox: Option<u32>,
 
-    /// Leave out what follows once more than N messages of one event wait in one inbox
+    /// Cut runs off where more than N messages of one event wait in one inbox
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = heading::BOUNDS)]
     pub max_occurrences: Option<u32>,
 
-    /// Leave out what follows once a number in this variable is above N, or a collection in it has more elements; with
+    /// Cut runs off where a number in this variable exceeds N, or a collection in it has more elements; with
     /// `sizeof(VARIABLE)=N`, only the latter (repeatable)
     #[arg(long, value_name = "[MACHINE.]VARIABLE=N", value_parser = variable_bound, hide_short_help = true, help_heading = heading::BOUNDS)]
     pub max_value: Vec<(String, u64)>,
@@ -177,7 +177,7 @@ fn engine_names() -> PossibleValuesParser {
 /// For `--engine symbolic`.
 #[derive(clap::Args)]
 pub struct SymbolicArgs {
-    /// How symbolic exploration goes about it
+    /// Which algorithm symbolic exploration uses
     #[arg(long = "symbolic", value_enum, value_name = "ALGORITHM", default_value = "sets", hide_short_help = true, help_heading = SYMBOLIC)]
     pub algorithm: AlgorithmArg,
 
@@ -204,7 +204,7 @@ pub struct SymbolicArgs {
     pub split: SplitArg,
 }
 
-/// How symbolic exploration goes about it.
+/// Which algorithm symbolic exploration uses.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AlgorithmArg {
     /// Sets of configurations in decision diagrams, by saturation

@@ -182,32 +182,32 @@ fn growth_of(growth: &Growth) -> prove_report::Growth {
         GrowthKind::Inbox => (
             "inbox",
             format!("the inbox of `{owner}`: {size} messages `{name_text}` wait"),
-            "bound inboxes by `--max-inbox N`, or try `--engine asi`, which needs no bound",
+            "bound inboxes by `--max-inbox N`, or try `--engine asi`, which needs no bound".to_owned(),
         ),
         GrowthKind::Network => (
             "network",
             format!("the network: {size} messages are on their way to `{owner}`"),
-            "let senders wait for answers, or bound the steps by `--max-depth N`",
+            "let senders wait for answers, or bound the steps by `--max-depth N`".to_owned(),
         ),
         GrowthKind::Machines => (
             "machines",
             format!("the number of machines `{owner}`: {size} were made"),
-            "make a fixed number of machines, or bound the steps by `--max-depth N`",
+            "make a fixed number of machines, or bound the steps by `--max-depth N`".to_owned(),
         ),
         GrowthKind::Collection => (
             "collection",
             format!("`{name_text}` of `{owner}`: {size} elements"),
-            if *is_of_monitor { BOUND_MONITORS } else { BOUND_COLLECTIONS },
+            if *is_of_monitor { BOUND_MONITORS.to_owned() } else { bound_collection(owner, name_text) },
         ),
         GrowthKind::Number => (
             "number",
             format!("`{name_text}` of `{owner}`: up to {size}"),
-            if *is_of_monitor { BOUND_MONITORS } else { BOUND_VARIABLES },
+            if *is_of_monitor { BOUND_MONITORS.to_owned() } else { bound_variable(owner, name_text) },
         ),
         GrowthKind::Payload => (
             "payload",
             format!("the payload of `{owner}`: up to {size}"),
-            "bound what the event carries, or the steps by `--max-depth N`",
+            "bound what the event carries, or the steps by `--max-depth N`".to_owned(),
         ),
     };
     prove_report::Growth { kind, owner: owner.clone(), name: name.clone(), size: *size, text, help }
@@ -215,23 +215,27 @@ fn growth_of(growth: &Growth) -> prove_report::Growth {
 
 fn wide_choice_of(wide: &WideChoice) -> prove_report::WideChoice {
     let WideChoice { machine, n_answers } = wide;
-    let help =
-        format!("`{machine}` has a `choose` with {n_answers} answers; `--max-choices N` looks at N of each");
+    let help = format!(
+        "`{machine}` has a `choose` with {n_answers} answers; `--max-choices N` explores N answers of each"
+    );
     prove_report::WideChoice { machine: machine.clone(), n_answers: *n_answers, help }
 }
 
-const BOUND_VARIABLES: &str =
-    "bound a variable by `--max-value MACHINE.VARIABLE=N`, or the steps by `--max-depth N`";
 const BOUND_MONITORS: &str =
     "variables of monitors cannot be bounded: bound what the machines count, or the steps by `--max-depth N`";
-const BOUND_COLLECTIONS: &str =
-    "bound a collection by `--max-value 'sizeof(MACHINE.VARIABLE)=N'`, or the steps by `--max-depth N`";
+fn bound_variable(owner: &str, name: &str) -> String {
+    format!("bound it, as in `--max-value {owner}.{name}=5`, or the steps by `--max-depth N`")
+}
+
+fn bound_collection(owner: &str, name: &str) -> String {
+    format!("bound it, as in `--max-value 'sizeof({owner}.{name})=5'`, or the steps by `--max-depth N`")
+}
 
 /// What a search that ended early explored.
 fn covered(covered: Covered) -> Option<prove_report::Covered> {
     let (n_steps, text) = match covered {
         Covered::Unsaid => return None,
-        Covered::Part => (None, "only a part of the runs was explored".to_owned()),
+        Covered::Part => (None, "only some of the runs were explored".to_owned()),
         Covered::Steps(n) => {
             let s = if n == 1 { "" } else { "s" };
             (Some(n), format!("every run of up to {n} step{s} was explored"))
@@ -239,7 +243,7 @@ fn covered(covered: Covered) -> Option<prove_report::Covered> {
         Covered::Finite => {
             (None, "every run was explored, but liveness on infinite runs is not decided".to_owned())
         }
-        Covered::UpToUnknown => (None, "every run was explored, up to there".to_owned()),
+        Covered::UpToUnknown => (None, "every run was explored up to that point".to_owned()),
     };
     Some(prove_report::Covered { n_steps, text })
 }

@@ -44,7 +44,7 @@ pub(super) fn refuse_mixed(paths: &[PathBuf]) -> Result<(), ExitStatus> {
         None => Ok(()),
         Some(other) => {
             printer::err(&format!(
-                "`{}` is no Boogie file, and the others are: a program has one language\n",
+                "`{}` is not a Boogie file, but the others are: a program is written in one language\n",
                 other.display()
             ));
             Err(ExitStatus::Rejected)
@@ -57,7 +57,7 @@ pub fn refuse(input: &InputArgs) -> Result<(), ExitStatus> {
     let Some(path) = input.paths.iter().find(|path| is_boogie_file(path)) else { return Ok(()) };
     let file = path.display();
     printer::err(&format!(
-        "`{file}` is a Boogie program; `allways check`, `compile`, `quiesce` and `sequentialize` take those\n"
+        "`{file}` is a Boogie program; `allways check`, `compile`, `quiesce` and `sequentialize` accept those\n"
     ));
     Err(ExitStatus::Rejected)
 }

@@ -31,7 +31,7 @@ pub fn certify(args: &CertifyArgs) -> ExitStatus {
     };
     let Some(program) = &compilation.program else { return ExitStatus::Rejected };
     let Some(name) = certify::test_of(&text) else {
-        printer::out(&format!("{}: refused\nit is no certificate\n", args.file.display()));
+        printer::out(&format!("{}: refused\nit is not a certificate\n", args.file.display()));
         return ExitStatus::Violated;
     };
     let Some(test) = program.tests.iter().position(|test| test.name == name) else {

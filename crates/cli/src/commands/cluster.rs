@@ -153,7 +153,9 @@ fn lost(number: usize, status: ChildStatus) -> Option<String> {
         }
     }
     match status.code() {
-        Some(code) if code == ExitStatus::Lost as i32 => Some("processes have lost each other".to_owned()),
+        Some(code) if code == ExitStatus::Lost as i32 => {
+            Some("the processes lost contact with each other".to_owned())
+        }
         Some(code) if code == ExitStatus::Internal as i32 => {
             Some(format!("process {number} has failed: see its output with `--process {number}`"))
         }

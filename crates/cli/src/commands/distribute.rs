@@ -165,7 +165,7 @@ fn rendezvous(
         match std::fs::read_to_string(folder.join(hosts.len().to_string())) {
             Ok(host) => hosts.push(host),
             Err(_) if Instant::now() < deadline => std::thread::sleep(LOOK),
-            Err(_) => return Err(at(format!("process {} did not come", hosts.len()))),
+            Err(_) => return Err(at(format!("process {} did not connect", hosts.len()))),
         }
     }
     Ok((listener, hosts))

@@ -29,7 +29,7 @@ pub fn explore(args: &ExploreArgs) -> ExitStatus {
     let [test] = tests.as_slice() else {
         let names: Vec<&str> = tests.iter().map(|&test| program.tests[test].name.as_str()).collect();
         return rejected(format!(
-            "one test case is explored; name one of these with -tc:\n{}",
+            "the explorer steps through one test case; choose it with -tc:\n{}",
             names.join("\n")
         ));
     };
@@ -39,7 +39,7 @@ pub fn explore(args: &ExploreArgs) -> ExitStatus {
     };
     let server = match Server::listen(args.port) {
         Ok(server) => server,
-        Err(error) => return rejected(format!("port {} cannot be had: {error}", args.port)),
+        Err(error) => return rejected(format!("port {} is not available: {error}", args.port)),
     };
     interrupt::listen();
     printer::out(&format!("{}\n", server.address()));

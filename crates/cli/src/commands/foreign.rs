@@ -11,12 +11,20 @@ use crate::printer;
 /// What the verdict owes to foreign functions: their names, and what helps.
 pub fn note(compilation: &Compilation, verdict: &Verdict) -> Option<String> {
     let mut notes = Vec::new();
-    if let Verdict::Unknown(StopReason::ForeignFunction { .. }) = verdict {
-        notes.extend(missing(compilation));
+    if let Verdict::Unknown(StopReason::ForeignFunction { name }) = verdict {
+        let mut others = missing_names(compilation);
+        others.retain(|other| other != name);
+        if !others.is_empty() {
+            notes.push(format!("nor has {}", quoted(&others)));
+        }
+        notes.push(format!(
+            "`allways compile --foreign-stubs FILE` writes bodies to fill in, and {}",
+            any(compilation)
+        ));
     }
-    let any = &compilation.any_foreign;
-    if !any.is_empty() {
-        let given = format!("every value of their type was tried as the result of {}", quoted(any));
+    let tried = &compilation.any_foreign;
+    if !tried.is_empty() {
+        let given = format!("every value of their type was tried as the result of {}", quoted(tried));
         notes.push(match verdict {
             Verdict::Violated(_) => {
                 format!("{given}; the real code may never give the one that is used here")
@@ -29,22 +37,29 @@ pub fn note(compilation: &Compilation, verdict: &Verdict) -> Option<String> {
 
 /// The functions without a body, if there are some, and what helps.
 pub fn missing(compilation: &Compilation) -> Option<String> {
-    let names = foreign::missing_names(compilation.program.as_ref()?);
-    if names.is_empty() {
-        return None;
-    }
+    let names = missing_names(compilation);
     let all = match names.len() {
+        0 => return None,
         1 => "1 foreign function has no body in P".to_owned(),
         n => format!("{n} foreign functions have no body in P"),
     };
-    let help = match compilation.has_any_policy {
-        true => "`--foreign any` answers only where the type has few values and no spec calls the function",
-        false => "`--foreign any` tries every result where the type has few values",
-    };
+    let help = any(compilation);
     Some(format!(
-        "{all}: {}; `allways compile --foreign-stubs FILE` writes them all, and {help}",
+        "{all}: {}; `allways compile --foreign-stubs FILE` writes bodies to fill in, and {help}",
         quoted(&names)
     ))
+}
+
+fn missing_names(compilation: &Compilation) -> Vec<String> {
+    compilation.program.as_ref().map(foreign::missing_names).unwrap_or_default()
+}
+
+/// What `--foreign any` does for them.
+fn any(compilation: &Compilation) -> &'static str {
+    match compilation.has_any_policy {
+        true => "`--foreign any` answers only where the type has few values and no spec calls the function",
+        false => "`--foreign any` tries every result where the type has few values",
+    }
 }
 
 fn quoted(names: &[String]) -> String {

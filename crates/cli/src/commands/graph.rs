@@ -37,10 +37,7 @@ pub fn graph(args: &GraphArgs) -> ExitStatus {
     };
     let [test] = tests.as_slice() else {
         let names: Vec<&str> = tests.iter().map(|&test| program.tests[test].name.as_str()).collect();
-        printer::err(&format!(
-            "a graph is of one test case; name one of these with -tc:\n{}\n",
-            names.join("\n")
-        ));
+        printer::err(&format!("a graph shows one test case; choose it with -tc:\n{}\n", names.join("\n")));
         return ExitStatus::Rejected;
     };
     let executable = match network::executable(program, *test, &args.network.options()) {

@@ -77,7 +77,7 @@ pub fn check_in_order(
 /// The words for it.
 pub fn order_note(n_schedules: u64) -> String {
     format!(
-        "this depends on the order of messages: on {n_schedules} schedules with `--network inbox` nothing breaks"
+        "the violation depends on the order of messages: {n_schedules} schedules with `--network inbox` show none"
     )
 }
 
@@ -98,14 +98,14 @@ pub fn prove_in_order(
     let report = search::prove(&exe, &options, &Quiet, cancel).ok()?;
     let text = match report.verdict {
         Verdict::Holds(Guarantee::Exhaustive | Guarantee::Probable { .. }) => {
-            "with `--network inbox` it is proved".to_owned()
+            "with `--network inbox` the test is proved".to_owned()
         }
         // A loop needs more steps than a bound may leave.
         Verdict::Holds(_) if matches!(kind, ViolationKind::Liveness(Certainty::Certain)) => return None,
-        Verdict::Holds(_) => format!("with `--network inbox` nothing breaks within {n_steps} steps"),
+        Verdict::Holds(_) => format!("with `--network inbox` there is none within {n_steps} steps"),
         Verdict::Violated(_) | Verdict::Unknown(_) => return None,
     };
-    Some(format!("this depends on the order of messages: {text}"))
+    Some(format!("the violation depends on the order of messages: {text}"))
 }
 
 /// The network for reports; nothing about P's own.

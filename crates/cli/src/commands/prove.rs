@@ -299,7 +299,7 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     {
         let look = printer::look(args.full_trace);
         let text = check_report::render_counterexample(counterexample, None, compilation.sources(), look);
-        printer::note(&format!("the abstract run, which may be none of the program:\n{text}\n"));
+        printer::note(&format!("the abstract run, which the program itself may not have:\n{text}\n"));
     }
     let seconds = start.elapsed().as_secs_f64();
     let unchecked = answers::unchecked(&question, &answer);

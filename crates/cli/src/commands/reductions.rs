@@ -26,7 +26,7 @@ pub fn reductions(args: &ProveArgs) -> Reductions {
 /// What is wrong with the reductions that are named.
 pub fn wrong_use(args: &ProveArgs) -> Option<String> {
     if let Some(name) = args.no_reduction.iter().find(|name| matches!(name.as_str(), "none" | "default")) {
-        return Some(format!("--no-reduction {name} leaves nothing out: name a reduction, or `all`"));
+        return Some(format!("--no-reduction {name} turns nothing off: name a reduction, or `all`"));
     }
     let on = reductions(args);
     let setting = setting(args);

@@ -89,7 +89,7 @@ pub fn run_on(compilation: &Compilation, file: ScheduleFile) -> Result<Replayed,
     };
     let is_changed = file.program != program_fingerprint(compilation);
     if is_changed {
-        printer::err("the program text has changed since the schedule was written; trying all the same\n");
+        printer::err("the program text has changed since the schedule was written; trying anyway\n");
     }
     let misfit = |problem: String| match is_changed {
         true => format!(

@@ -190,7 +190,7 @@ fn rerun(compilation: &Compilation, path: &Path, test: &SuiteTest) -> Result<Opt
         exe: replayed.executable.clone(),
         verdict: Verdict::Violated(Box::new(replayed.counterexample)),
         guarantee: None,
-        explanation: format!("broken again by `{}`: {what}", path.display()),
+        explanation: format!("`{}` fails again: {what}", path.display()),
         engine: None,
         n: 1,
         unit: "schedule",
@@ -250,7 +250,7 @@ fn network(args: &NetworkArgs, budget: &Budget) -> Result<NetworkOptions, String
     let model = match &budget.network {
         None => NetworkModel::Inbox,
         Some(name) => NetworkModel::named(name)
-            .ok_or_else(|| format!("there is no network `{name}`; inbox, causal, fifo and bag are"))?,
+            .ok_or_else(|| format!("there is no network `{name}`; known are inbox, causal, fifo and bag"))?,
     };
     Ok(NetworkOptions {
         model,
@@ -273,11 +273,11 @@ fn judge(compilation: &Compilation, test: &SuiteTest, ran: &Ran) -> (bool, Strin
             if let Some(by) = &test.by
                 && !is_by(by)
             {
-                (false, format!("broken by {}, not by {by}", violation.kind.as_str()))
+                (false, format!("violated by {}, not by {by}", violation.kind.as_str()))
             } else if let Some(message) = &test.message
                 && !text.contains(message.as_str())
             {
-                (false, format!("broken by another message: {text}"))
+                (false, format!("violated with another message: {text}"))
             } else {
                 (true, violation.kind.as_str().to_owned())
             }

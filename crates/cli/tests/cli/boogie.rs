@@ -163,7 +163,7 @@ fn several_files_are_one_program() {
     assert_eq!(allways(&dir, &["compile", "main.bpl", "prelude.bpl"]).status.code(), Some(0));
     assert_eq!(allways(&dir, &["sequentialize", "main.bpl", "prelude.bpl"]).status.code(), Some(0));
     assert_says(&rejected(&dir, &["check", "main.bpl"]), &["main.bpl:1"]);
-    assert_says(&rejected(&dir, &["check", "main.bpl", "other.p"]), &["`other.p` is no Boogie file"]);
+    assert_says(&rejected(&dir, &["check", "main.bpl", "other.p"]), &["`other.p` is not a Boogie file"]);
 }
 
 #[test]

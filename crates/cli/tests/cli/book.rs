@@ -229,6 +229,26 @@ fn programs_are_what_they_are_said_to_be() {
     assert!(n >= 20, "only {n} programs");
 }
 
+/// Reserved words that P has no construct for.
+const UNUSED_WORDS: &[&str] = &["creates", "paramtest", "safe"];
+
+#[test]
+fn every_construct_of_the_language_has_a_program() {
+    let mut pages = Vec::new();
+    markdown_below(&book().join("language"), &mut pages);
+    let programs: String = pages
+        .iter()
+        .flat_map(|page| fences(&fs::read_to_string(page).unwrap()))
+        .filter(|(info, _)| info.split(',').next() == Some("p"))
+        .map(|(_, program)| program + "\n")
+        .collect();
+    let words: BTreeSet<&str> = programs.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let missing: Vec<&str> = allways_p::syntax::words::reserved()
+        .filter(|word| !words.contains(word) && !UNUSED_WORDS.contains(word))
+        .collect();
+    assert!(missing.is_empty(), "no program in docs/book/src/language shows {missing:?}");
+}
+
 /// Where the links of a page lead.
 fn links(text: &str) -> Vec<String> {
     let mut is_code = false;
@@ -339,6 +359,15 @@ fn the_summary_lists_every_page_once() {
     assert_eq!(pages, unique);
 }
 
+/// The commands that a help page lists. Lines that go on with a description are indented further.
+fn commands(page: &str) -> Vec<&str> {
+    let listed = page.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = listed.take_while(|line| !line.is_empty()).filter_map(|line| {
+        line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')).and_then(|rest| rest.split(' ').next())
+    });
+    names.filter(|name| *name != "help").collect()
+}
+
 #[test]
 fn the_reference_is_what_help_says() {
     let help = |args: &[&str]| {
@@ -346,22 +375,22 @@ fn the_reference_is_what_help_says() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().fold(String::new(), |all, line| all + line.trim_end() + "\n")
     };
-    let overview = help(&["--help"]);
-    let commands =
-        overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let commands: Vec<&str> =
-        commands.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
     let mut text = String::from(
         "# Commands and options\n\nThis page is made from the table of arguments that the program itself uses; \
          `allways COMMAND -h` shows the common part.\n\n",
     );
+    let overview = help(&["--help"]);
     let _ = write!(text, "## allways\n\n```text\n{}\n```\n", overview.trim_end());
-    for command in commands {
+    for command in commands(&overview) {
         let page = help(&[command, "--help"]);
         let _ = write!(text, "\n## allways {command}\n\n```text\n{}\n```\n", page.trim_end());
         if page.contains("--help-boogie") {
             let page = help(&[command, "--help-boogie"]);
             let _ = write!(text, "\n### For Boogie files\n\n```text\n{}\n```\n", page.trim_end());
+        }
+        for part in commands(&page) {
+            let page = help(&[command, part, "--help"]);
+            let _ = write!(text, "\n## allways {command} {part}\n\n```text\n{}\n```\n", page.trim_end());
         }
     }
     let list = help(&["explain"]);

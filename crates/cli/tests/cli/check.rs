@@ -290,7 +290,7 @@ fn suites_compare_with_expectations() {
     suite("[[test]]\nname = \"tcTwo\"\nexpect = \"violated\"\nby = \"deadlock\"\nschedules = 300\n");
     let (text, status) = stdout(&dir, &["check", "--all"]);
     assert_eq!(status, 1);
-    assert_says(&text, &["!! tcTwo", "broken by assertion, not by deadlock"]);
+    assert_says(&text, &["!! tcTwo", "violated by assertion, not by deadlock"]);
     suite("[[test]]\nname = \"tcTwo\"\nschedules = 300\n");
     assert_eq!(stdout(&dir, &["check", "--all"]).1, 1, "a test that breaks was expected to hold");
     suite("[[test]]\nname = \"tcNone\"\n");

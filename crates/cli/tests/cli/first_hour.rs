@@ -115,7 +115,7 @@ fn mistyped_names_get_a_suggestion() {
     let project = project("suggestions");
     assert_says(&rejected(&project, &["check", "-tc", "tcOneSaet"]), &["did you mean `tcOneSeat`?"]);
     assert_says(&rejected(&project, &["chekc"]), &["'check'"]);
-    assert_says(&rejected(&project, &["check", "--shedules", "3"]), &["'--schedules'"]);
+    assert_says(&rejected(&project, &["check", "--shedules", "3"]), &["did you mean `--schedules`?"]);
     assert_says(&rejected(&project, &["prove", "--engine", "symbolc"]), &["'symbolic'"]);
     assert_says(&rejected(&project, &["explain", "deadlok"]), &["did you mean `deadlock`?"]);
     assert_says(&rejected(&project, &["man", "chek"]), &["did you mean `check`?"]);

@@ -75,7 +75,7 @@ fn bounds_without_an_infinite_run_are_no_proof() {
         &["storm.bpl: no divergence that repeats", "proved: in no fair infinite run", "whatever the bounds"],
     );
     let count = said(&[&["quiesce", "count.bpl"], &bounds[..]].concat());
-    assert_says(&count, &["in 1 round", "this is no proof"]);
+    assert_says(&count, &["in 1 round", "this is not a proof"]);
     assert_says(&said(&["quiesce", "once.bpl"]), &["once.bpl: quiesces", "proved"]);
 }
 

@@ -43,7 +43,7 @@ fn memory_limit_ends_with_what_was_seen() {
             assert_says(
                 &text,
                 match order {
-                    "depth" => &["only a part of the runs was explored"],
+                    "depth" => &["only some of the runs were explored"],
                     _ => &["every run of up to ", " steps was explored"],
                 },
             );
@@ -131,7 +131,7 @@ machine Producer { start state S { entry (sink: Sink) { while (true) { send sink
     assert_says(
         &text,
         &[
-            "still growing when it ended",
+            "still growing when the search ended",
             "the inbox of `Sink`: ",
             " messages `eItem` wait",
             "help: ",
@@ -182,7 +182,7 @@ fun Some(): int {
     assert_eq!(output.status.code(), Some(3), "{text}");
     assert_says(
         &text,
-        &["`Main` has more than 100000 ways to answer the choices of one step", "`allways check`"],
+        &["`Main` can answer the choices of one step in more than 100000 ways", "`allways check`"],
     );
 }
 
@@ -300,11 +300,14 @@ machine Client {
     let output = allways(&folder, &["prove", "--memory", "0.03"]);
     assert_eq!(output.status.code(), Some(3));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_says(&text, &["`Client` has a `choose` with 500 answers; `--max-choices N` looks at N of each"]);
+    assert_says(
+        &text,
+        &["`Client` has a `choose` with 500 answers; `--max-choices N` explores N answers of each"],
+    );
     let output = allways(&folder, &["prove", "--memory", "0.03", "--max-choices", "2"]);
     assert_eq!(output.status.code(), Some(3));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_says(&text, &["`next` of `Client`: up to ", "--max-value MACHINE.VARIABLE=N"]);
+    assert_says(&text, &["`next` of `Client`: up to ", "--max-value Client.next=5"]);
     let output = allways(&folder, &["prove", "--max-choices", "2", "--max-value", "Client.next=4"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{text}");

@@ -48,7 +48,7 @@ pub struct Entry {
 pub const ENGINES: &[Entry] = &[
     Entry {
         name: EXPLICIT,
-        about: "Every configuration",
+        about: "Visits every configuration, one by one",
         proves: true,
         make: |settings| Box::new(Explicit(settings.explicit.clone())),
     },
@@ -60,7 +60,7 @@ pub const ENGINES: &[Entry] = &[
     },
     Entry {
         name: SYMBOLIC,
-        about: "Every configuration, as sets in decision diagrams: also very many",
+        about: "Visits every configuration, in sets kept as decision diagrams",
         proves: true,
         make: |settings| Box::new(Symbolic(settings.symbolic.clone(), settings.symbolic_algorithm)),
     },

@@ -11,7 +11,7 @@ use super::{Answer, Budget, Engine, Figure, Question, Unchecked, explicit};
 /// As users name it.
 pub const NAME: &str = "symbolic";
 
-/// How symbolic exploration goes about it.
+/// Which algorithm symbolic exploration uses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Algorithm {
     /// Sets of configurations in decision diagrams.

@@ -30,7 +30,7 @@ impl Delegates {
     pub fn set(&mut self, state: u32, delegate: u32) {
         let end = self.end(delegate);
         self.reserve(state);
-        debug_assert_ne!(end, state, "a circle of delegates");
+        debug_assert_ne!(end, state, "a cycle of delegates");
         self.further[state as usize] = end;
     }
 

@@ -155,7 +155,7 @@ impl Chooser {
             if has(&self.movers, mover as u32) {
                 n_waiting += if known.is_vain { 0 } else { known.n_waiting };
             } else if self.set.iter().zip(scene.touched(mover)).any(|(a, b)| a & b != 0) {
-                return Err("a step to somebody to whom the topology knows none".to_owned());
+                return Err("a step to a machine to which the topology has no edge".to_owned());
             }
         }
         let count = |bits: &[u64]| bits.iter().map(|word| word.count_ones()).sum();

@@ -889,7 +889,7 @@ impl<'a> Search<'a> {
                 match (self.unknown.take(), self.doubts.take()) {
                     (Some(reason), _) => Verdict::Unknown(reason),
                     (None, Some(machine)) => Verdict::Unknown(StopReason::Unsupported {
-                        what: format!("a proof: a violation by {machine} cannot be excluded, nor shown"),
+                        what: format!("a proof: a violation by {machine} can be neither excluded nor shown"),
                     }),
                     (None, None) => {
                         if !is_approximate {

@@ -78,7 +78,7 @@ impl Senders {
             self.update();
         }
         if self.sites[created as usize].is_empty() {
-            return Err("a creation that the topology does not know".to_owned());
+            return Err("a creation that the topology does not have".to_owned());
         }
         Ok(())
     }

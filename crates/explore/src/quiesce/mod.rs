@@ -323,7 +323,7 @@ impl Search<'_> {
                 }
                 Pause::Exhausted if !lassos.is_empty() => {
                     let what =
-                        "messages without bound: no loop could be shown, nor that there is none".to_owned();
+                        "messages without bound: whether there is a loop could not be decided".to_owned();
                     Ended::Answer(Quiescence::Unknown(StopReason::Unsupported { what }))
                 }
                 Pause::Exhausted => Ended::Answer(Quiescence::Quiesces { longest: graph.longest_run() }),

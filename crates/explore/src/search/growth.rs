@@ -10,7 +10,7 @@
 
 use allways_base::Idx;
 use allways_machine::ir::{EventId, FunId, MachineId};
-use allways_machine::{Store, Value};
+use allways_machine::{Message, Pending, Status, Store, Value};
 use allways_run::InstanceId;
 use rustc_hash::FxHashMap;
 
@@ -159,7 +159,7 @@ pub(crate) fn growth(locals: &LocalStates<'_>, clock: &Clock) -> Vec<Growth> {
                     owner: MeasuredOwner::Machine(machine),
                     place: Place::Whole,
                 };
-                table.note(measured, *n, number);
+                table.note(measured, *n, table.clock.of_local(number));
             }
         }
         if number % stride == 0 {
@@ -168,13 +168,7 @@ pub(crate) fn growth(locals: &LocalStates<'_>, clock: &Clock) -> Vec<Growth> {
     }
     let stride = locals.messages.len() / LOOKS + 1;
     for (number, message) in locals.messages.iter().enumerate().step_by(stride) {
-        let size = table.sizes.of(locals.kernel.store(), message.payload);
-        let measured = Measured {
-            kind: GrowthKind::Payload,
-            owner: MeasuredOwner::Event(message.event),
-            place: Place::Whole,
-        };
-        table.note(measured, size.number, number);
+        table.note_payload(locals.kernel.store(), *message, clock.of_message(number));
     }
     let mut growing: Vec<(Measured, Records)> = table
         .records
@@ -211,11 +205,12 @@ impl Table<'_> {
     /// Inbox and variables of a machine or monitor; what is on its way in a network.
     fn note_local(&mut self, locals: &LocalStates<'_>, number: usize, state: &LocalState) {
         let local = &state.local;
+        let layer = self.clock.of_local(number);
         if let Some(flight) = &state.flight {
             if let Owner::Network(target) = state.owner {
                 let kind = GrowthKind::Network;
                 let measured = Measured { kind, owner: MeasuredOwner::Network(target), place: Place::Whole };
-                self.note(measured, flight.n_messages() as u64, number);
+                self.note(measured, flight.n_messages() as u64, layer);
             }
             return;
         }
@@ -228,30 +223,36 @@ impl Table<'_> {
             }
         }
         for (event, n) in waiting {
-            self.note(Measured { kind: GrowthKind::Inbox, owner, place: Place::Event(event) }, n, number);
+            self.note(Measured { kind: GrowthKind::Inbox, owner, place: Place::Event(event) }, n, layer);
         }
         let store = locals.kernel.store();
+        // What a machine sends to itself is nowhere else.
+        if let Status::Pending(Pending::Deliver { message, .. }) = local.status {
+            self.note_payload(store, message, layer);
+        }
         let n_fields = local.frames.first().map_or(local.registers.len(), |frame| frame.base as usize);
         for (field, &value) in local.registers.iter().take(n_fields).enumerate() {
-            self.note_value(store, owner, Place::Field(field as u32), value, number);
+            self.note_value(store, owner, Place::Field(field as u32), value, layer);
         }
         for frame in &local.frames {
             let n_locals = locals.exe.funs[frame.fun].locals.len();
             let registers = local.registers.iter().skip(frame.base as usize);
             for (register, &value) in registers.take(n_locals).enumerate() {
                 let place = Place::Local { fun: frame.fun, at: register as u32 };
-                self.note_value(store, owner, place, value, number);
+                self.note_value(store, owner, place, value, layer);
             }
         }
     }
 
-    fn note(&mut self, measured: Measured, size: u64, at: usize) {
+    fn note_payload(&mut self, store: &Store, message: Message, layer: usize) {
+        let size = self.sizes.of(store, message.payload);
+        let owner = MeasuredOwner::Event(message.event);
+        self.note(Measured { kind: GrowthKind::Payload, owner, place: Place::Whole }, size.number, layer);
+    }
+
+    fn note(&mut self, measured: Measured, size: u64, layer: usize) {
         let records = self.records.entry(measured).or_default();
         if size > records.most {
-            let layer = match measured.kind {
-                GrowthKind::Payload => self.clock.of_message(at),
-                _ => self.clock.of_local(at),
-            };
             if records.n == 0 {
                 records.first = layer;
             }
@@ -266,10 +267,10 @@ impl Table<'_> {
         }
     }
 
-    fn note_value(&mut self, store: &Store, owner: MeasuredOwner, place: Place, value: Value, at: usize) {
+    fn note_value(&mut self, store: &Store, owner: MeasuredOwner, place: Place, value: Value, layer: usize) {
         let Size { number, length } = self.sizes.of(store, value);
-        self.note(Measured { kind: GrowthKind::Number, owner, place }, number, at);
-        self.note(Measured { kind: GrowthKind::Collection, owner, place }, length, at);
+        self.note(Measured { kind: GrowthKind::Number, owner, place }, number, layer);
+        self.note(Measured { kind: GrowthKind::Collection, owner, place }, length, layer);
     }
 }
 

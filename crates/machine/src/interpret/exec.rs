@@ -37,6 +37,9 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             OperandView::Field(n) => {
                 self.local.touched.write_field(n);
                 self.local.registers[n as usize] = value;
+                if R::WRITES {
+                    self.note(Note::Assign { actor: self.cx.actor, field: n });
+                }
             }
             OperandView::Const(_) => debug_assert!(false, "a constant is not written"),
         }

@@ -265,11 +265,11 @@ impl Kernel<'_> {
     }
 }
 
-const REPEATS: &str = "the handler never ends: it repeats its state without sending, creating or observing";
+const REPEATS: &str =
+    "the handler never ends: it comes back to the same state without sending, announcing or creating anything";
 const CALLS_ITSELF: &str =
     "the handler never ends: a function calls itself with the same arguments, and nothing else has changed";
-const NO_ANSWER_ENDS: &str =
-    "the handler never ends: no answers to its choices lead to a send, a creation, an observation or its end";
+const NO_ANSWER_ENDS: &str = "the handler never ends: whatever its choices answer, it neither sends, announces or creates anything nor ends";
 
 impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     /// The slice of a handler is used up. Whether it goes on.

@@ -151,7 +151,7 @@ impl Differ<'_, '_> {
         let come = new.iter().filter(|element| !in_old.contains(element)).map(|&element| (element, true));
         for (element, is_new) in gone.chain(come) {
             let element = self.data.datum(scene, notation, element);
-            self.path.push(PathStep::Key(element.clone()));
+            self.path.push(PathStep::Element(element.clone()));
             let (before, after) = if is_new { (None, Some(element)) } else { (Some(element), None) };
             self.replace(before, after);
             self.path.pop();

@@ -6,6 +6,7 @@ use allways_run::{
 };
 
 use super::Tracer;
+use crate::Executable;
 use crate::configuration::{After, Local, Status};
 use crate::ir::{Action, ControlId, EventId, Inspect, MachineId, Op, Operand, OperandView, Step};
 use crate::kernel::Kernel;
@@ -191,13 +192,24 @@ impl Tracer {
                 let name = scene.exe.machines[local.machine].fields[n as usize].0;
                 PartOrigin::Variable { name: self.data.symbol(scene, name), path }
             }
-            // The parameter of a handler is the payload.
-            OperandView::Register(0) if local.frames.len() == 1 => {
-                let fun = &scene.exe.funs[local.frames[0].fun];
-                if fun.params.is_empty() { PartOrigin::Local } else { PartOrigin::Payload }
-            }
+            OperandView::Register(n) if self.is_payload(scene.exe, local, n) => PartOrigin::Payload,
             OperandView::Register(_) => PartOrigin::Local,
             OperandView::Const(_) => PartOrigin::Computed,
+        }
+    }
+
+    /// Whether a register is the parameter of the handler, or of the case of a `receive`, that took the last message.
+    fn is_payload(&self, exe: &Executable, local: &Local, register: u32) -> bool {
+        let Some(frame) = local.frames.last() else { return false };
+        let fun = &exe.funs[frame.fun];
+        let received = self.trace.failure.actor.and_then(|actor| self.known[actor.index()].received);
+        match received {
+            Some(event) => exe.code[fun.entry as usize..fun.end as usize].iter().any(|op| {
+                let Op::Receive { table } = op else { return false };
+                let case = exe.receives[*table as usize].cases[event];
+                case.and_then(|case| case.param).is_some_and(|(param, _)| param == register)
+            }),
+            None => register == 0 && local.frames.len() == 1 && !fun.params.is_empty(),
         }
     }
 

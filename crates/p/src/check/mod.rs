@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
             Diagnostic::error(
                 codes::ALIAS_HIDES_TYPE,
                 span,
-                format!("{what} must be `{real_to}`, and P does not look behind the type name `{from_text}`"),
+                format!("{what} must be `{real_to}`, and P does not resolve the type name `{from_text}`"),
             )
             .label(format!("this was declared as `{from_text}`"))
             .note("a value declared with a name for an enum or machine type can hardly be used in P")

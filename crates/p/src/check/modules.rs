@@ -350,7 +350,7 @@ impl<'a> Checker<'a> {
                         name.span,
                         format!("`{text}` is a machine, not a spec"),
                     )
-                    .help("name specs behind `assert`, and bind machines in `{ ... }`"),
+                    .help("name specs after `assert`, and bind machines in `{ ... }`"),
                 );
                 continue;
             }

@@ -136,7 +136,7 @@ impl Body<'_, '_> {
                         span,
                         format!("this function must return `{ty}`"),
                     )
-                    .help("write the result behind `return`"),
+                    .help("write the result after `return`"),
                 );
             }
             return Some(StmtKind::Return(None));
@@ -159,7 +159,7 @@ impl Body<'_, '_> {
                     value_span,
                     "this function has no result type, so it returns nothing",
                 )
-                .help("a handler returns nothing; a function needs `: T` behind its parameters to return a value"),
+                .help("a handler returns nothing; a function needs `: T` after its parameters to return a value"),
             );
         } else {
             self.cx.mismatch(value_span, result, from, "the result");

@@ -12,6 +12,7 @@ use super::layout::phrases;
 use super::rows::{Rows, list, shorten};
 use super::{Look, shown_steps};
 use crate::diagnostics;
+use crate::text::count;
 use crate::value::{path_text, plain, source_text};
 
 /// Writes of a variable beyond so many are only counted.
@@ -36,6 +37,11 @@ pub fn explain(
         }
         (whole, condition) => whole.or(condition),
     };
+    // Of a `receive`, the first line says which one it is.
+    let span = span.map(|span| match violation.kind {
+        ViolationKind::Deadlock => first_line(span, sources),
+        _ => span,
+    });
     if let Some(span) = span {
         diagnostic = diagnostic.at(span, "");
     }
@@ -65,6 +71,14 @@ pub fn explain(
         out.push('\n');
     }
     out
+}
+
+fn first_line(span: Span, sources: &Sources) -> Span {
+    let text = &sources.file(span.file).text[span.start as usize..span.end as usize];
+    match text.find('\n') {
+        Some(at) => Span { end: span.start + text[..at].trim_end().len() as u32, ..span },
+        None => span,
+    }
 }
 
 fn wrap(text: &str, width: usize) -> Vec<String> {
@@ -153,6 +167,8 @@ impl Explainer<'_> {
     /// The last writes of a place in a variable.
     fn writes(&self, actor: ActorId, variable: &str, path: &[PathStep]) -> String {
         let mut writes: Vec<String> = Vec::new();
+        // Assigning the same value again can be what was lost of another write: the last one is shown, too.
+        let mut again: Option<String> = None;
         let mut n_more = 0;
         // Before its first write, a variable of a task holds no value.
         let is_task = matches!(self.trace.actor(actor).kind, ActorKind::Task | ActorKind::Shared);
@@ -163,12 +179,24 @@ impl Explainer<'_> {
                 if change.actor != actor || &**name != variable || path[..n] != changed[..n] {
                     continue;
                 }
+                if edit.is_same() && (again.is_some() || !writes.is_empty()) {
+                    continue;
+                }
                 if writes.len() == MAX_WRITES {
                     n_more += 1;
                     continue;
                 }
                 let rest = &path[n..];
                 let text = match edit {
+                    Edit::Replace { after, .. }
+                        if matches!(changed[n..].last(), Some(PathStep::Element(_))) =>
+                    {
+                        format!(
+                            "{} {}",
+                            path_text(&changed[n..]),
+                            if after.is_some() { "added" } else { "removed" }
+                        )
+                    }
                     Edit::Replace { before, after } => {
                         let side = |side: &Option<Datum>| {
                             let part = side.as_ref().and_then(|datum| {
@@ -183,7 +211,6 @@ impl Explainer<'_> {
                             inner => format!("{} ", path_text(inner)),
                         };
                         match (side(before), side(after)) {
-                            // Writing the same value again can be what was lost of another write.
                             (Some(before), Some(after)) if before == after && !rest.is_empty() => continue,
                             (Some(before), Some(after)) => format!("{place}{before} -> {after}"),
                             (None, Some(after)) => format!("{place}set to {after}"),
@@ -191,17 +218,29 @@ impl Explainer<'_> {
                             (None, None) => continue,
                         }
                     }
-                    Edit::Splice { .. } => "changed".to_owned(),
+                    Edit::Splice { removed, inserted, .. } => match (removed.len(), inserted.len()) {
+                        (0, 1) => "one inserted".to_owned(),
+                        (0, n) => format!("{n} inserted"),
+                        (1, 0) => "one removed".to_owned(),
+                        (n, 0) => format!("{n} removed"),
+                        _ => "changed".to_owned(),
+                    },
                 };
-                writes.push(format!("{text} in step {}", self.rows.step_of_change(actor, at)));
+                let text = format!("{text} in step {}", self.rows.step_of_change(actor, at));
+                if edit.is_same() {
+                    again = Some(text);
+                } else {
+                    writes.push(text);
+                }
             }
         }
-        if writes.is_empty() {
-            return "never written".to_owned();
-        }
         writes.reverse();
+        writes.extend(again);
+        if writes.is_empty() {
+            return "never changed".to_owned();
+        }
         if n_more > 0 {
-            writes.insert(0, format!("{n_more} earlier"));
+            writes.insert(0, count(n_more, "earlier write"));
         }
         writes.join(", ")
     }

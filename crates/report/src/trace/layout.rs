@@ -60,12 +60,27 @@ impl Line {
         self.0.iter().map(|(_, text)| text.chars().count()).sum()
     }
 
+    /// The pieces, with a comma that begins one at the end of the piece before it: no line begins with a comma.
+    fn with_commas_behind(&self) -> Vec<(Paint, String)> {
+        let mut pieces: Vec<(Paint, String)> = Vec::new();
+        for (paint, text) in &self.0 {
+            match (pieces.last_mut(), text.strip_prefix(", ")) {
+                (Some((_, last)), Some(rest)) => {
+                    last.push_str(", ");
+                    pieces.push((*paint, rest.to_owned()));
+                }
+                _ => pieces.push((*paint, text.clone())),
+            }
+        }
+        pieces
+    }
+
     /// Lines of at most so many columns, broken at spaces where that is possible.
     fn wrap(&self, width: usize) -> Vec<Line> {
         let width = width.max(16);
         let mut lines = vec![Line::default()];
         let mut used = 0;
-        for (paint, text) in &self.0 {
+        for (paint, text) in &self.with_commas_behind() {
             for word in phrases(text) {
                 let mut word = word;
                 let length = word.trim_end().chars().count();
@@ -146,8 +161,10 @@ pub(super) struct Painter {
 }
 
 impl Painter {
-    pub fn new(look: Look, n_steps: usize) -> Self {
-        let number_width = n_steps.to_string().len().max(4);
+    /// Some rows may have two numbers.
+    pub fn new(look: Look, n_steps: usize, has_pairs: bool) -> Self {
+        let digits = n_steps.to_string().len();
+        let number_width = if has_pairs { 2 * digits + 1 } else { digits }.max(4);
         Painter { out: String::new(), look, number_width, is_boxed: false }
     }
 

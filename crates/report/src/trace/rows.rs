@@ -4,17 +4,18 @@
 //! both in one place: the reaction is shown with the delivery, unless other reactions come between, or the message is
 //! never delivered. Then the send is a row of its own, in the step in which the monitors saw it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use allways_base::{Sources, Span};
 use allways_run::trace::Change;
 use allways_run::{
-    ActorId, ActorKind, ChangeKind, Datum, Edit, Entry, Fate, MessageId, Trace, TraceStep, Violation,
-    ViolationKind,
+    ActorId, ActorKind, ChangeKind, Datum, Edit, Entry, Fate, MessageId, Name, PathStep, Trace, TraceStep,
+    Violation, ViolationKind,
 };
 
 use super::Look;
 use super::layout::{Line, Paint};
+use crate::relevance::decisive_variables;
 use crate::value::{path_text, plain, source_text};
 
 #[derive(Clone, Default, Debug)]
@@ -38,11 +39,14 @@ pub(super) struct Rows<'a> {
     homes: HashMap<usize, usize>,
     /// The other way round.
     guests: HashMap<usize, usize>,
+    /// Variables of which it is shown, too, that they were assigned the value that they had.
+    decisive: HashSet<(ActorId, Name)>,
 }
 
 impl<'a> Rows<'a> {
     pub fn new(trace: &'a Trace, sources: &'a Sources, shown: &[usize], look: Look) -> Self {
-        let mut rows = Rows { trace, sources, look, homes: HashMap::new(), guests: HashMap::new() };
+        let decisive = decisive_variables(trace);
+        let mut rows = Rows { trace, sources, look, homes: HashMap::new(), guests: HashMap::new(), decisive };
         // Steps in which monitors see something, counted.
         let mut n_seeing = Vec::with_capacity(trace.steps.len() + 1);
         n_seeing.push(0);
@@ -61,6 +65,16 @@ impl<'a> Rows<'a> {
             }
         }
         rows
+    }
+
+    /// Whether some row stands for two steps.
+    pub fn has_pairs(&self) -> bool {
+        !self.guests.is_empty()
+    }
+
+    /// Steps that are not shown but as part of another, in which the message that monitors saw is delivered.
+    pub fn n_merged(&self, shown: &[usize]) -> usize {
+        self.guests.values().filter(|from| shown.binary_search(from).is_err()).count()
     }
 
     /// The step, from one, in which a reader finds a message.
@@ -163,7 +177,7 @@ impl<'a> Rows<'a> {
             if let Entry::Fault(violation) = entry {
                 let row = rows.last_mut().expect("there is a row");
                 row.is_failure = true;
-                row.number = Some((at + 1).to_string());
+                row.number = Some(self.number(at));
                 let mut line = Line::default();
                 if let Some(actor) = self.trace.failure.actor {
                     line.append(&self.acting(actor, ": "));
@@ -172,8 +186,17 @@ impl<'a> Rows<'a> {
                 row.details.push(line);
             }
         }
-        rows[0].number = Some((at + 1).to_string());
+        rows[0].number = Some(self.number(at));
         rows
+    }
+
+    /// The number of a step, with that of the one in which the monitors saw its message.
+    fn number(&self, at: usize) -> String {
+        match self.guests.get(&at) {
+            Some(&from) if !self.look.is_full && from + 1 == at => format!("{}-{}", from + 1, at + 1),
+            Some(&from) if !self.look.is_full => format!("{},{}", from + 1, at + 1),
+            _ => (at + 1).to_string(),
+        }
     }
 
     fn payload(&self, message: MessageId, row: &mut Row) {
@@ -243,7 +266,6 @@ impl<'a> Rows<'a> {
                         .push(Line::of(Paint::Dim, &format!("sent in step {}", self.step_of(*message))));
                 } else {
                     self.payload(*message, &mut row);
-                    self.guest(at, *message, &mut row);
                 }
                 let is_taken = sent.taken == Some(at as u32);
                 let fate = match sent.fate {
@@ -254,6 +276,9 @@ impl<'a> Rows<'a> {
                 };
                 if !fate.is_empty() {
                     row.details.push(Line::of(Paint::Dim, fate));
+                }
+                if !was_shown {
+                    self.guest(at, *message, &mut row);
                 }
                 rows.push(row);
             }
@@ -437,13 +462,22 @@ impl<'a> Rows<'a> {
                 }
             }
             ChangeKind::Variable { name, path, edit } => {
+                let is_of_task =
+                    matches!(self.trace.actor(change.actor).kind, ActorKind::Task | ActorKind::Shared);
+                let is_hidden = edit.is_same() && !is_of_task && !self.look.is_full;
+                if is_hidden && !self.decisive.contains(&(change.actor, name.clone())) {
+                    return None;
+                }
                 let place = format!("{name}{}", path_text(path));
                 let short = |datum: &Datum| shorten(&source_text(datum));
+                if let Some((PathStep::Element(element), container)) = path.split_last() {
+                    let is_added = matches!(edit, Edit::Replace { after: Some(_), .. });
+                    let sign = if is_added { "+=" } else { "-=" };
+                    line.push(Paint::Plain, &format!("{name}{} {sign} ", path_text(container)));
+                    line.push(Paint::Changed, &short(element));
+                    return Some(line);
+                }
                 match edit {
-                    Edit::Replace { before: Some(Datum::Set(_)), after: None }
-                    | Edit::Replace { before: None, after: Some(Datum::Set(_)) } => {
-                        line.push(Paint::Plain, &place);
-                    }
                     Edit::Replace { before: None, after: Some(after) } => {
                         line.push(Paint::Plain, &format!("{place} = ")).push(Paint::Changed, &short(after));
                     }
@@ -462,15 +496,25 @@ impl<'a> Rows<'a> {
                         let texts = |data: &[Datum]| {
                             shorten(&data.iter().map(source_text).collect::<Vec<_>>().join(", "))
                         };
-                        if !removed.is_empty() {
-                            line.push(Paint::Plain, &format!("{place} -= "));
-                            line.push(Paint::Changed, &format!("{} at {at}", texts(removed)));
-                        }
-                        if !inserted.is_empty() {
-                            let sign =
-                                if removed.is_empty() { format!("{place} += ") } else { ", += ".to_owned() };
-                            line.push(Paint::Plain, &sign);
-                            line.push(Paint::Changed, &format!("{} at {at}", texts(inserted)));
+                        // Places are those before the change.
+                        let several = |n: usize| match n {
+                            1 => format!("{place}[{at}]"),
+                            n => format!("{place}[{at}..{}]", at + n),
+                        };
+                        match (removed.len(), inserted.len()) {
+                            (0, n) => {
+                                line.push(Paint::Plain, &format!("{} inserted: ", several(n)));
+                                line.push(Paint::Changed, &texts(inserted));
+                            }
+                            (n, 0) => {
+                                line.push(Paint::Plain, &format!("{} removed: ", several(n)));
+                                line.push(Paint::Changed, &texts(removed));
+                            }
+                            (n, _) => {
+                                let before = texts(removed);
+                                line.push(Paint::Plain, &format!("{} {before} -> ", several(n)));
+                                line.push(Paint::Changed, &texts(inserted));
+                            }
                         }
                     }
                 }
@@ -531,7 +575,7 @@ fn discarded(n: usize) -> String {
     }
 }
 
-pub(super) fn list(names: &[allways_run::Name]) -> String {
+pub(super) fn list(names: &[Name]) -> String {
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

@@ -173,7 +173,7 @@ fn explain(args: &QuiesceArgs, report: &QuiesceReport) -> String {
         QuiesceVerdict::NoDivergence { covered, stopped } => {
             let bounds: Vec<String> = covered.iter().map(bounds).collect();
             let stopped = stopped.as_ref().map_or(String::new(), |reason| format!("; then {}", explain_stop(reason)));
-            format!("no {fair}infinite run {}{stopped}; this is no proof", bounds.join(", nor "))
+            format!("no {fair}infinite run {}{stopped}; this is not a proof", bounds.join(", nor "))
         }
         QuiesceVerdict::NoLasso => format!(
             "proved: in no {fair}infinite run do tasks cause each other in a circle that returns to values from before, \

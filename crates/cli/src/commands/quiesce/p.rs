@@ -53,7 +53,7 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
         return rejected(&problem);
     }
     if args.diagram.is_some() && tests.len() > 1 {
-        return rejected("a diagram is of one test case; name one with -tc");
+        return rejected("a diagram shows one test case; choose it with -tc");
     }
     let suite = match suite::load(&compilation.project.folder) {
         Ok(suite) => suite.unwrap_or_default(),

@@ -172,7 +172,7 @@ impl<'t> Places<'t> {
         let Standing { slot, local, tail } = self.standing(place)?.clone();
         let n_monitors = self.exe.monitors.len() as u32;
         let machine = slot.checked_sub(n_monitors).and_then(|at| self.machines.get(at as usize));
-        let machine = *machine.ok_or("a machine that is none")?;
+        let machine = *machine.ok_or("not a machine of the program")?;
         let mut head = Head {
             receives: matches!(local.status, Status::Idle | Status::Blocked { .. }),
             moves: true,

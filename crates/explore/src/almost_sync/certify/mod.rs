@@ -211,7 +211,7 @@ impl Scene {
 impl Checker<'_> {
     fn check(&mut self, state: u32, moves: &str) -> Result<(), String> {
         if state >= self.n_met {
-            return Err("a state that nothing before it leads to".to_owned());
+            return Err("a state to which no state before it leads".to_owned());
         }
         let scene = self.scene(state)?;
         let n_real = scene.movers.iter().filter(|mover| !mover.is_vain).count();
@@ -257,7 +257,7 @@ impl Checker<'_> {
         if let Some((delegate, _)) = delegate {
             let end = self.end_of_line(delegate);
             if end == state {
-                return Err("a circle of delegates".to_owned());
+                return Err("a cycle of delegates".to_owned());
             }
             self.delegates[state as usize] = end;
         }
@@ -323,7 +323,7 @@ impl Checker<'_> {
             movers.position(|mover| mover.slot == slot && !mover.is_vain)
         };
         let chosen: Option<Vec<usize>> = slots.iter().map(find).collect();
-        let chosen = chosen.ok_or("a machine is said to move that cannot")?;
+        let chosen = chosen.ok_or("it moves a machine that cannot move")?;
         for &seed in &chosen {
             self.close(scene, seed)?;
             let real = self.movers.iter().filter(|&&mover| !scene.movers[mover].is_vain);
@@ -331,7 +331,7 @@ impl Checker<'_> {
                 return Ok(chosen);
             }
         }
-        Err("those who move are not those who move together".to_owned())
+        Err("the machines that move are not those that must move together".to_owned())
     }
 
     /// The machines that move together with one, in order: all whose steps touch the least closed set that has what its step touches.
@@ -357,7 +357,7 @@ impl Checker<'_> {
         let is_outside = |at: &usize| !self.movers.contains(at);
         for mover in (0..scene.movers.len()).filter(is_outside).map(|at| &scene.movers[at]) {
             if scene.touches(mover).any(|slot| self.set[slot as usize]) {
-                return Err("a step to somebody to whom the topology knows none".to_owned());
+                return Err("a step to a machine to which the topology has no edge".to_owned());
             }
         }
         Ok(())
@@ -384,7 +384,7 @@ impl Checker<'_> {
             for &(monitor, message) in way.observed.iter() {
                 next[monitor as usize] = self.places.hear(next[monitor as usize], message)?;
                 if next[monitor as usize] != vector[monitor as usize] && scene.settled.contains(&monitor) {
-                    return Err("a monitor is changed that nothing should change".to_owned());
+                    return Err("it changes a monitor that nothing may change".to_owned());
                 }
             }
             next[slot as usize] = way.end.clone()?;

@@ -61,7 +61,7 @@ impl Senders {
             self.update(topology);
         }
         if self.sites[created as usize].is_empty() {
-            return Err("a machine is made that the topology does not know".to_owned());
+            return Err("it creates a machine that the topology does not have".to_owned());
         }
         Ok(())
     }

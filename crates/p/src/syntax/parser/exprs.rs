@@ -436,7 +436,7 @@ impl Parser<'_> {
                 Diagnostic::error(
                     codes::MISSING_COMMA,
                     span,
-                    "a tuple with one field needs a comma behind it",
+                    "a tuple with one field needs a comma at its end",
                 )
                 .help(format!("write `({} = ...,)`", self.symbols.text(fields[0].0.symbol))),
             );

@@ -476,6 +476,10 @@ impl Parser<'_> {
         let candidates = [self.pos, self.pos.saturating_sub(1), first].map(|at| self.tokens[at]);
         let mut names = candidates.into_iter().filter(|token| token.tok == Tok::Name);
         names.find_map(|token| {
+            // The usual name of a machine is not a mistyped `main`.
+            if token.symbol == words::MAIN_MACHINE {
+                return None;
+            }
             let text = self.symbols.text(token.symbol);
             let expected = words::reserved().filter(|word| message.contains(&format!("`{word}`")));
             nearest(text, expected).or_else(|| nearest(text, words::reserved()))

@@ -276,7 +276,7 @@ impl Parser<'_> {
                     return Err(self.fail(
                         codes::SYNTAX_ERROR,
                         self.span(),
-                        "`send` needs an event behind the target",
+                        "`send` needs an event after the target",
                         "write `send target, event;`",
                     ));
                 }

@@ -442,8 +442,8 @@ impl LocalStates<'_> {
         let (name, state) = (self.exe.machine_name(local.machine), self.exe.state_name(local.control));
         StopReason::Unsupported {
             what: format!(
-                "`{name}` has more than {MAX_RESOLUTIONS} ways to answer the choices of one step (in state \
-                 `{state}`); `--max-choices N` looks at N answers of each; `allways check` tests it as it is"
+                "`{name}` can answer the choices of one step in more than {MAX_RESOLUTIONS} ways (in state \
+                 `{state}`); `--max-choices N` explores N answers of each; `allways check` tests it as it is"
             ),
         }
     }
