@@ -4,7 +4,7 @@
 //! `cargo run --release -p allways-bench -- front-end`, or `search`, or `search one MODEL TEST (exact|print)[-reduced|-NAME][-always] THREADS`, or
 //! `search project PATH SECONDS`, or `portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME]
 //! [--no-reduction NAME] [WORD]...`, or `figure-5 [WORD]...`, or `figure-9 [--max N] [--every] [-o FILE]`, or
-//! `symbolic [growth | split] [SECONDS] [WORD]...`, or `summaries`, or `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
+//! `symbolic (growth | split) [SECONDS] [WORD]...`, or `psym [cases] [--p-repo DIR] [--seconds S] [WORD]...`, or `summaries`, or `almost-synchronous [rules] [SECONDS] [WORD]...`, or `certificates [whole] [SECONDS] [WORD]...`
 
 mod almost_sync;
 mod certificates;
@@ -12,6 +12,7 @@ mod figure_5;
 mod figure_9;
 mod front_end;
 mod portfolio;
+mod psym;
 mod search;
 mod summaries;
 mod symbolic;
@@ -63,12 +64,27 @@ fn main() -> ExitCode {
             let (compare, words): (fn(Duration, &[&str]) -> bool, _) = match words {
                 ["growth", words @ ..] => (symbolic::growth, words),
                 ["split", words @ ..] => (symbolic::split, words),
-                words => (symbolic::run, words),
+                _ => return usage(),
             };
             let seconds = words.first().and_then(|word| word.parse().ok());
             let words = if seconds.is_some() { &words[1..] } else { words };
             let limit = Duration::from_secs(seconds.unwrap_or(60));
             return if compare(limit, words) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
+        [psym::ONE, way, kind, seconds, test, model] => {
+            let is_done = psym::run_one(way, kind, seconds, test, model);
+            return if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
+        ["psym", words @ ..] => {
+            let (run, words): (fn(&psym::PsymOptions) -> bool, _) = match words {
+                ["cases", words @ ..] => (psym::cases, words),
+                words => (psym::run, words),
+            };
+            return match psym::PsymOptions::parse(words) {
+                Some(options) if run(&options) => ExitCode::SUCCESS,
+                Some(_) => ExitCode::FAILURE,
+                None => usage(),
+            };
         }
         ["summaries"] => summaries::run(),
         ["testing"] => testing::run(20_000),
@@ -83,7 +99,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo run --release -p allways-bench -- front-end | figure-5 [word of a program]... | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | symbolic [growth | split] [seconds] [word of a row]... | summaries | search [word of a model or test]..."
+        "usage: cargo run --release -p allways-bench -- front-end | figure-5 [word of a program]... | figure-9 [--max N] [--every] [-o FILE] | almost-synchronous [rules] [seconds] [word of a model or test]... | certificates [whole] [seconds] [word of a model or test]... | testing [schedules] | portfolio --p-repo DIR [--seconds S] [--memory GB] [--threads N] [--engine auto|explicit] [--reduction NAME] [--no-reduction NAME] [word of a project or test]... | symbolic (growth | split) [seconds] [word of a model or test]... | psym [cases] [--p-repo DIR] [--seconds S] [word of a row]... | summaries | search [word of a model or test]..."
     );
     ExitCode::from(2)
 }

@@ -1,8 +1,7 @@
-//! Symbolic exploration: the tables of the PSYM paper on models of our own, and how time grows with the number of machines.
+//! Symbolic exploration: how time grows with the number of machines, and what split levels are worth.
 //!
-//! Each row runs the symbolic and the explicit engine in the same process, each within a limit of time, and prints processor
-//! time, the memory that the engine counts, and ratios: to the paper's figure, where its model is comparable, and to explicit search. The models are
-//! not the paper's, which are not public in this form, so a ratio to the paper is an order of magnitude.
+//! Each line runs the symbolic and the explicit engine in the same process, each within a limit of time, and prints processor
+//! time, the memory that the engine counts, and the ratio. The tables of the PSYM paper are in `psym`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,109 +15,6 @@ use allways_run::{Quiet, StopReason, Verdict};
 
 use crate::figure_9::{Series, plot};
 use crate::search::timed;
-
-/// A row of a table: the paper's name for it and its seconds, a model and a test.
-struct Row {
-    table: &'static str,
-    name: &'static str,
-    seconds: Option<f64>,
-    model: &'static str,
-    test: &'static str,
-}
-
-const fn row(
-    table: &'static str,
-    name: &'static str,
-    seconds: Option<f64>,
-    model: &'static str,
-    test: &'static str,
-) -> Row {
-    Row { table, name, seconds, model, test }
-}
-
-const ROWS: &[Row] = &[
-    row("2", "Chang-Roberts 5", Some(1.0), "models/ring_election", "tcElection___nNodes_5"),
-    row("2", "hybrid clocks 3", Some(3.0), "models/hybrid_clock", "tcClocks___nNodes_3__maxTime_3__drift_2"),
-    row("2", "hybrid clocks 4", Some(8.0), "models/hybrid_clock", "tcClocks___nNodes_3__maxTime_4__drift_2"),
-    row("2", "hybrid clocks 5", Some(24.0), "models/hybrid_clock", "tcClocks___nNodes_3__maxTime_5__drift_2"),
-    row("2", "Ben-Or rounds 2", Some(7.0), "models/ben_or", "tcBenOr___nNodes_3__nFaults_1__maxRound_2"),
-    row("2", "Ben-Or rounds 3", Some(71.0), "models/ben_or", "tcBenOr___nNodes_3__nFaults_1__maxRound_3"),
-    row("2", "Paxos simple", Some(201.0), "models/paxos", "tcAgreement___nProposers_2__nAcceptors_3"),
-    row("3", "token ring", Some(2.0), "models/token_ring", "tcToken___nNodes_5"),
-    row("3", "German", Some(44.0), "models/german", "tcCoherent___nClients_4__nRequests_2"),
-    row("3", "failure detector", Some(38.0), "models/failure_detector", "tcDetector___nNodes_4"),
-    row(
-        "3",
-        "two-phase commit",
-        Some(3442.0),
-        "bench/models/commit_with_timer",
-        "tcCommit___nParticipants_4__nTransactions_2",
-    ),
-    row(
-        "4",
-        "firmware update",
-        Some(2003.0),
-        "models/firmware_update",
-        "tcUpdate___nDevices_3__nBlocks_2__verifies_true",
-    ),
-    row(
-        "4",
-        "data migration",
-        Some(22_991.0),
-        "models/data_migration",
-        "tcMigration___nKeys_3__nWrites_2__clientsLock_true",
-    ),
-    row(
-        "4",
-        "replicated backup",
-        Some(29_041.0),
-        "models/replicated_backup",
-        "tcBackup___nAgents_4__majority_2",
-    ),
-    row(
-        "4",
-        "conflict resolution",
-        Some(26_521.0),
-        "models/conflict_resolution",
-        "tcRegions___nCommands_3__breaksTies_true",
-    ),
-    row(
-        "4",
-        "firmware bug",
-        None,
-        "models/firmware_update",
-        "tcUnverified___nDevices_3__nBlocks_2__verifies_false",
-    ),
-    row(
-        "4",
-        "migration bug",
-        None,
-        "models/data_migration",
-        "tcUnlocked___nKeys_3__nWrites_2__clientsLock_false",
-    ),
-    row("4", "backup bug", None, "models/replicated_backup", "tcHasty___nAgents_4__majority_1"),
-    row("4", "conflict bug", None, "models/conflict_resolution", "tcTies___nCommands_3__breaksTies_false"),
-    row(
-        "5",
-        "two-phase commit 2",
-        Some(1.0),
-        "models/two_phase",
-        "tcAtomic___nParticipants_2__nTransactions_1",
-    ),
-    row(
-        "5",
-        "two-phase commit 4",
-        Some(1.0),
-        "models/two_phase",
-        "tcAtomic___nParticipants_4__nTransactions_1",
-    ),
-    row("6", "lastzero 5", Some(93.0), "bench/models/last_zero", "tcLastZero___n_5"),
-    row("6", "lastzero 10", Some(12.0), "bench/models/last_zero", "tcLastZero___n_10"),
-    row("6", "lastzero 15", Some(73.0), "bench/models/last_zero", "tcLastZero___n_15"),
-    row("6", "counter 5", Some(1.0), "bench/models/counter", "tcCounter___n_5"),
-    row("6", "counter 10", Some(7.6), "bench/models/counter", "tcCounter___n_10"),
-    row("6", "counter 15", Some(317.0), "bench/models/counter", "tcCounter___n_15"),
-];
 
 /// Families of tests: the model, part of the names of its tests, the parameter that grows and what people call it.
 const GROWTH: &[(&str, &str, &str, &str)] = &[
@@ -192,7 +88,7 @@ struct Compared {
 }
 
 /// Runs both engines on a test, and prints one line.
-fn compare(label: &str, exe: &Arc<Executable>, paper: Option<f64>, limit: Duration) -> Compared {
+fn compare(label: &str, exe: &Arc<Executable>, limit: Duration) -> Compared {
     let (Some(symbolic), Some(explicit)) =
         (run_engine(exe, engine::SYMBOLIC, limit), run_engine(exe, engine::EXPLICIT, limit))
     else {
@@ -210,13 +106,9 @@ fn compare(label: &str, exe: &Arc<Executable>, paper: Option<f64>, limit: Durati
         (false, true) => format!("> {:.1}", symbolic.cpu.max(0.01) / explicit.cpu.max(0.01)),
         (false, false) => "-".to_owned(),
     };
-    let of_paper = match (paper, is_decided(&symbolic.answer)) {
-        (Some(paper), true) => format!("{:.4}", symbolic.cpu.max(0.01) / paper),
-        _ => "-".to_owned(),
-    };
     let count = figures.configurations.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
     println!(
-        "{label:42} {count:>12} {:>9} {:>8} {:>9} {:>8} {:>5} {:>9} {:>6} {ratio:>8} {of_paper:>8}",
+        "{label:42} {count:>12} {:>9} {:>8} {:>9} {:>8} {:>5} {:>9} {:>6} {ratio:>8}",
         figures.n_handler_runs,
         figures.peak_nodes,
         seconds(&symbolic),
@@ -240,25 +132,9 @@ fn compare(label: &str, exe: &Arc<Executable>, paper: Option<f64>, limit: Durati
 
 fn header() {
     println!(
-        "{:42} {:>12} {:>9} {:>8} {:>9} {:>8} {:>5} {:>9} {:>6} {:>8} {:>8}",
-        "model", "configs", "runs", "nodes", "symb. s", "expl. s", "slots", "locals", "MB", "s/e", "s/paper"
+        "{:42} {:>12} {:>9} {:>8} {:>9} {:>8} {:>5} {:>9} {:>6} {:>8}",
+        "model", "configs", "runs", "nodes", "symb. s", "expl. s", "slots", "locals", "MB", "s/e"
     );
-}
-
-/// The tables, or the rows that have all of the words in table or name; says whether the engines agree.
-pub fn run(limit: Duration, words: &[&str]) -> bool {
-    header();
-    let mut agree = true;
-    for Row { table, name, seconds, model, test } in ROWS {
-        let label = format!("{table}: {name}");
-        if !words.iter().all(|word| label.contains(word)) {
-            continue;
-        }
-        for exe in tests(model, test).iter().filter(|exe| exe.test_name == *test) {
-            agree &= compare(&label, exe, *seconds, limit).agree;
-        }
-    }
-    agree
 }
 
 /// The value of a parameter in the name of a test.
@@ -279,7 +155,7 @@ pub fn growth(limit: Duration, words: &[&str]) -> bool {
         let mut all = [series("symbolic", "#1b6ca8"), series("explicit", "#b8420f")];
         let mut max = 0;
         for exe in tests(model, word) {
-            let Compared { agree: agrees, seconds } = compare(&exe.test_name, &exe, None, limit);
+            let Compared { agree: agrees, seconds } = compare(&exe.test_name, &exe, limit);
             agree &= agrees;
             let Some(n) = parameter(&exe.test_name, name) else { continue };
             max = max.max(n);

@@ -41,11 +41,15 @@ pub fn run(args: &[&str]) -> ExitCode {
     let quiesces = args.contains(&"--quiesce");
     let symbolically = args.contains(&"--symbolic");
     let as_published = args.contains(&"--paper");
+    let filters = args.contains(&"--filters");
     let args: Vec<&str> = args
         .iter()
         .copied()
         .filter(|arg| {
-            !matches!(*arg, "--faults" | "--prove" | "--live" | "--quiesce" | "--symbolic" | "--paper")
+            !matches!(
+                *arg,
+                "--faults" | "--prove" | "--live" | "--quiesce" | "--symbolic" | "--paper" | "--filters"
+            )
         })
         .collect();
     let mut rest = args.as_slice();
@@ -91,7 +95,7 @@ pub fn run(args: &[&str]) -> ExitCode {
             continue;
         }
         let compare = if symbolically && as_published {
-            paper
+            if filters { paper_with_filters } else { paper }
         } else if symbolically && lives {
             symbolic_liveness
         } else if symbolically {
@@ -407,6 +411,43 @@ fn paper(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
     n_differences
 }
 
+/// The published algorithm with filters, against the oracle and itself without them.
+fn paper_with_filters(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
+    let (mut n_programs, mut n_searches, mut n_pruned, mut n_differences) = (0, 0, 0, 0);
+    for seed in seeds {
+        n_programs += 1;
+        let text = program_of(seed, over);
+        let loaded =
+            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
+        let network = network_of(&loaded.program, seed, over);
+        let exe =
+            proof::executable(&loaded, &network).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
+        let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+        if reference.bound_hit {
+            continue;
+        }
+        match with_symbols::compare_filters(&exe, reference.is_violated(), PAPER_POLLS) {
+            Ok((searches, pruned)) => {
+                n_searches += searches;
+                n_pruned += pruned;
+            }
+            Err(difference) => {
+                n_differences += 1;
+                println!("seed {seed} {}: {difference}", network.describe().unwrap_or_default());
+                if n_differences == MAX_DIFFERENCES {
+                    break;
+                }
+            }
+        }
+    }
+    println!(
+        "filters of the published algorithm, network {}: {n_programs} programs, {n_searches} searches compared, \
+         {n_pruned} steps left out, {n_differences} differences",
+        over.model.as_str(),
+    );
+    n_differences
+}
+
 /// The same for liveness, against a naive analysis of the graph.
 fn symbolic_liveness(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
     let over = Over { only: over.only.or(Some(Only::LivenessCycles)), ..over };
@@ -480,7 +521,7 @@ fn compare(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> u
 
 fn usage() -> ExitCode {
     println!(
-        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live|--quiesce|--symbolic [--live|--paper]] \
+        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live|--quiesce|--symbolic [--live|--paper [--filters]]] \
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();

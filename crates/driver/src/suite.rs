@@ -9,6 +9,10 @@
 //! any = ["AnyKey"]                   # any value,
 //! except = ["OtherKey"]              # any value but their argument
 //!
+//! [filters]                          # for `prove --filters`
+//! left-movers = ["eReply"]           # events
+//! symmetric = ["Participant"]        # machines
+//!
 //! [defaults]
 //! schedules = 10000
 //!
@@ -49,6 +53,9 @@ pub struct Suite {
     /// Types without bound on their values, for `prove --abstract`.
     #[serde(default, rename = "abstract")]
     pub abstract_types: Vec<AbstractEntry>,
+    /// What filters of the symbolic engine may rely on.
+    #[serde(default)]
+    pub filters: FilterEntry,
     #[serde(default)]
     pub defaults: Budget,
     #[serde(default, rename = "test")]
@@ -61,6 +68,18 @@ impl Suite {
         let budget = self.tests.iter().find(|it| it.name == test).map(|it| it.budget.or(&self.defaults));
         budget.unwrap_or_else(|| self.defaults.clone()).stimuli.unwrap_or_default()
     }
+}
+
+/// What is said of a program for filters.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FilterEntry {
+    /// Events whose messages commute to the left of everything.
+    #[serde(default)]
+    pub left_movers: Vec<String>,
+    /// Machines that can be exchanged for each other.
+    #[serde(default)]
+    pub symmetric: Vec<String>,
 }
 
 /// How much is spent on a test.

@@ -18,6 +18,8 @@ use allways_machine::value::{Kind, Value};
 use allways_machine::{Actor, Kernel, Local, Status};
 use allways_run::{Choice, InstanceId, StopReason, ViolationKind};
 
+use crate::filters::look::number_of;
+use crate::filters::{FilterOptions, Filters};
 use crate::guard::Guard;
 use crate::local::{LiftedLocal, Point, Stand};
 use crate::run::{Lifted, Thread, Wake};
@@ -29,25 +31,27 @@ pub struct Frontier {
     /// The runs that are in it.
     pub path: Guard,
     /// By instance; one that exists nowhere has no points.
-    machines: Vec<LiftedLocal>,
-    monitors: Vec<LiftedLocal>,
+    pub(crate) machines: Vec<LiftedLocal>,
+    pub(crate) monitors: Vec<LiftedLocal>,
     /// Messages on their way, by sender and receiver, as a sequence of pairs of event and payload.
-    channels: BTreeMap<(InstanceId, InstanceId), Shared>,
+    pub(crate) channels: BTreeMap<(InstanceId, InstanceId), Shared>,
+    /// By sender: the receivers of its messages on their way, in the order of sending, if a filter asks for it.
+    pub(crate) sent: Option<BTreeMap<InstanceId, Shared>>,
 }
 
 /// Inputs for machines that were reached in this step.
 type Wakes = BTreeMap<InstanceId, Vec<(Wake, Guard, Shared)>>;
 
 /// What can move.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mover {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Mover {
     Machine(InstanceId),
     Channel(InstanceId, InstanceId),
 }
 
 impl Frontier {
     /// Before the first step.
-    pub fn new(lifted: &mut Lifted<'_>, limits: allways_run::Limits) -> Self {
+    pub fn new(lifted: &mut Lifted<'_>, limits: allways_run::Limits, filters: &FilterOptions) -> Self {
         let kernel = Kernel::new(lifted.exe.clone(), limits);
         let configuration = kernel.configuration();
         let main =
@@ -57,7 +61,8 @@ impl Frontier {
             .iter()
             .map(|local| lifted.lift_local(local, Stand::Idle, Guard::TRUE))
             .collect();
-        Frontier { path: Guard::TRUE, machines: vec![main], monitors, channels: BTreeMap::new() }
+        let sent = filters.send_order.then(BTreeMap::new);
+        Frontier { path: Guard::TRUE, machines: vec![main], monitors, channels: BTreeMap::new(), sent }
     }
 
     /// Instances that exist in some run.
@@ -69,10 +74,18 @@ impl Frontier {
         self.machines.iter().chain(&self.monitors)
     }
 
+    /// The control states in which machines and monitors are.
+    pub fn each_control(&self, lifted: &Lifted<'_>, mut see: impl FnMut(ControlId)) {
+        for local in self.all() {
+            local.points.iter().for_each(|&(number, _)| see(lifted.points.get(number).control));
+        }
+    }
+
     pub fn each_guard(&self, visit: &mut dyn FnMut(Guard)) {
         visit(self.path);
         self.all().for_each(|local| local.each_guard(visit));
         self.channels.values().for_each(|channel| channel.each_guard(visit));
+        self.sent.iter().flatten().for_each(|(_, sent)| sent.each_guard(visit));
     }
 
     /// Nodes of its guards.
@@ -93,6 +106,9 @@ impl Frontier {
             *channel = values.restrict(channel, path);
         }
         self.channels.retain(|_, channel| !channel.domain().is_false());
+        for sent in self.sent.iter_mut().flat_map(BTreeMap::values_mut) {
+            *sent = values.restrict(sent, path);
+        }
     }
 
     /// Where this configuration is the same as an earlier one of the same run.
@@ -109,25 +125,11 @@ impl Frontier {
         for (a, b) in self.monitors.iter().zip(&earlier.monitors) {
             equal = a.same(b, values, equal);
         }
-        let ends: Vec<(InstanceId, InstanceId)> =
-            self.channels.keys().chain(earlier.channels.keys()).copied().collect();
-        for ends in ends {
-            // A channel that was never used is empty.
-            let empty = values.store.seq(&[]);
-            let empty = values.lift(empty, equal);
-            let mut queue = |channels: &BTreeMap<_, Shared>| match channels.get(&ends) {
-                None => empty.clone(),
-                Some(channel) => {
-                    let missing = values.guards.minus(equal, channel.domain());
-                    let rest = values.restrict(&empty, missing);
-                    values.merge(channel, &rest)
-                }
-            };
-            let (a, b) = (queue(&self.channels), queue(&earlier.channels));
-            let same = values.same(&a, &b);
-            equal = values.guards.and(equal, same);
+        equal = same_queues(&self.channels, &earlier.channels, values, equal);
+        match (&self.sent, &earlier.sent) {
+            (Some(a), Some(b)) => same_queues(a, b, values, equal),
+            _ => equal,
         }
-        equal
     }
 
     /// Where a machine can step.
@@ -197,7 +199,7 @@ impl Frontier {
     }
 
     /// One step of every run, and the end of those that have none. What happened is in `lifted`.
-    pub fn step(&mut self, lifted: &mut Lifted<'_>) {
+    pub fn step(&mut self, lifted: &mut Lifted<'_>, filters: &mut Filters) {
         let movers = self.movers(lifted);
         let enabled = lifted.values.guards.any(movers.iter().map(|&(_, guard)| guard));
         let terminal = lifted.values.guards.minus(self.path, enabled);
@@ -205,7 +207,14 @@ impl Frontier {
             self.end(lifted, terminal);
             self.restrict(&mut lifted.values, enabled);
         }
+        let (movers, pruned) = filters.apply(self, lifted, movers);
         let picked = pick_movers(lifted, &movers);
+        let left = lifted.values.guards.any(picked.iter().map(|&(_, guard)| guard));
+        if left != self.path {
+            // All that these runs could do is in others.
+            self.restrict(&mut lifted.values, left);
+        }
+        filters.picked(self, lifted, &picked, pruned);
         let mut wakes = Wakes::new();
         lifted.monitors = std::mem::take(&mut self.monitors);
         for (mover, guard) in picked {
@@ -299,6 +308,7 @@ impl Frontier {
                         let empty = lifted.values.lift(empty, missing);
                         *channel = lifted.values.merge(channel, &empty);
                         push(lifted, channel, event, &payload, guard);
+                        self.note_sent(lifted, machine, target, guard);
                     } else {
                         self.arrive(lifted, target, event, &payload, guard, wakes);
                     }
@@ -455,6 +465,18 @@ impl Frontier {
         }
     }
 
+    /// Remembers to whom a message was sent.
+    fn note_sent(&mut self, lifted: &mut Lifted<'_>, source: InstanceId, target: InstanceId, guard: Guard) {
+        let Some(sent) = &mut self.sent else { return };
+        let sent = sent.entry(source).or_insert_with(|| lifted.values.nothing());
+        let empty = lifted.values.store.seq(&[]);
+        let missing = lifted.values.guards.minus(guard, sent.domain());
+        let empty = lifted.values.lift(empty, missing);
+        *sent = lifted.values.merge(sent, &empty);
+        let target = lifted.values.lift(number_of(target), guard);
+        *sent = lifted.values.seq_push(&sent.clone(), &target, guard);
+    }
+
     /// The network brings the oldest message of a channel.
     fn bring(
         &mut self,
@@ -470,6 +492,10 @@ impl Frontier {
         let (Some(events), Some(payload)) = (part(0), part(1)) else { return };
         let shorter = lifted.values.seq_remove(&channel, 0, guard);
         self.channels.insert((source, target), shorter);
+        if let Some(sent) = self.sent.as_mut().and_then(|sent| sent.get_mut(&source)) {
+            // The filter has seen to it that this was the oldest.
+            *sent = lifted.values.seq_remove(&sent.clone(), 0, guard);
+        }
         for &(event, own) in events.spine() {
             let own = lifted.values.guards.and(own, guard);
             let Some(event) = event.as_event().filter(|_| !own.is_false()) else { continue };
@@ -500,6 +526,33 @@ impl Frontier {
             }
         }
     }
+}
+
+/// Where queues are the same; one that was never used is empty.
+fn same_queues<K: Ord + Copy>(
+    some: &BTreeMap<K, Shared>,
+    others: &BTreeMap<K, Shared>,
+    values: &mut Values<'_>,
+    within: Guard,
+) -> Guard {
+    let mut equal = within;
+    let keys: Vec<K> = some.keys().chain(others.keys()).copied().collect();
+    for key in keys {
+        let empty = values.store.seq(&[]);
+        let empty = values.lift(empty, equal);
+        let mut queue = |queues: &BTreeMap<K, Shared>| match queues.get(&key) {
+            None => empty.clone(),
+            Some(queue) => {
+                let missing = values.guards.minus(equal, queue.domain());
+                let rest = values.restrict(&empty, missing);
+                values.merge(queue, &rest)
+            }
+        };
+        let (a, b) = (queue(some), queue(others));
+        let same = values.same(&a, &b);
+        equal = values.guards.and(equal, same);
+    }
+    equal
 }
 
 /// The machine begins, in a step of its own.

@@ -142,6 +142,10 @@ impl<'a> Guards<'a> {
             + self.cache.len() * size_of::<(u32, u32, u32)>()
     }
 
+    pub fn max_bytes(&self) -> usize {
+        self.max_bytes
+    }
+
     /// Changes how much memory guards may use, when others use more or less.
     pub fn set_max_bytes(&mut self, max_bytes: usize) {
         self.max_bytes = max_bytes;

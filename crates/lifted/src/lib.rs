@@ -6,8 +6,11 @@
 //! ([`allways_machine::interpret::Pointwise`]); only the spreading over guards is here.
 //!
 //! Reading order: [`guard`] (formulas), [`summary`] (values), [`local`] (where a machine stands), [`run`] (one machine, from op to
-//! op), `lifted_ops` (ops on collections), [`frontier`] (all configurations after so many steps).
+//! op), `endless` (handlers without end), `lifted_ops` (ops on collections), [`frontier`] (all configurations after so many steps), [`filters`]
+//! (which of the next steps are looked at).
 
+mod endless;
+pub mod filters;
 pub mod frontier;
 pub mod guard;
 mod lifted_ops;
@@ -15,6 +18,7 @@ pub mod local;
 pub mod run;
 pub mod summary;
 
+pub use filters::{FilterOptions, Filters};
 pub use frontier::Frontier;
 pub use guard::{Assignment, Guard, GuardUsage, Guards, Halt};
 pub use local::{LiftedLocal, Point, Points, Stand};

@@ -20,6 +20,7 @@ use allways_machine::value::{Kind, Value, View};
 use allways_machine::{Actor, Executable, Local, Message, rules};
 use allways_run::{Choice, HandlerLimit, InstanceId, StopReason, ViolationKind};
 
+use crate::endless::Watch;
 use crate::guard::{Guard, Halt};
 use crate::local::{AfterPoint, LiftedLocal, Point, Points, Stand};
 use crate::summary::{Shared, Values};
@@ -148,7 +149,8 @@ impl<'a> Lifted<'a> {
     pub fn run(&mut self, actor: Actor, local: &mut LiftedLocal, threads: Vec<Thread>) {
         self.figures.n_runs += 1;
         self.n_ops_in_run = 0;
-        let mut running = Running { lifted: self, actor, local, threads: Vec::new() };
+        let mut running =
+            Running { lifted: self, actor, local, threads: Vec::new(), watch: Watch::default() };
         for thread in threads {
             running.push(thread);
         }
@@ -192,7 +194,8 @@ impl<'a> Lifted<'a> {
     ) {
         self.figures.n_runs += 1;
         self.n_ops_in_run = 0;
-        let mut running = Running { lifted: self, actor, local, threads: Vec::new() };
+        let mut running =
+            Running { lifted: self, actor, local, threads: Vec::new(), watch: Watch::default() };
         for (wake, guard, payload) in wakes {
             let taken = running.local.take(&mut running.lifted.values, *guard);
             for (point, guard) in taken {
@@ -229,10 +232,11 @@ pub(crate) struct Running<'r, 'a> {
     actor: Actor,
     pub local: &'r mut LiftedLocal,
     threads: Vec<Thread>,
+    watch: Watch,
 }
 
 /// Whether two threads are at the same point.
-fn is_same_point(a: &Thread, b: &Thread) -> bool {
+pub(crate) fn is_same_point(a: &Thread, b: &Thread) -> bool {
     a.own == b.own
         && a.local.control == b.local.control
         && a.local.frames == b.local.frames
@@ -290,7 +294,10 @@ impl Running<'_, '_> {
                 let what = format!("a handler of more than {MAX_OPS} instructions in lifted execution");
                 return self.lose_all(thread, &StopReason::Unsupported { what });
             }
-            self.execute(thread);
+            self.watch.look(self.lifted, self.local, self.lifted.n_ops_in_run, &mut thread);
+            if !thread.guard.is_false() {
+                self.execute(thread);
+            }
         }
     }
 
@@ -1056,6 +1063,7 @@ impl Running<'_, '_> {
                         alternatives.push((n_answers, guards));
                     }
                     let Some(at) = alternatives.iter().position(|(n, _)| *n == n_answers) else { continue };
+                    self.watch.blurred = self.lifted.values.guards.or(self.watch.blurred, guard);
                     let mut chosen = Vec::new();
                     for answer in 0..n_answers {
                         let own = self.lifted.values.guards.and(guard, alternatives[at].1[answer as usize]);
@@ -1111,6 +1119,7 @@ impl Running<'_, '_> {
                     Piece::Effect(Effect::Observe(message)) => {
                         let interface = self.interface(&thread);
                         let payload = self.lifted.values.restrict(&payload, thread.guard);
+                        self.watch.blurred = self.lifted.values.guards.or(self.watch.blurred, thread.guard);
                         self.lifted.observe(interface, message.event, &payload, thread.guard);
                         thread.guard = self.lifted.alive(thread.guard);
                         Self::set_pc(&mut thread, pc + 1);
@@ -1147,6 +1156,7 @@ impl Running<'_, '_> {
                 Piece::Effect(Effect::Observe(message)) => {
                     let interface = self.interface(&thread);
                     let payload = self.lifted.values.restrict(&payload, thread.guard);
+                    self.watch.blurred = self.lifted.values.guards.or(self.watch.blurred, thread.guard);
                     self.lifted.observe(interface, message.event, &payload, thread.guard);
                     thread.guard = self.lifted.alive(thread.guard);
                     self.go_on(thread, pc + 1);

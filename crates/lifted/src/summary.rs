@@ -17,12 +17,13 @@
 //! interned values, equal summaries are equivalent, and conversely (its theorem 4.2). Parts are shared, so changing one
 //! part makes a new node for it and for what it lies in, and for nothing else; [`Values::n_made`] counts them.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use allways_base::Idx;
 use allways_machine::value::{Kind, ShapeId, Store, Value, View};
 
-use crate::guard::{Guard, Guards};
+use crate::guard::{Guard, Guards, Halt};
 
 /// Values with disjoint guards.
 type GuardedValues = Vec<(Value, Guard)>;
@@ -32,13 +33,31 @@ pub type Shared = Rc<Summary>;
 
 /// Deeper summaries are not made: operations recurse over them.
 pub const MAX_DEPTH: u32 = 500;
+/// Summaries made between two looks at the memory in use.
+const MADE_PER_LOOK: u64 = 1 << 10;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub struct Summary {
     domain: Guard,
     spine: Box<[(Value, Guard)]>,
     parts: Box<[Part]>,
     depth: u32,
+    /// Bytes of all summaries that are alive; it leaves them when it goes.
+    n_bytes: Rc<Cell<usize>>,
+}
+
+impl PartialEq for Summary {
+    fn eq(&self, other: &Self) -> bool {
+        self.domain == other.domain && self.spine == other.spine && self.parts == other.parts
+    }
+}
+
+impl Eq for Summary {}
+
+impl Drop for Summary {
+    fn drop(&mut self) {
+        self.n_bytes.set(self.n_bytes.get() - self.own_bytes());
+    }
 }
 
 /// What stands at one place of a tuple, sequence or map.
@@ -57,6 +76,11 @@ impl Part {
 }
 
 impl Summary {
+    /// Memory of this node, roughly.
+    fn own_bytes(&self) -> usize {
+        size_of::<Summary>() + 32 + size_of_val(&*self.spine) + size_of_val(&*self.parts)
+    }
+
     /// Where it has a value.
     pub fn domain(&self) -> Guard {
         self.domain
@@ -98,12 +122,38 @@ pub struct Values<'a> {
     /// A summary became deeper than [`MAX_DEPTH`]; it lacks what lies deeper.
     pub is_too_deep: bool,
     nothing: Shared,
+    n_bytes: Rc<Cell<usize>>,
+    /// What guards, single values and summaries may use together.
+    max_bytes: usize,
 }
 
 impl<'a> Values<'a> {
     pub fn new(guards: Guards<'a>, store: Store) -> Self {
-        let nothing = Summary { domain: Guard::FALSE, spine: [].into(), parts: [].into(), depth: 0 };
-        Values { guards, store, n_made: 0, is_too_deep: false, nothing: Rc::new(nothing) }
+        let n_bytes = Rc::new(Cell::new(0));
+        let nothing = Summary {
+            domain: Guard::FALSE,
+            spine: [].into(),
+            parts: [].into(),
+            depth: 0,
+            n_bytes: n_bytes.clone(),
+        };
+        n_bytes.set(nothing.own_bytes());
+        let max_bytes = guards.max_bytes();
+        Values { guards, store, n_made: 0, is_too_deep: false, nothing: Rc::new(nothing), n_bytes, max_bytes }
+    }
+
+    /// Memory of guards, single values and summaries in use, roughly.
+    pub fn n_bytes(&self) -> usize {
+        self.guards.n_bytes() + self.store.n_bytes() + self.n_bytes.get()
+    }
+
+    /// Guards may use what the others leave; when these have all of it, the work halts.
+    pub fn share_memory(&mut self) {
+        let others = self.store.n_bytes() + self.n_bytes.get();
+        self.guards.set_max_bytes(self.max_bytes.saturating_sub(others));
+        if others > self.max_bytes {
+            self.guards.halt(Halt::Memory);
+        }
     }
 
     /// The summary without any value.
@@ -148,7 +198,13 @@ impl<'a> Values<'a> {
         }
         let domain = self.guards.any(spine.iter().map(|&(_, guard)| guard));
         self.n_made += 1;
-        let summary = Rc::new(Summary { domain, spine: spine.into(), parts: parts.into(), depth });
+        let n_bytes = self.n_bytes.clone();
+        let summary = Summary { domain, spine: spine.into(), parts: parts.into(), depth, n_bytes };
+        self.n_bytes.set(self.n_bytes.get() + summary.own_bytes());
+        let summary = Rc::new(summary);
+        if self.n_made.is_multiple_of(MADE_PER_LOOK) {
+            self.share_memory();
+        }
         #[cfg(debug_assertions)]
         self.check(&summary);
         summary

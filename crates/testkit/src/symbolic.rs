@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use allways_explore::Never;
 use allways_explore::search::{self, Order, ProveOptions, REDUCTIONS, Reductions, SearchBounds, StoreKind};
-use allways_explore::symbolic::paper::{self, PaperOptions};
-use allways_explore::symbolic::{self, SlotOrder, Split, SymbolicOptions};
+use allways_explore::symbolic::paper::{self, PaperOptions, PaperReport};
+use allways_explore::symbolic::{self, FilterNames, SlotOrder, Split, SymbolicOptions};
 use allways_machine::Executable;
 use allways_run::{Quiet, StopReason, Verdict};
 
@@ -73,8 +73,14 @@ pub fn compare(
         let has_lengths = is_plain || reductions == EAGER;
         let name = format!("{order:?}, split {split:?}, {}", named(reductions));
         let search = ProveOptions { reductions, ..explicit.clone() };
-        let options =
-            SymbolicOptions { search, order, shortest: has_lengths, split, finds_invariants: is_plain };
+        let options = SymbolicOptions {
+            search,
+            order,
+            shortest: has_lengths,
+            split,
+            finds_invariants: is_plain,
+            ..SymbolicOptions::default()
+        };
         let (found, survey) =
             symbolic::survey(exe, &options, &Quiet, &Never).map_err(|error| format!("{name}: {error}"))?;
         let judged = Judged { reductions, order: Order::Breadth, within };
@@ -215,4 +221,74 @@ pub fn compare_paper(
         }
         (a, b) => Err(format!("{b:?}, explicit {a:?}, oracle {is_violated}")),
     }
+}
+
+/// Filters of the published algorithm, one by one and together, which must lose nothing.
+fn sound_filters(exe: &Executable) -> Vec<(&'static str, FilterNames)> {
+    let kinds = exe.machines.iter_ids().filter(|(_, machine)| !machine.is_monitor);
+    let symmetric: Vec<String> = kinds.map(|(machine, _)| exe.machine_name(machine).to_owned()).collect();
+    let monotonic = FilterNames { monotonic: true, ..FilterNames::default() };
+    vec![
+        ("monotonic", monotonic.clone()),
+        ("symmetry", FilterNames { symmetric: symmetric.clone(), ..FilterNames::default() }),
+        ("both", FilterNames { symmetric, ..monotonic }),
+    ]
+}
+
+/// The published algorithm with filters: the verdict of the oracle, and no control state lost. How many searches had an answer, and how many
+/// steps were left out.
+///
+/// # Errors
+/// The difference, in words.
+pub fn compare_filters(
+    exe: &Arc<Executable>,
+    is_violated: bool,
+    max_polls: u64,
+) -> Result<(usize, u64), String> {
+    let (mut n_compared, mut n_pruned) = (0, 0);
+    for (name, filters) in sound_filters(exe) {
+        let found = filtered(exe, &filters, false, max_polls).map_err(|error| format!("{name}: {error}"))?;
+        let found_violated = match &found.verdict {
+            Verdict::Unknown(_) => continue,
+            verdict => matches!(verdict, Verdict::Violated(_)),
+        };
+        if found_violated != is_violated {
+            return Err(format!("{name}: {:?}, oracle {is_violated}", found.verdict));
+        }
+        n_compared += 1;
+        n_pruned += found.figures.n_pruned;
+        let checked = filtered(exe, &filters, true, max_polls).map_err(|error| format!("{name}: {error}"))?;
+        let comparison = checked.comparison.unwrap_or_default();
+        if comparison.contains("lose") {
+            return Err(format!("{name}: {comparison}"));
+        }
+    }
+    Ok((n_compared, n_pruned))
+}
+
+/// The verdict of the published algorithm over a network that keeps the order of two machines, by the order of sends; `None` if it has none.
+///
+/// # Errors
+/// When a violation does not replay.
+pub fn in_send_order(exe: &Arc<Executable>, max_polls: u64) -> Result<Option<bool>, String> {
+    let filters = FilterNames { send_order: true, ..FilterNames::default() };
+    let found = filtered(exe, &filters, false, max_polls)?;
+    Ok(match found.verdict {
+        Verdict::Unknown(_) => None,
+        verdict => Some(matches!(verdict, Verdict::Violated(_))),
+    })
+}
+
+fn filtered(
+    exe: &Arc<Executable>,
+    filters: &FilterNames,
+    checks_filters: bool,
+    max_polls: u64,
+) -> Result<PaperReport, String> {
+    let search = without_reductions(&Within::default());
+    let options =
+        PaperOptions { search, filters: filters.clone(), checks_filters, ..PaperOptions::default() };
+    let n_polls = AtomicU64::new(0);
+    let cancel = || (n_polls.fetch_add(1, Ordering::Relaxed) >= max_polls).then_some(StopReason::Interrupted);
+    paper::prove(exe, &options, &Quiet, &cancel).map_err(|error| error.to_string())
 }

@@ -23,7 +23,9 @@ pub use check::{CheckArgs, DEFAULT_SCHEDULES, FairnessArg};
 pub use cluster::{ClusterArgs, ClusterCommand, ClusterCommandArgs, DistributeArgs, UpArgs};
 pub use compat::{is_called_p, normalize};
 pub use input::{InputArgs, NetworkArgs, TestArgs};
-pub use prove::{AlgorithmArg, DestinationArg, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg};
+pub use prove::{
+    AlgorithmArg, DestinationArg, FilterArg, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg,
+};
 pub use view::{ExploreArgs, PageArgs, PageShape};
 
 use crate::exit::ExitStatus;

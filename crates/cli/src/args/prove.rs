@@ -199,6 +199,14 @@ pub struct SymbolicArgs {
     #[arg(long, value_name = "CONDITION", hide_short_help = true, help_heading = SYMBOLIC)]
     pub invariant: Vec<String>,
 
+    /// Steps to leave out, separated by commas, or `all`; `left-movers` and `symmetry` go by `[filters]` in `allways.toml`
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', hide_short_help = true, help_heading = SYMBOLIC)]
+    pub filters: Vec<FilterArg>,
+
+    /// Search without the filters, too, and say whether they lose something
+    #[arg(long, hide_short_help = true, help_heading = SYMBOLIC)]
+    pub check_filters: bool,
+
     /// Which machines and monitors take several levels of the diagrams: control state, inbox, each variable
     #[arg(long, value_enum, value_name = "WHICH", default_value = "large", hide_short_help = true, help_heading = SYMBOLIC)]
     pub split: SplitArg,
@@ -211,6 +219,21 @@ pub enum AlgorithmArg {
     Sets,
     /// As published (Psym): one configuration of value summaries; networks `inbox` and `fifo`; does not check liveness
     Paper,
+}
+
+/// Steps that are left out.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FilterArg {
+    /// Where a message of these events can be brought, all other steps
+    LeftMovers,
+    /// Of machines of these kinds that look alike, the steps of all but one; with `--symbolic paper`
+    Symmetry,
+    /// Of orders of independent steps, all but one (monotonic partial-order reduction); with `--symbolic paper`
+    Monotonic,
+    /// Messages that were sent after another of the same machine (PRED); with `--symbolic paper` over network `fifo`
+    SendOrder,
+    /// All that apply
+    All,
 }
 
 /// Which machines and monitors are split.

@@ -8,11 +8,12 @@ use allways_driver::engine::{self, Algorithm, Answer, BestSoFar, Budget, Effort,
 use allways_driver::{Compilation, select};
 use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, VariableBounds};
-use allways_explore::symbolic::{Split, SymbolicOptions};
+use allways_explore::symbolic::{FilterNames, Split, SymbolicOptions};
 use allways_explore::{CheckOptions, InternalError};
+use allways_machine::Executable;
 use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, prove as prove_report, text};
-use allways_run::{Cancel as _, Guarantee, NetworkOptions, StopReason, Verdict};
+use allways_run::{Cancel as _, Guarantee, NetworkModel, NetworkOptions, StopReason, Verdict};
 
 use super::check::{
     add_up, annotate, annotate_unknown, finish, junit_case, load_with, show_default_test, show_explanation,
@@ -23,7 +24,8 @@ use super::show::{self, Shown};
 use super::suite::{self, Ran};
 use super::{answers, distribute, files, foreign, network};
 use crate::args::{
-    AlgorithmArg, DestinationArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg, StoreArg,
+    AlgorithmArg, DestinationArg, FilterArg, Format, OrderArg, ProveArgs, ProveFairnessArg, SplitArg,
+    StoreArg,
 };
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
@@ -111,7 +113,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
     let mut reports = Vec::new();
     let mut cases = Vec::new();
     for test in tests {
-        let proved = match run_test(&compilation, test, &ask) {
+        let mut proved = match run_test(&compilation, test, &ask) {
             Ok(proved) => proved,
             Err(status) => return status,
         };
@@ -132,7 +134,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             Format::Json => {
                 reports.push(serde_json::to_value(&proved.report).expect("reports are plain data"));
             }
-            _ => show(&compilation, &proved, args),
+            _ => show(&compilation, &mut proved, args),
         }
         write_files(&compilation, &proved, args, args.format.format);
         cases.push(junit_case(&compilation, &proved.name, &proved.answer.verdict, proved.seconds));
@@ -234,6 +236,8 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
                 SplitArg::Never => Split::Never,
                 SplitArg::Always => Split::Always,
             },
+            filters: filters(compilation, args, &question.exe)?,
+            checks_filters: args.symbolic.check_filters,
             ..SymbolicOptions::default()
         },
         symbolic_algorithm: match args.symbolic.algorithm {
@@ -341,6 +345,44 @@ fn answer_in_time(
             Answer::new(engine, Verdict::Unknown(reason))
         }))
     })
+}
+
+/// The filters that were asked for, with what `allways.toml` says of the program.
+fn filters(compilation: &Compilation, args: &ProveArgs, exe: &Executable) -> Result<FilterNames, ExitStatus> {
+    let asked = &args.symbolic.filters;
+    if asked.is_empty() {
+        return Ok(FilterNames::default());
+    }
+    let suite = allways_driver::suite::load(&compilation.project.folder).map_err(|problem| {
+        printer::err(&format!("{problem}\n"));
+        ExitStatus::Rejected
+    })?;
+    let said = suite.map(|suite| suite.filters).unwrap_or_default();
+    let has = |filter| asked.contains(&filter);
+    let is_paper = args.symbolic.algorithm == AlgorithmArg::Paper;
+    let all = has(FilterArg::All);
+    let is_fifo = args.network.options().model == NetworkModel::Fifo;
+    let names = FilterNames {
+        send_order: has(FilterArg::SendOrder) || all && is_paper && is_fifo,
+        monotonic: has(FilterArg::Monotonic) || all && is_paper,
+        left_movers: if has(FilterArg::LeftMovers) || all { said.left_movers } else { Vec::new() },
+        symmetric: if has(FilterArg::Symmetry) || all && is_paper { said.symmetric } else { Vec::new() },
+    };
+    let lacks = [
+        (FilterArg::LeftMovers, "left-movers", names.left_movers.is_empty()),
+        (FilterArg::Symmetry, "symmetric", names.symmetric.is_empty()),
+    ];
+    let problem = match lacks.into_iter().find(|&(filter, _, is_empty)| is_empty && has(filter)) {
+        Some((_, key, _)) => Some(format!("`{key}` is missing below `[filters]` in `allways.toml`")),
+        None => names.resolve(exe).err(),
+    };
+    match problem {
+        None => Ok(names),
+        Some(problem) => {
+            printer::err(&format!("--filters: {problem}\n"));
+            Err(ExitStatus::Rejected)
+        }
+    }
 }
 
 /// The types that `allways.toml` declares abstract; none is a mistake.
@@ -472,6 +514,12 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
             return Some(problem.to_owned());
         }
     }
+    if !args.symbolic.filters.is_empty() && args.engine() != engine::SYMBOLIC {
+        return Some("--filters is for `--engine symbolic`".to_owned());
+    }
+    if args.symbolic.check_filters && args.symbolic.filters.is_empty() {
+        return Some("--check-filters needs --filters".to_owned());
+    }
     if args.symbolic.algorithm == AlgorithmArg::Paper && args.engine() != engine::SYMBOLIC {
         return Some("--symbolic is for `--engine symbolic`".to_owned());
     }
@@ -552,7 +600,10 @@ fn available_memory() -> Option<u64> {
     Some(kilobytes * 1024 / 5 * 4)
 }
 
-fn show(compilation: &Compilation, proved: &Proved, args: &ProveArgs) {
+fn show(compilation: &Compilation, proved: &mut Proved, args: &ProveArgs) {
+    // What a verdict with filters is worth belongs to it.
+    let compared =
+        if args.symbolic.filters.is_empty() { Vec::new() } else { std::mem::take(&mut proved.report.notes) };
     let Proved { question, answer: found, report, seconds, .. } = proved;
     let unchecked = answers::unchecked(question, found);
     let scope = Scope { variables: &args.max_value, unchecked: &unchecked };
@@ -560,6 +611,9 @@ fn show(compilation: &Compilation, proved: &Proved, args: &ProveArgs) {
     let (headline, words) =
         (verdict::headline(&found.verdict, scope), network::words(&args.network.options()));
     printer::out(&format!("{}: {headline}{words}\n", report.head.test));
+    for sentence in compared {
+        printer::out(&format!("{sentence}\n"));
+    }
     match &found.verdict {
         Verdict::Violated(counterexample) => {
             let text = check_report::render_counterexample(

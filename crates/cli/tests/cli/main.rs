@@ -10,6 +10,7 @@ mod cluster;
 mod code_pages;
 mod common;
 mod explore;
+mod filters;
 mod first_hour;
 mod foreign;
 mod invariants;

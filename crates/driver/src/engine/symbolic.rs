@@ -4,7 +4,7 @@ use allways_explore::search::ProveOptions;
 use allways_explore::symbolic::paper::{self, PaperOptions};
 use allways_explore::symbolic::{self, SymbolicOptions};
 use allways_explore::{Cancel, InternalError};
-use allways_run::Observer;
+use allways_run::{Observer, Verdict};
 
 use super::{Answer, Budget, Engine, Figure, Question, Unchecked, explicit};
 
@@ -25,6 +25,14 @@ pub enum Algorithm {
 pub struct Symbolic(pub SymbolicOptions, pub Algorithm);
 
 impl Symbolic {
+    /// What a verdict with filters is worth.
+    fn notes(&self, comparison: Option<String>, verdict: &Verdict) -> Vec<String> {
+        let rests = self.0.filters.has_claims() && matches!(verdict, Verdict::Holds(_));
+        let claims = || "the proof rests on what was said of the program for the filters; `--check-filters` compares with a search without them";
+        let note = comparison.or_else(|| rests.then(|| claims().to_owned()));
+        note.into_iter().collect()
+    }
+
     fn search(&self, question: &Question) -> ProveOptions {
         ProveOptions {
             bounds: question.bounds,
@@ -43,8 +51,8 @@ impl Engine for Symbolic {
 
     fn refuses(&self, question: &Question) -> Option<String> {
         match self.1 {
-            Algorithm::Sets => symbolic::unsupported(&question.exe, &self.search(question)),
-            Algorithm::Paper => paper::unsupported(&question.exe, &self.search(question)),
+            Algorithm::Sets => symbolic::unsupported(&question.exe, &self.search(question), &self.0.filters),
+            Algorithm::Paper => paper::unsupported(&question.exe, &self.search(question), &self.0.filters),
         }
     }
 
@@ -63,16 +71,23 @@ impl Engine for Symbolic {
         let mut options = SymbolicOptions { search: self.search(question), ..self.0.clone() };
         options.search.limits.memory_bytes = budget.memory_bytes;
         if self.1 == Algorithm::Paper {
-            let options = PaperOptions { search: options.search, ..PaperOptions::default() };
+            let options = PaperOptions {
+                search: options.search,
+                filters: options.filters,
+                checks_filters: options.checks_filters,
+                ..PaperOptions::default()
+            };
             let found = paper::prove(&question.exe, &options, observer, cancel)?;
             let mut answer = Answer::new(NAME, found.verdict);
             answer.unchecked = self.leaves_unchecked(question);
             answer.stopped = found.stopped;
             answer.figures.more = paper_figures(&found.figures);
+            answer.remarks.notes = self.notes(found.comparison, &answer.verdict);
             return Ok(answer);
         }
         let found = symbolic::prove(&question.exe, &options, observer, cancel)?;
         let mut answer = explicit::of_report(NAME, found.report);
+        answer.remarks.notes = self.notes(found.figures.comparison.clone(), &answer.verdict);
         answer.figures.symbolic = Some(found.figures);
         Ok(answer)
     }
@@ -89,5 +104,6 @@ fn paper_figures(figures: &paper::PaperFigures) -> Vec<Figure> {
         figure("summaries", "value summaries", figures.n_summaries),
         figure("peakNodes", "guard nodes at most", figures.peak_nodes),
         figure("machines", "machines", figures.n_machines),
+        figure("prunedSteps", "steps left out by filters", figures.n_pruned),
     ]
 }

@@ -9,11 +9,12 @@ use allways_mdd::{Diagrams, Events, Halt, Limits, Node, Reach, Usage};
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Counterexample, Observer, Progress, StopReason, Verdict};
 
+use super::filters::{self, FilterNames};
 use super::names::{owner_name, part_name};
 use super::order::{self, Walks, Weight};
 use super::path::{self, Goal};
 use super::report::{SlotOrder, Split, SymbolicFigures, SymbolicOptions, SymbolicReport};
-use super::steps::MemoSteps;
+use super::steps::{LeftMovers, MemoSteps};
 use super::{invariants, liveness, stated, steps};
 use crate::error::InternalError;
 use crate::liveness::Fairness;
@@ -44,8 +45,14 @@ const OPERATIONS_PER_NODE: u64 = 50;
 pub(crate) type Search<'a> = Reach<'a, MemoSteps<'a>>;
 
 /// Why symbolic exploration has no answer under these options, if so: one sentence for users.
-pub fn unsupported(exe: &Executable, options: &ProveOptions) -> Option<String> {
+pub fn unsupported(exe: &Executable, options: &ProveOptions, filters: &FilterNames) -> Option<String> {
+    if let Some(problem) = filters.unsupported(exe, false) {
+        return Some(problem);
+    }
     let has_liveness = options.fairness.is_some() && graph::has_liveness(exe);
+    if has_liveness && !filters.is_empty() {
+        return Some("filters where there is liveness to check; `--fairness none` leaves it out".to_owned());
+    }
     if let Some(machine) = exe.invariants.iter().find_map(|invariant| invariant.unattached) {
         let name = exe.machine_name(machine);
         return Some(format!("an invariant about the spec `{name}`, which the test does not attach"));
@@ -74,7 +81,16 @@ pub fn prove(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<SymbolicReport, InternalError> {
-    search(exe, options, observer, cancel, None).map(|(report, _)| report)
+    let (mut found, _) = search(exe, options, observer, cancel, None)?;
+    if options.checks_filters && !options.filters.is_empty() {
+        let unfiltered = SymbolicOptions { filters: FilterNames::default(), ..options.clone() };
+        let (mut whole, _) = search(exe, &unfiltered, observer, cancel, None)?;
+        let filtered = (&found.report.verdict, &found.figures.seen);
+        let comparison = filters::compare(exe, filtered, (&whole.report.verdict, &whole.figures.seen));
+        whole.figures.comparison = Some(comparison);
+        found = whole;
+    }
+    Ok(found)
 }
 
 /// The same, which also says what was reached: one configuration after the other, so it is for small programs.
@@ -102,6 +118,10 @@ fn search(
     if options.finds_invariants || !exe.invariants.is_empty() {
         let collection_order = options.search.reductions.collection_order;
         options.search.reductions = Reductions { collection_order, ..Reductions::NONE };
+    }
+    if !options.filters.is_empty() {
+        // They are about the next send of a machine, and know no outboxes.
+        options.search.reductions.eager_handling = false;
     }
     let options = &options;
     data_independence::refine(
@@ -307,12 +327,16 @@ impl<'a> Engine<'a> {
             return Ok(End::Exhausted);
         }
         let mut steps = MemoSteps::new(self.cx);
+        let filters = self.options.filters.resolve(self.exe).unwrap_or_default();
+        steps.left = LeftMovers::new(self.exe, filters.left_movers);
         steps.blocks.split_after = self.split_after();
         steps.outboxes.is_on = self.is_eager();
         let starts: Vec<Vec<LocalStateId>> = self.starts.iter().map(|(_, vector)| vector.clone()).collect();
         let walks = order::walk(self.cx, &mut steps.expander, &starts);
         if walks.has_violation {
             steps.has_violation = true;
+            // The walks know no filters.
+            steps.left = None;
             let order = self.orders(&walks, false).swap_remove(0);
             return Ok(self.violated(steps, &order)?.unwrap_or(End::Unreachable));
         }
@@ -347,6 +371,7 @@ impl<'a> Engine<'a> {
     fn split_after(&self) -> Option<usize> {
         let is_whole = self.cx.options.bounds != SearchBounds::default()
             || self.exe.network.has_crashes()
+            || !self.options.filters.is_empty()
             || self.checks_liveness;
         match self.options.split {
             Split::Never => None,
@@ -474,6 +499,7 @@ impl<'a> Engine<'a> {
         let has_crashes = self.exe.network.has_crashes();
         reach.parties_may_fail = self.cx.options.bounds != SearchBounds::default()
             || has_crashes
+            || reach.steps.left.is_some()
             || goes_on
             || !reach.steps.blocks.is_empty();
         reach
@@ -531,6 +557,9 @@ impl<'a> Engine<'a> {
         self.explored.tally.n_machines = reach.diagrams.most(reached, |level, value| {
             u32::from(is_machine[level as usize - 1] && value != steps::ABSENT)
         });
+        if self.options.checks_filters {
+            self.figures.seen = invariants::seen(reach, reached);
+        }
         self.figures.configurations = Some(n_configurations);
         self.figures.terminal = Some(n_terminal);
         if let Some(notes) = self.cx.notes {

@@ -67,6 +67,12 @@ pub(crate) fn find(exe: &Executable, reach: &mut Search<'_>, reached: Node) -> R
     Ok(found)
 }
 
+/// The control states that occur in a set.
+pub(super) fn seen(reach: &mut Search<'_>, reached: Node) -> BTreeSet<ControlId> {
+    let all = in_place(reach, reached, None);
+    all.others.into_iter().flatten().flatten().collect()
+}
+
 fn list(words: &BTreeSet<String>) -> String {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.split_last() {

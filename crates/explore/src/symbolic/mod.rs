@@ -8,10 +8,12 @@
 //! Reading order: `report` (options and figures), `steps` (local steps out of the memo), `eager` (machines that run on before
 //! their sends are made), `split` (local states of several levels), `order` (of the slots), `engine` (the search proper and its
 //! verdict), `path` (counterexamples), `liveness` (infinite runs that keep a monitor hot), `quiescence` (all infinite runs), `invariants`
-//! (what holds of all configurations), `stated` (whether what the user says holds of them). `paper` is the published algorithm.
+//! (what holds of all configurations), `stated` (whether what the user says holds of them). `paper` is the published algorithm;
+//! `filters` says which steps either leaves out.
 
 mod eager;
 mod engine;
+mod filters;
 mod invariants;
 mod liveness;
 mod names;
@@ -26,4 +28,5 @@ mod steps;
 
 pub use allways_mdd::Count;
 pub use engine::{prove, survey, unsupported};
+pub use filters::FilterNames;
 pub use report::{SlotOrder, Split, SymbolicFigures, SymbolicOptions, SymbolicReport};

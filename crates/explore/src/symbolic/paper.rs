@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use allways_lifted::run::stop_reason;
-use allways_lifted::{Frontier, Guards, Lifted, Values};
+use allways_lifted::{Filters, Frontier, Guards, Lifted, Values};
 use allways_machine::Executable;
 use allways_run::{
     Bound, Cancel, Choice, Counterexample, Guarantee, Limits, NetworkModel, Observer, Progress, Schedule,
@@ -19,6 +19,7 @@ use allways_run::{
 };
 
 use super::engine::on_large_stack;
+use super::filters::{self, FilterNames, Seen};
 use crate::confirm::confirm_kind;
 use crate::error::InternalError;
 use crate::search::options::{ProveOptions, SearchBounds};
@@ -34,11 +35,19 @@ pub struct PaperOptions {
     pub search: ProveOptions,
     /// Whether repeated configurations end a run (`checkFixed`). Without it, a program with infinite runs has no end.
     pub checks_fixed: bool,
+    pub filters: FilterNames,
+    /// Search without filters, too, and compare.
+    pub checks_filters: bool,
 }
 
 impl Default for PaperOptions {
     fn default() -> Self {
-        PaperOptions { search: ProveOptions::default(), checks_fixed: true }
+        PaperOptions {
+            search: ProveOptions::default(),
+            checks_fixed: true,
+            filters: FilterNames::default(),
+            checks_filters: false,
+        }
     }
 }
 
@@ -60,6 +69,8 @@ pub struct PaperFigures {
     pub n_collections: u64,
     /// Instances that exist in some run.
     pub n_machines: u64,
+    /// Steps that filters took away.
+    pub n_pruned: u64,
     pub peak_bytes: u64,
 }
 
@@ -67,10 +78,12 @@ pub struct PaperReport {
     pub verdict: Verdict,
     pub stopped: Option<StopReason>,
     pub figures: PaperFigures,
+    /// Whether filters lose something, if that was asked for.
+    pub comparison: Option<String>,
 }
 
 /// Why the published algorithm has no answer under these options, if so: one sentence for users.
-pub fn unsupported(exe: &Executable, options: &ProveOptions) -> Option<String> {
+pub fn unsupported(exe: &Executable, options: &ProveOptions, filters: &FilterNames) -> Option<String> {
     if !exe.invariants.is_empty() {
         return Some("`--symbolic paper` with invariants".to_owned());
     }
@@ -86,7 +99,7 @@ pub fn unsupported(exe: &Executable, options: &ProveOptions) -> Option<String> {
     if is_bounded || *variables != Default::default() || options.max_choices.is_some() {
         return Some("`--symbolic paper` with another bound than `--max-depth`".to_owned());
     }
-    None
+    filters.unsupported(exe, true)
 }
 
 /// Explores all runs of a test, within a bound of steps.
@@ -103,16 +116,26 @@ pub fn prove(
         verdict: Verdict::Unknown(reason.clone()),
         stopped: Some(reason),
         figures: PaperFigures::default(),
+        comparison: None,
     };
-    if let Some(what) = unsupported(exe, &options.search) {
+    if let Some(what) = unsupported(exe, &options.search, &options.filters) {
         return Ok(unknown(StopReason::Unsupported { what }));
     }
     if let Some(reason) = crate::search::observed_text(exe) {
         return Ok(unknown(reason));
     }
-    on_large_stack(|| search(exe, options, observer, cancel)).unwrap_or_else(|| {
-        Ok(unknown(StopReason::Memory { bytes: options.search.limits.memory_bytes.unwrap_or(0) }))
-    })
+    let run = |options: &PaperOptions| {
+        let memory = StopReason::Memory { bytes: options.search.limits.memory_bytes.unwrap_or(0) };
+        on_large_stack(|| search(exe, options, observer, cancel))
+            .unwrap_or_else(|| Ok((unknown(memory), Seen::default())))
+    };
+    let (found, seen) = run(options)?;
+    if !options.checks_filters || options.filters.is_empty() {
+        return Ok(found);
+    }
+    let (mut whole, all) = run(&PaperOptions { filters: FilterNames::default(), ..options.clone() })?;
+    whole.comparison = Some(filters::compare(exe, (&found.verdict, &seen), (&whole.verdict, &all)));
+    Ok(whole)
 }
 
 fn search(
@@ -120,7 +143,7 @@ fn search(
     options: &PaperOptions,
     observer: &dyn Observer,
     cancel: &dyn Cancel,
-) -> Result<PaperReport, InternalError> {
+) -> Result<(PaperReport, Seen), InternalError> {
     let limits = options.search.limits;
     let sticky = StickyCancel::new(cancel);
     let reason = RefCell::new(None);
@@ -137,7 +160,11 @@ fn search(
         limits.memory_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let guards = Guards::new(max_bytes, &stop);
     let mut lifted = Lifted::new(exe, Values::new(guards, exe.new_store()), limits);
-    let mut frontier = Frontier::new(&mut lifted, limits);
+    // Names were looked up before.
+    let filters = options.filters.resolve(exe).unwrap_or_default();
+    let mut frontier = Frontier::new(&mut lifted, limits, &filters);
+    let mut filters = Filters::new(&filters, &lifted);
+    let mut seen = Seen::default();
     let mut earlier: Vec<Frontier> = Vec::new();
     let mut figures = PaperFigures::default();
     let mut collect_at = COLLECT_AFTER;
@@ -151,6 +178,11 @@ fn search(
             earlier.push(frontier.clone());
         }
         note(&mut figures, &lifted, &frontier);
+        if options.checks_filters {
+            frontier.each_control(&lifted, |control| {
+                seen.insert(control);
+            });
+        }
         observer.progress(&progress(&figures, &lifted));
         if let Some(halt) = lifted.values.guards.halted() {
             break Verdict::Unknown(stop_reason(
@@ -183,7 +215,8 @@ fn search(
             };
         }
         figures.n_steps += 1;
-        frontier.step(&mut lifted);
+        frontier.step(&mut lifted, &mut filters);
+        figures.n_pruned = filters.n_pruned;
         if lifted.values.guards.halted().is_some() {
             continue;
         }
@@ -195,19 +228,19 @@ fn search(
             let mut visit = |guard| roots.push(guard);
             lifted.each_guard(&mut visit);
             frontier.each_guard(&mut visit);
+            filters.each_guard(&mut visit);
             earlier.iter().for_each(|frontier| frontier.each_guard(&mut visit));
             lifted.values.guards.collect(roots);
             collect_at = COLLECT_AFTER.max(2 * lifted.values.guards.usage().n_nodes);
         }
-        let others = lifted.values.store.n_bytes();
-        lifted.values.guards.set_max_bytes(max_bytes.saturating_sub(others));
+        lifted.values.share_memory();
     };
     note(&mut figures, &lifted, &frontier);
     let stopped = match &verdict {
         Verdict::Unknown(reason) => Some(reason.clone()),
         Verdict::Holds(_) | Verdict::Violated(_) => None,
     };
-    Ok(PaperReport { verdict, stopped, figures })
+    Ok((PaperReport { verdict, stopped, figures, comparison: None }, seen))
 }
 
 /// Where each run has come back to a configuration that it had before.
@@ -251,8 +284,7 @@ fn note(figures: &mut PaperFigures, lifted: &Lifted<'_>, frontier: &Frontier) {
     figures.n_operations = usage.n_operations;
     figures.n_collections = usage.n_collections;
     figures.n_machines = figures.n_machines.max(frontier.n_machines() as u64);
-    let bytes = lifted.values.guards.n_bytes() + lifted.values.store.n_bytes();
-    figures.peak_bytes = figures.peak_bytes.max(bytes as u64);
+    figures.peak_bytes = figures.peak_bytes.max(lifted.values.n_bytes() as u64);
 }
 
 fn progress(figures: &PaperFigures, lifted: &Lifted<'_>) -> Progress {

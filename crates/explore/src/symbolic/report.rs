@@ -2,6 +2,7 @@
 
 use allways_mdd::Count;
 
+use super::filters::{FilterNames, Seen};
 use crate::search::options::ProveOptions;
 use crate::search::report::ProveReport;
 
@@ -27,6 +28,9 @@ pub struct SymbolicOptions {
     pub split: Split,
     /// At the end of a proof, say what holds of all configurations.
     pub finds_invariants: bool,
+    pub filters: FilterNames,
+    /// Search without filters, too, and compare.
+    pub checks_filters: bool,
 }
 
 /// Which machines and monitors are split into several levels.
@@ -73,6 +77,10 @@ pub struct SymbolicFigures {
     pub invariants: Vec<String>,
     pub n_collections: u64,
     pub n_operations: u64,
+    /// Control states that occur, if filters are compared.
+    pub(super) seen: Seen,
+    /// Whether filters lose something, if that was asked for.
+    pub comparison: Option<String>,
 }
 
 pub struct SymbolicReport {

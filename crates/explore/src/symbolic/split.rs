@@ -660,10 +660,14 @@ impl MemoSteps<'_> {
                 Ok(Some(branches))
             }
             Some(Action::Observe(messages)) => Ok(self.run_monitor(reading, id, &messages)),
-            // Crashes and bounds come without blocks, creations run nothing.
-            Some(Action::Probe(_) | Action::Create(_) | Action::NoteCreation(_) | Action::CanStep) => {
-                Ok(Some(Vec::new()))
-            }
+            // Crashes, bounds and filters come without blocks, creations run nothing.
+            Some(
+                Action::Probe(_)
+                | Action::Create(_)
+                | Action::NoteCreation(_)
+                | Action::CanStep
+                | Action::Unless(_),
+            ) => Ok(Some(Vec::new())),
         }
     }
 

@@ -5,10 +5,10 @@
 //! the machine or the network; the other parties are the receiver, the monitors that observe the step, and the machine
 //! that it creates.
 
-use allways_base::Idx;
-use allways_machine::Value;
+use allways_base::{Idx, IndexVec};
 use allways_machine::invariant::kind_of;
-use allways_machine::ir::{ControlId, MachineId};
+use allways_machine::ir::{ControlId, EventId, MachineId, Op, OperandView};
+use allways_machine::{Executable, Value};
 use allways_mdd::{BlockStep, Halt, LocalSteps, NewEvent};
 use allways_p::hir::Temperature;
 use allways_run::StopReason;
@@ -49,6 +49,36 @@ pub(super) enum Action {
     NoteCreation(u32),
     /// Nothing, where the slot has a step: a machine crashes only while the run goes on.
     CanStep,
+    /// The other action, or nothing, where the slot does not stand before a left mover.
+    Unless(Option<Box<Action>>),
+}
+
+/// Messages that commute to the left of everything, as the user says: where one can be brought, only that is looked at.
+pub(crate) struct LeftMovers {
+    events: Vec<EventId>,
+    /// By declaration: its machines may stand before one.
+    may_send: IndexVec<MachineId, bool>,
+}
+
+impl LeftMovers {
+    pub fn new(exe: &Executable, events: Vec<EventId>) -> Option<Self> {
+        let is_left = |op: &Op| match op {
+            Op::Send { event, .. } => match event.view() {
+                OperandView::Const(n) => {
+                    exe.consts[n as usize].as_event().is_some_and(|event| events.contains(&event))
+                }
+                OperandView::Register(_) | OperandView::Field(_) => true,
+            },
+            _ => false,
+        };
+        let may_send = exe.machines.ids().map(|machine| {
+            let mut code =
+                exe.functions_of(machine).flat_map(|fun| &exe.code[fun.entry as usize..fun.end as usize]);
+            code.any(is_left)
+        });
+        let may_send = may_send.collect();
+        (!events.is_empty()).then_some(LeftMovers { events, may_send })
+    }
 }
 
 /// Local steps computed between two checks of the clock: a handler may take milliseconds.
@@ -77,6 +107,7 @@ pub(crate) struct MemoSteps<'a> {
     pub is_stimulus: Vec<bool>,
     pub cuts: Cuts,
     has_crashes: bool,
+    pub left: Option<LeftMovers>,
     /// Slots that are known to every value that was asked for.
     n_slots_asked: usize,
     leads_have_grown: bool,
@@ -108,6 +139,7 @@ impl<'a> MemoSteps<'a> {
             is_stimulus: Vec::new(),
             cuts: Cuts::default(),
             has_crashes,
+            left: None,
             n_slots_asked: 0,
             leads_have_grown: false,
             passes_hot: FxHashSet::default(),
@@ -459,6 +491,50 @@ impl<'a> MemoSteps<'a> {
         Ok(())
     }
 
+    /// Whether a machine stands before a left mover.
+    fn is_left(&mut self, local: LocalStateId) -> bool {
+        let Some(left) = &self.left else { return false };
+        if local == 0 {
+            return false;
+        }
+        let act = self.expander.memo.act(local);
+        if act.kind != ActKind::Deliver {
+            return false;
+        }
+        let locals = self.expander.memo.locals();
+        left.events.contains(&locals.messages[act.delivery.1 as usize].event)
+    }
+
+    /// Whether the owner of a slot can come to stand before a left mover.
+    fn may_stand_before_left(&self, slot: u32) -> bool {
+        let (Some(left), Owner::Machine(instance)) = (&self.left, self.owners[slot as usize]) else {
+            return false;
+        };
+        let machine = self.expander.memo.locals().machine_of(instance.index());
+        machine.is_none_or(|machine| left.may_send[machine])
+    }
+
+    /// A step happens only where no other machine stands before a left mover; of several left movers, the first slot's.
+    fn hold_back(&mut self, slot: u32, local: LocalStateId, found: &mut [NewEvent]) {
+        self.learn_slots();
+        let is_left = self.is_left(local);
+        let end = if is_left { slot } else { self.owners.len() as u32 };
+        for other in self.expander.n_monitors() as u32..end {
+            if other == slot || !self.may_stand_before_left(other) {
+                continue;
+            }
+            for event in found.iter_mut() {
+                match event.parties.iter().position(|&(party, _)| party == other) {
+                    Some(at) => {
+                        let known = self.actions[event.parties[at].1 as usize].clone();
+                        event.parties[at].1 = self.action(Action::Unless(Some(Box::new(known))));
+                    }
+                    None => event.parties.push((other, self.action(Action::Unless(None)))),
+                }
+            }
+        }
+    }
+
     /// What becomes of a receiver.
     fn delivered(&mut self, slot: u32, state: Ahead, message: u32, next: &mut Vec<u32>) -> Result<(), Halt> {
         let Ahead { outbox, local } = state;
@@ -510,6 +586,66 @@ impl<'a> MemoSteps<'a> {
         next.push(self.value(slot, local));
         Ok(())
     }
+
+    /// What becomes of a party.
+    fn act_on(
+        &mut self,
+        slot: u32,
+        action: u32,
+        value: u32,
+        asked: Action,
+        next: &mut Vec<u32>,
+    ) -> Result<(), Halt> {
+        match asked {
+            Action::Deliver(message) => {
+                let state = match self.state(slot, value) {
+                    // No machine sends to one that does not exist: the network is empty.
+                    Ahead { local: 0, .. } => Ahead::at(self.expander.memo.empty_network(slot)),
+                    state => state,
+                };
+                self.delivered(slot, state, message, next)
+            }
+            Action::Observe(messages) => self.observed(slot, action, value, &messages, next),
+            Action::Probe(messages) => {
+                let mut after = Vec::new();
+                self.observed(slot, action, value, &messages, &mut after)?;
+                next.extend(after.first().map(|&after| if after == BROKEN { BROKEN } else { value }));
+                Ok(())
+            }
+            Action::Create(local) => {
+                if value == ABSENT {
+                    next.push(self.value(slot, local));
+                }
+                Ok(())
+            }
+            Action::NoteCreation(operation) => match self.local(slot, value) {
+                // Of an empty network there is nothing to know.
+                0 => {
+                    next.push(value);
+                    Ok(())
+                }
+                local => self.delivered(slot, Ahead::at(local), operation, next),
+            },
+            Action::CanStep => {
+                if self.can_step(slot, value) {
+                    next.push(value);
+                }
+                Ok(())
+            }
+            Action::Unless(inner) => {
+                if self.is_left(self.acting_local(slot, value)) {
+                    return Ok(());
+                }
+                match inner {
+                    Some(inner) => self.act_on(slot, action, value, *inner, next),
+                    None => {
+                        next.push(value);
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn is_enabled(act: ActEntry) -> bool {
@@ -560,7 +696,10 @@ impl LocalSteps for MemoSteps<'_> {
         if act.crash == Crash::Step {
             self.crash(slot, act, found);
         }
-        if self.has_crashes {
+        if self.left.is_some() {
+            self.hold_back(slot, local, found);
+        }
+        if self.has_crashes || self.left.is_some() {
             self.learn_slots();
             if self.owners.len() > self.n_slots_asked {
                 self.leads_have_grown = self.n_slots_asked > 0;
@@ -575,43 +714,8 @@ impl LocalSteps for MemoSteps<'_> {
             return Ok(());
         }
         self.poll()?;
-        match self.actions[action as usize].clone() {
-            Action::Deliver(message) => {
-                let state = match self.state(slot, value) {
-                    // No machine sends to one that does not exist: the network is empty.
-                    Ahead { local: 0, .. } => Ahead::at(self.expander.memo.empty_network(slot)),
-                    state => state,
-                };
-                self.delivered(slot, state, message, next)
-            }
-            Action::Observe(messages) => self.observed(slot, action, value, &messages, next),
-            Action::Probe(messages) => {
-                let mut after = Vec::new();
-                self.observed(slot, action, value, &messages, &mut after)?;
-                next.extend(after.first().map(|&after| if after == BROKEN { BROKEN } else { value }));
-                Ok(())
-            }
-            Action::Create(local) => {
-                if value == ABSENT {
-                    next.push(self.value(slot, local));
-                }
-                Ok(())
-            }
-            Action::NoteCreation(operation) => match self.local(slot, value) {
-                // Of an empty network there is nothing to know.
-                0 => {
-                    next.push(value);
-                    Ok(())
-                }
-                local => self.delivered(slot, Ahead::at(local), operation, next),
-            },
-            Action::CanStep => {
-                if self.can_step(slot, value) {
-                    next.push(value);
-                }
-                Ok(())
-            }
-        }
+        let asked = self.actions[action as usize].clone();
+        self.act_on(slot, action, value, asked, next)
     }
 
     fn leads_have_grown(&mut self) -> bool {

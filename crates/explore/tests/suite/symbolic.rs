@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use allways_explore::Never;
-use allways_explore::symbolic::{self as engine, Split, SymbolicOptions};
+use allways_explore::symbolic::paper::PaperOptions;
+use allways_explore::symbolic::{self as engine, FilterNames, Split, SymbolicOptions};
 use allways_machine::Executable;
 use allways_run::{NetworkModel, Quiet, Verdict, ViolationKind};
 use allways_testkit::bounded::{self, Reference, Within};
@@ -219,4 +220,186 @@ fn abstract_proofs_hold_in_instances() {
         }
     }
     assert!(n_proved > 15, "{n_proved}");
+}
+
+/// Filters that need nobody's word lose nothing, and leave out steps.
+#[test]
+fn filters_lose_nothing_on_random_programs() {
+    let options = OracleOptions { max_configurations: 300, ..OracleOptions::default() };
+    let (mut n_compared, mut n_pruned) = (0, 0);
+    for seed in 55_000..55_040 {
+        let model = if seed % 4 == 0 { NetworkModel::Fifo } else { NetworkModel::Inbox };
+        let over = Over { model, faults: false, only: None };
+        let text = program_of(seed, over);
+        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let network = network_of(&loaded.program, seed, over);
+        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+        if reference.bound_hit {
+            continue;
+        }
+        match symbolic::compare_filters(&exe, reference.is_violated(), 2_000) {
+            Ok((compared, pruned)) => {
+                n_compared += compared;
+                n_pruned += pruned;
+            }
+            Err(difference) => panic!("seed {seed}: {difference}"),
+        }
+    }
+    assert!(n_compared > 40 && n_pruned > 50, "{n_compared} compared, {n_pruned} steps left out");
+}
+
+/// The order of sends over `fifo` is causal order: PSYM's semantics.
+#[test]
+fn send_order_over_fifo_is_causal_order() {
+    let options = OracleOptions { max_configurations: 300, ..OracleOptions::default() };
+    let (mut n_compared, mut n_violated) = (0, 0);
+    for seed in 56_000..56_040 {
+        let over = |model| Over { model, faults: false, only: None };
+        let text = program_of(seed, over(NetworkModel::Causal));
+        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let causal = network_of(&loaded.program, seed, over(NetworkModel::Causal));
+        let fifo = allways_run::NetworkOptions { model: NetworkModel::Fifo, ..causal.clone() };
+        let exe = proof::executable(&loaded, &fifo).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let reference = oracle::explore_over(&loaded.program, 0, options, &causal);
+        if reference.bound_hit {
+            continue;
+        }
+        let found =
+            symbolic::in_send_order(&exe, 2_000).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let Some(found) = found else { continue };
+        assert_eq!(found, reference.is_violated(), "seed {seed}");
+        n_compared += 1;
+        n_violated += usize::from(found);
+    }
+    assert!(n_compared > 10 && n_violated > 2, "{n_compared} compared, {n_violated} violated");
+}
+
+/// A lock that two workers take and give back; `eGive` is a left mover, since nothing but the lock waits for it.
+const LOCK: &str = "
+event eTake: machine;
+event eTaken;
+event eGive;
+event eWork: int;
+machine Lock {
+  start state Free { on eTake do (who: machine) { send who, eTaken; goto Held; } }
+  state Held { defer eTake; on eGive goto Free; }
+}
+machine Worker {
+  var lock: Lock;
+  var store: machine;
+  start state Begin { entry (given: (lock: Lock, store: machine)) { lock = given.lock; store = given.store; send lock, eTake, this; }
+    on eTaken do { send store, eWork, 1; send store, eWork, 2; send lock, eGive; goto Done; } }
+  state Done { }
+}
+machine Store {
+  var sum: int;
+  start state Serve { on eWork do (n: int) { sum = sum + n; assert sum != 2, \"two came before one\"; } }
+}
+machine Noise {
+  start state S { entry (far: machine) { send far, eWork, 3; send far, eWork, 4; send far, eWork, 5; } }
+}
+machine Far { start state S { ignore eWork; } }
+machine Main {
+  start state S { entry { var l: Lock; var s: machine; l = new Lock(); s = new Store(); new Noise(new Far()); new Worker((lock = l, store = s)); new Worker((lock = l, store = s)); } }
+}
+";
+
+#[test]
+fn left_movers_are_what_the_user_says() {
+    let loaded = Loaded::new("lock.p", LOCK).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&loaded.program, 0));
+    let left_movers = |names: &[&str]| FilterNames {
+        left_movers: names.iter().map(|&name| name.to_owned()).collect(),
+        ..FilterNames::default()
+    };
+    let sets = |filters, checks_filters| {
+        let options = SymbolicOptions { filters, checks_filters, ..SymbolicOptions::default() };
+        engine::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}")).figures
+    };
+    let paper = |filters, checks_filters| {
+        let options = PaperOptions { filters, checks_filters, ..PaperOptions::default() };
+        engine::paper::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let count = |figures: &engine::SymbolicFigures| figures.configurations.as_ref().and_then(|n| n.as_u64());
+    let all = count(&sets(FilterNames::default(), false));
+    let fewer = count(&sets(left_movers(&["eGive"]), false));
+    assert!(fewer.is_some() && fewer < all, "{fewer:?} of {all:?}");
+    let same = "the search without filters has the same verdict and the same control states";
+    assert_eq!(sets(left_movers(&["eGive"]), true).comparison.as_deref(), Some(same));
+    assert_eq!(paper(left_movers(&["eGive"]), true).comparison.as_deref(), Some(same));
+    assert!(paper(left_movers(&["eGive"]), false).figures.n_pruned > 0);
+    assert!(
+        left_movers(&["eGift"]).resolve(&exe).is_err_and(|problem| problem.contains("did you mean `eGive`?"))
+    );
+}
+
+/// Two messages race for one machine; who says that one of them is a left mover is wrong.
+const RACE: &str = "
+event eOne;
+event eTwo;
+machine Sink {
+  start state Wait { on eOne goto Done; on eTwo goto Two; }
+  state Two { on eOne do { assert false, \"two came first\"; } }
+  state Done { ignore eTwo; }
+}
+machine Sender { start state Begin { entry (sink: Sink) { send sink, eTwo; } } }
+machine Main { start state Begin { entry { var sink: Sink; sink = new Sink(); new Sender(sink); send sink, eOne; } } }
+";
+
+#[test]
+fn wrong_left_movers_are_found_out() {
+    let loaded = Loaded::new("race.p", RACE).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&loaded.program, 0));
+    let filters = FilterNames { left_movers: vec!["eOne".to_owned()], ..FilterNames::default() };
+    let options = PaperOptions { filters: filters.clone(), ..PaperOptions::default() };
+    let blind =
+        engine::paper::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+    assert!(matches!(blind.verdict, Verdict::Holds(_)), "the claim hides the race");
+    let options = PaperOptions { checks_filters: true, ..options };
+    let found =
+        engine::paper::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+    assert!(matches!(found.verdict, Verdict::Violated(_)));
+    assert!(found.comparison.is_some_and(|text| text.contains("without them there is a violation")));
+}
+
+/// The published algorithm on a program, with so many bytes.
+fn paper_verdict(text: &str, memory_bytes: Option<u64>) -> Verdict {
+    let loaded = Loaded::new("program.p", text).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&loaded.program, 0));
+    let mut options = PaperOptions::default();
+    options.search.limits.memory_bytes = memory_bytes;
+    engine::paper::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}")).verdict
+}
+
+#[test]
+fn published_algorithm_ends_with_endless_handlers() {
+    let program =
+        |body: &str| format!("machine Main {{ var i: int; start state S {{ entry {{ {body} }} }} }}");
+    let is_endless = |body: &str| match paper_verdict(&program(body), None) {
+        Verdict::Violated(found) => {
+            assert_eq!(found.violation.kind, ViolationKind::EndlessHandler, "{body}");
+            true
+        }
+        Verdict::Holds(_) => false,
+        Verdict::Unknown(reason) => panic!("{body}: {reason:?}"),
+    };
+    assert!(is_endless("while (true) { i = (i + 1) % 7; }"));
+    assert!(is_endless("if ($) { while (i >= 0) { i = (i + 3) % 5; } }"));
+    assert!(!is_endless("while (i < 5000) { i = i + 1; }"));
+}
+
+#[test]
+fn published_algorithm_counts_the_memory_of_summaries() {
+    const GROWS: &str = "
+event eMore: seq[int];
+machine Main {
+  start state S {
+    entry { send this, eMore, default(seq[int]); }
+    on eMore do (s: seq[int]) { s += (0, sizeof(s)); send this, eMore, s; }
+  }
+}
+";
+    let verdict = paper_verdict(GROWS, Some(16 << 20));
+    assert!(matches!(verdict, Verdict::Unknown(allways_run::StopReason::Memory { .. })), "{verdict:?}");
 }
