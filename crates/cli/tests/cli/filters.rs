@@ -18,7 +18,7 @@ machine Far { start state Idle { ignore eFar; } }
 machine Sender { start state Begin { entry (sink: Sink) { send sink, eTwo; } } }
 machine Main {
   start state Begin {
-    entry { var sink: Sink; var far: Far; sink = new Sink(); far = new Far(); new Sender(sink); send far, eFar; send sink, eOne; }
+    entry { var sink: Sink; var far: Far; sink = new Sink(); far = new Far(); send far, eFar; new Sender(sink); send sink, eOne; }
   }
 }
 ";
