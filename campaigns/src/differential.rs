@@ -416,24 +416,20 @@ fn paper_with_filters(over: Over, seeds: std::ops::Range<u64>, options: OracleOp
     let (mut n_programs, mut n_searches, mut n_pruned, mut n_differences) = (0, 0, 0, 0);
     for seed in seeds {
         n_programs += 1;
-        let text = program_of(seed, over);
-        let loaded =
-            Loaded::new("random.p", &text).unwrap_or_else(|messages| panic!("seed {seed}: {messages}"));
-        let network = network_of(&loaded.program, seed, over);
-        let exe =
-            proof::executable(&loaded, &network).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
-        let reference = oracle::explore_over(&loaded.program, 0, options, &network);
+        let case = Case::new(seed, over);
+        let Case { loaded, network, exe, .. } = &case;
+        let reference = oracle::explore_over(&loaded.program, 0, options, network);
         if reference.bound_hit {
             continue;
         }
-        match with_symbols::compare_filters(&exe, reference.is_violated(), PAPER_POLLS) {
+        match with_symbols::compare_filters(exe, reference.is_violated(), PAPER_POLLS) {
             Ok((searches, pruned)) => {
                 n_searches += searches;
                 n_pruned += pruned;
             }
             Err(difference) => {
                 n_differences += 1;
-                println!("seed {seed} {}: {difference}", network.describe().unwrap_or_default());
+                println!("{}: {difference}", case.name());
                 if n_differences == MAX_DIFFERENCES {
                     break;
                 }

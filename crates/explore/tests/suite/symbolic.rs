@@ -230,10 +230,7 @@ fn filters_lose_nothing_on_random_programs() {
     for seed in 55_000..55_040 {
         let model = if seed % 4 == 0 { NetworkModel::Fifo } else { NetworkModel::Inbox };
         let over = Over { model, faults: false, only: None };
-        let text = program_of(seed, over);
-        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let network = network_of(&loaded.program, seed, over);
-        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let Case { loaded, network, exe, .. } = Case::new(seed, over);
         let reference = oracle::explore_over(&loaded.program, 0, options, &network);
         if reference.bound_hit {
             continue;
@@ -256,11 +253,10 @@ fn send_order_over_fifo_is_causal_order() {
     let (mut n_compared, mut n_violated) = (0, 0);
     for seed in 56_000..56_040 {
         let over = |model| Over { model, faults: false, only: None };
-        let text = program_of(seed, over(NetworkModel::Causal));
-        let loaded = Loaded::new("random.p", &text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let causal = network_of(&loaded.program, seed, over(NetworkModel::Causal));
+        let Case { loaded, network: causal, .. } = Case::new(seed, over(NetworkModel::Causal));
         let fifo = allways_run::NetworkOptions { model: NetworkModel::Fifo, ..causal.clone() };
-        let exe = proof::executable(&loaded, &fifo).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let exe = Executable::new(&loaded.program, 0).with_network(&fifo);
+        let exe = Arc::new(exe.unwrap_or_else(|error| panic!("seed {seed}: {error}")));
         let reference = oracle::explore_over(&loaded.program, 0, options, &causal);
         if reference.bound_hit {
             continue;
