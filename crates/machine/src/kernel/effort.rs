@@ -265,8 +265,7 @@ impl Kernel<'_> {
     }
 }
 
-const REPEATS: &str =
-    "the handler never ends: it comes back to the same state without sending, announcing or creating anything";
+const REPEATS: &str = "the handler never ends: it comes back to the same state without sending, announcing or creating anything";
 const CALLS_ITSELF: &str =
     "the handler never ends: a function calls itself with the same arguments, and nothing else has changed";
 const NO_ANSWER_ENDS: &str = "the handler never ends: whatever its choices answer, it neither sends, announces or creates anything nor ends";
