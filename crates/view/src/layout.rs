@@ -89,6 +89,12 @@ fn sideways(input: &Input) -> Layout {
         edge.points.iter_mut().for_each(turn);
         edge.label.iter_mut().for_each(turn);
     }
+    // A line runs along its label here, so the label stands above it.
+    for (edge, (from, to, size)) in found.edges.iter_mut().zip(&input.edges) {
+        if let (Some(label), Some(size), true) = (&mut edge.label, size, from != to) {
+            label.y -= (size.height / 2.0 + 2.0).min(GAP / 2.0);
+        }
+    }
     (found.width, found.height) = (found.height, found.width);
     found.is_sideways = true;
     found

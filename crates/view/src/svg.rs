@@ -19,6 +19,8 @@ const LABEL_LINE: f64 = 11.5;
 const MAX_WHOLE: usize = 12;
 /// Longer lines are cut in the picture.
 const MAX_CHARS: usize = 44;
+/// Where only what changed is shown.
+const MAX_BRIEF_CHARS: usize = 60;
 const MAX_LABEL_CHARS: usize = 36;
 /// Further labels of an edge are counted.
 const MAX_LABELS: usize = 4;
@@ -38,7 +40,10 @@ impl Picture {
         let cut_all = |lines: &[String]| lines.iter().map(|line| cut(line, MAX_CHARS)).collect::<Vec<_>>();
         let is_brief = graph.nodes.len() > MAX_WHOLE && is_of_configurations(graph);
         let lines: Vec<Vec<String>> = match is_brief {
-            true => brief(graph).iter().map(|lines| cut_all(lines)).collect(),
+            true => brief(graph)
+                .iter()
+                .map(|lines| lines.iter().map(|line| cut(line, MAX_BRIEF_CHARS)).collect())
+                .collect(),
             false => graph.nodes.iter().map(|node| cut_all(&node.lines)).collect(),
         };
         let sizes: Vec<Size> =

@@ -27,8 +27,8 @@ pub fn message(table: &Command, path: &[&Command], option: &str) -> String {
                 others.filter(has_it).map(|other| format!("`{}`", other.get_name())).collect();
             match others.split_last() {
                 None => None,
-                Some((last, [])) => Some(format!(": it is one of {last}")),
-                Some((last, rest)) => Some(format!(": it is one of {} and {last}", rest.join(", "))),
+                Some((last, [])) => Some(format!(": it is an option of {last}")),
+                Some((last, rest)) => Some(format!(": it is an option of {} and {last}", rest.join(", "))),
             }
         })
         .unwrap_or_default();

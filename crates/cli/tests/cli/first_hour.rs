@@ -116,6 +116,8 @@ fn mistyped_names_get_a_suggestion() {
     assert_says(&rejected(&project, &["check", "-tc", "tcOneSaet"]), &["did you mean `tcOneSeat`?"]);
     assert_says(&rejected(&project, &["chekc"]), &["'check'"]);
     assert_says(&rejected(&project, &["check", "--shedules", "3"]), &["did you mean `--schedules`?"]);
+    assert_says(&rejected(&project, &["check", "--schedule", "3"]), &["did you mean `--schedules`?"]);
+    assert_says(&rejected(&project, &["prove", "--schedules", "3"]), &["it is an option of `check`"]);
     assert_says(&rejected(&project, &["prove", "--engine", "symbolc"]), &["'symbolic'"]);
     assert_says(&rejected(&project, &["explain", "deadlok"]), &["did you mean `deadlock`?"]);
     assert_says(&rejected(&project, &["man", "chek"]), &["did you mean `check`?"]);
