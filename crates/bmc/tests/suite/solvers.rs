@@ -120,13 +120,13 @@ fn with_script(name: &str, text: &str) -> String {
 #[test]
 fn solvers_that_misbehave_in_the_middle_are_told_apart() {
     let garbage = with_script("garbage", "*check-sat*) echo 'sat unsat maybe)' ;;");
-    assert!(garbage.contains("which is no SMT-LIB answer"), "{garbage}");
+    assert!(garbage.contains("which is not an SMT-LIB answer"), "{garbage}");
     let gone = with_script("gone", "*check-sat*) echo 'out of memory' >&2; exit 3 ;;");
     assert!(gone.contains("ended before it answered") && gone.contains("out of memory"), "{gone}");
     let half = with_script("half", "*check-sat*) echo sat ;;\n*get-value*) echo '((|x#1@0| 5'; exit 0 ;;");
     assert!(half.contains("ended before it answered"), "{half}");
     let few = with_script("few", "*check-sat*) echo sat ;;\n*get-value*) echo '()' ;;");
-    assert!(few.contains("which is no SMT-LIB answer"), "{few}");
+    assert!(few.contains("which is not an SMT-LIB answer"), "{few}");
     let undecided = with_script(
         "undecided",
         "*check-sat*) echo unknown ;;\n*get-info*) echo '(:reason-unknown tired)' ;;",
