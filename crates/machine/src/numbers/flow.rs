@@ -888,8 +888,26 @@ impl<'a> Flow<'a> {
         self.open.push(b);
     }
 
+    /// Marks collections that are elements of sets or keys of maps, or parts of these: they are compared as a whole.
+    fn mark_members(&mut self) {
+        let mut open = Vec::new();
+        for here in &self.places {
+            let is_set = here.kinds & kinds::SET != 0;
+            let is_member = |label: &Label| *label == Label::Key || is_set && *label == Label::Element;
+            open.extend(here.parts.iter().filter(|(label, _)| is_member(label)).map(|&(_, part)| part));
+        }
+        let mut is_seen = vec![false; self.places.len()];
+        while let Some(place) = open.pop() {
+            if !std::mem::replace(&mut is_seen[place as usize], true) {
+                self.places[place as usize].is_enumerated = true;
+                open.extend(self.places[place as usize].parts.iter().map(|&(_, part)| part));
+            }
+        }
+    }
+
     /// Marks collections whose content goes to one that is enumerated.
     pub fn spread_enumeration(&mut self) {
+        self.mark_members();
         let is_marked = |place: &PlaceId| self.places[*place as usize].is_enumerated;
         let mut open: Vec<PlaceId> = (0..self.places.len() as PlaceId).filter(is_marked).collect();
         while let Some(place) = open.pop() {
