@@ -10,7 +10,7 @@ pub fn message(table: &Command, path: &[&Command], option: &str) -> String {
     let command = path.last().copied().unwrap_or(table);
     let names: Vec<&str> = path.iter().map(|command| command.get_name()).collect();
     let typed = match names.split_first() {
-        Some((_, rest)) if rest.is_empty() => "allways".to_owned(),
+        Some((_, [])) => "allways".to_owned(),
         Some((_, rest)) => format!("allways {}", rest.join(" ")),
         None => "allways".to_owned(),
     };

@@ -32,6 +32,9 @@ enum Thing {
     Monitor(u32),
 }
 
+/// What a step touches, and where.
+type Touched = Vec<(Thing, Guard)>;
+
 pub(super) struct Monotonic {
     /// By machine definition: monitors that may observe its steps.
     hears: Vec<Vec<u32>>,
@@ -39,10 +42,10 @@ pub(super) struct Monotonic {
     numbers: HashMap<Mover, usize>,
     /// By mover: where it has stepped, and what its last step touched.
     stepped: Vec<Guard>,
-    touched: Vec<Vec<(Thing, Guard)>>,
+    touched: Vec<Touched>,
     chain: Vec<Vec<Guard>>,
     /// What each mover would touch, and the chains to it, worked out for this step.
-    now: HashMap<Mover, (Vec<(Thing, Guard)>, Vec<Guard>)>,
+    now: HashMap<Mover, (Touched, Vec<Guard>)>,
 }
 
 impl Monotonic {
@@ -163,11 +166,12 @@ impl Filter for Monotonic {
                 }
                 chains.push(chain);
             }
-            for later in number + 1..n {
+            let later = self.stepped.iter().zip(&chains).zip(&self.chain).skip(number + 1);
+            for ((&stepped, &chain), through) in later {
                 let guards = &mut lifted.values.guards;
-                let mut wrong = guards.minus(self.stepped[later], chains[later]);
-                for earlier in 0..number {
-                    wrong = guards.minus(wrong, self.chain[later][earlier]);
+                let mut wrong = guards.minus(stepped, chain);
+                for &earlier in &through[..number] {
+                    wrong = guards.minus(wrong, earlier);
                 }
                 wrong = guards.minus(wrong, pruned);
                 *guard = guards.minus(*guard, wrong);

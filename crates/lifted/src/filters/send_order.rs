@@ -6,7 +6,7 @@
 //! forbids that (a message is received after all that happened before its sending); `fifo` does not. So this filter explores the runs in which
 //! messages arrive in causal order, and whether the program has others that matter is for the user to say.
 //!
-//! What was sent to whom, in order, is part of the frontier ([`Frontier::keep_send_order`]), since what a run can do depends on it.
+//! What was sent to whom, in order, is part of the frontier (`Frontier`), since what a run can do depends on it.
 
 use super::{Filter, Movers};
 use crate::frontier::{Frontier, Mover};
