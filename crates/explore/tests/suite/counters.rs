@@ -125,6 +125,40 @@ fn records_that_are_observed_as_a_whole_stay() {
     assert_eight("asked[ask.1] = last; assert last < 4 || !(asked[asked[last]] in asked);", false);
 }
 
+/// Elements of a set are compared with each other: a set that is one keeps what is never looked up.
+#[test]
+fn sets_that_are_elements_of_sets_stay() {
+    let text = "event eNumber: int; event eBack: int; event eHit;
+        spec Watch observes eHit { start state S { } }
+        machine Peer {
+            var boss: machine;
+            start state S { entry (b: machine) { boss = b; goto S2; } }
+            state S2 { on eNumber do (n: int) { send boss, eBack, n; } }
+        }
+        machine Main {
+            var a: int; var c: int; var s: set[int]; var x: set[set[int]]; var peer: machine;
+            start state S {
+                entry { var turn: int;
+                    peer = new Peer(this); a = 1;
+                    while (turn < 3) { turn = turn + 1; a = a + 1; send peer, eNumber, a; }
+                }
+                on eBack do (n: int) {
+                    x += (s); s += (a); if (sizeof(x) > 2) { announce eHit; }
+                    if (c in s) { announce eHit; }
+                    s += (n); c = a;
+                }
+            }
+        }
+        test tc [main = Main]: assert Watch in { Main, Peer };";
+    let exe = executable(text);
+    let whole = prove_exactly(&exe, Reductions::NONE, 1);
+    assert!(matches!(whole.verdict, Verdict::Violated(_)), "{:?}", whole.verdict);
+    for reductions in [only_counters(), Reductions::ALL] {
+        let report = prove_exactly(&exe, reductions, 1);
+        assert!(matches!(report.verdict, Verdict::Violated(_)), "{:?}", report.verdict);
+    }
+}
+
 #[test]
 fn counters_that_are_needed_themselves_are_refused() {
     let index = "is an index of a sequence or set";
