@@ -63,7 +63,9 @@ impl Trace {
             step.entries.push(Entry::Fault(violation.clone()));
         }
         self.violation = Some(violation.clone());
-        self.failure.actor = violation.monitor.map(|monitor| ActorId::from_u32(monitor as u32));
+        // A trace that a limit has cut short has no actors.
+        let monitor = violation.monitor.filter(|&monitor| monitor < self.actors.len());
+        self.failure.actor = monitor.map(|monitor| ActorId::from_u32(monitor as u32));
     }
 
     /// The step, by its index, that a choice of the schedule belongs to.

@@ -433,3 +433,39 @@ pub fn headline(counterexample: &Counterexample) -> String {
 fn loop_start(counterexample: &Counterexample) -> Option<usize> {
     counterexample.loop_start.map(|choice| counterexample.trace.step_of_choice(choice))
 }
+
+#[cfg(test)]
+mod tests {
+    use allways_run::{Choice, InstanceId, Schedule, Trace, Violation};
+
+    use super::*;
+    use crate::trace_file::{self, Heading};
+    use crate::{annotation, check, itf, p_log};
+
+    /// A limit may cut the replay of a run that was found: the violation is reported, and there is no actor that it could name.
+    #[test]
+    fn violations_without_a_trace_are_shown_and_written() {
+        let sources = Sources::default();
+        for &kind in ViolationKind::ALL {
+            for loop_start in [None, Some(0)] {
+                let violation =
+                    Violation { kind, message: "broken".into(), span: None, machine: None, monitor: Some(1) };
+                let schedule = Schedule { choices: vec![Choice::Machine(InstanceId::MAIN)] };
+                let mut trace = Trace::default();
+                trace.fail(&violation);
+                let found = Counterexample { violation, schedule, loop_start, trace };
+                let text = check::render_counterexample(&found, None, &sources, Look::PLAIN);
+                assert!(text.contains(kind.as_str()), "{text}");
+                let heading = Heading { project: "p", test: "t", network: None, monitor: Some("M") };
+                let mut out = Vec::new();
+                trace_file::write(&found, &heading, &sources, &mut out).unwrap();
+                itf::write(&found, "t", None, &mut out).unwrap();
+                p_log::write_text(&found.trace, "t", "s", &sources, &mut out).unwrap();
+                p_log::write_json(&found.trace, &sources, &mut out).unwrap();
+                assert!(out.len() > 50);
+                annotation::Annotation::of_counterexample("t", &found, &sources);
+                check::violation(&found, Some("M".into()), None, 0, "s".into(), &sources);
+            }
+        }
+    }
+}
