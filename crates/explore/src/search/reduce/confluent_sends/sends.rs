@@ -72,6 +72,8 @@ impl Sends {
         match act.kind {
             ActKind::Deliver if is_late => {}
             ActKind::Create if is_late => return Some(Next::Special),
+            // Asked again, it may be answered, but this is not the question then.
+            ActKind::Unasked => return None,
             _ => return self.next(memo, local),
         }
         if let Some(&known) = self.after_arrival.get(&local) {
