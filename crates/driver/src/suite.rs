@@ -191,6 +191,11 @@ impl Expectation {
             Expectation::Diverges => "diverges",
         }
     }
+
+    /// Whether it is about runs that end.
+    pub const fn is_quiescence(self) -> bool {
+        matches!(self, Expectation::Quiesces | Expectation::Diverges)
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

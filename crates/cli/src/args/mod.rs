@@ -199,7 +199,7 @@ pub struct QuiesceArgs {
     #[command(flatten)]
     pub tests: TestArgs,
 
-    /// Every test case, one after the other
+    /// Every test, compared with what `allways.toml` expects of its runs (that they end if it says nothing), as one table
     #[arg(long, help_heading = heading::TESTS)]
     pub all: bool,
 

@@ -176,6 +176,7 @@ fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
         names: &args.tests.testcase,
         format: args.format.format,
         junit: args.files.junit.as_deref(),
+        outdir: args.files.outdir.as_deref(),
         network: &args.network,
         timeout: args.timeout,
         memory: None,

@@ -154,6 +154,7 @@ fn prove_all(args: &ProveArgs, compilation: &Compilation) -> ExitStatus {
         names: &args.tests.testcase,
         format: args.format.format,
         junit: args.files.junit.as_deref(),
+        outdir: args.files.outdir.as_deref(),
         network: &args.network,
         timeout: args.timeout,
         memory: args.memory,

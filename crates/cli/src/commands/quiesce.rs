@@ -3,7 +3,7 @@
 mod boogie;
 mod p;
 
-pub use p::{Asked, engine_named, report_of, run_test};
+pub use p::{Asked, engine_named, in_full, report_of, run_test, write_run};
 
 use crate::args::QuiesceArgs;
 use crate::exit::ExitStatus;

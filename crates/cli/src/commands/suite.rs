@@ -1,4 +1,4 @@
-//! `check --all` and `prove --all`: every test with the verdict it is expected to give, as one table.
+//! `check --all`, `prove --all` and `quiesce --all`: every test with the verdict it is expected to give, as one table.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,20 +19,22 @@ use allways_run::{NetworkModel, NetworkOptions, Verdict};
 
 use super::check::{annotate, annotate_unknown, help_of};
 use super::prove::memory_limit;
-use super::quiesce;
 use super::replay::{self, Outlook};
-use crate::args::{Format, NetworkArgs};
+use super::{files, quiesce};
+use crate::args::{Format, NetworkArgs, QuiesceArgs};
 use crate::exit::ExitStatus;
 use crate::interrupt;
 use crate::{annotations, printer};
 
-/// What both commands are asked.
+/// What every command is asked.
 pub struct Asked<'a> {
     pub command: &'static str,
     /// Test cases to run, by name or beginning of a name; all if there is none.
     pub names: &'a [String],
     pub format: Format,
     pub junit: Option<&'a Path>,
+    /// Where the files of runs go.
+    pub outdir: Option<&'a Path>,
     pub network: &'a NetworkArgs,
     /// Seconds for each test.
     pub timeout: Option<u64>,
@@ -99,12 +101,43 @@ pub fn run(
     compilation: &Compilation,
     mut run_test: impl FnMut(usize, &Budget, NetworkOptions) -> Result<Ran, Failure>,
 ) -> ExitStatus {
+    run_all(asked, compilation, planned, |index, test, budget, network| {
+        if test.expect.is_quiescence() {
+            return quiescence(asked, None, compilation, index, test, budget, network);
+        }
+        let again = test.schedule.as_deref().map_or(Ok(None), |path| rerun(compilation, path, test))?;
+        let ran = again.map_or_else(|| run_test(index, budget, network), Ok)?;
+        // A violation counts also if the search for others was interrupted.
+        if interrupt::is_interrupted() && !matches!(ran.verdict, Verdict::Violated(_)) {
+            return Ok(None);
+        }
+        let Some(program) = &compilation.program else { return Ok(None) };
+        Ok(Some(row_of(compilation, &program.tests[index].name, test, &ran)))
+    })
+}
+
+/// Asks the tests of which the suite expects that their runs end, or do not; all tests, if it expects that of none.
+pub fn run_quiescence(asked: &Asked<'_>, args: &QuiesceArgs, compilation: &Compilation) -> ExitStatus {
+    run_all(asked, compilation, planned_quiescence, |index, test, budget, network| {
+        quiescence(asked, Some(args), compilation, index, test, budget, network)
+    })
+}
+
+/// What to run: the number of the test in the program, and what the suite says of it.
+type Plan = Vec<(usize, SuiteTest)>;
+
+/// Runs what is planned. `row` gives no row if it was interrupted.
+fn run_all(
+    asked: &Asked<'_>,
+    compilation: &Compilation,
+    plan: fn(&Asked<'_>, &Compilation, &suite::Suite) -> Result<Plan, String>,
+    mut row: impl FnMut(usize, &SuiteTest, &Budget, NetworkOptions) -> Result<Option<Row>, Failure>,
+) -> ExitStatus {
     let suite = match suite::load(&compilation.project.folder) {
         Ok(suite) => suite.unwrap_or_default(),
         Err(problem) => return rejected(&problem),
     };
-    let Some(program) = &compilation.program else { return ExitStatus::Rejected };
-    let tests = match planned(asked, compilation, &suite) {
+    let tests = match plan(asked, compilation, &suite) {
         Ok(tests) => tests,
         Err(problem) => return rejected(&problem),
     };
@@ -115,34 +148,14 @@ pub fn run(
     let mut rows = Vec::new();
     for (index, test) in tests {
         let budget = test.budget.or(&suite.defaults);
-        if matches!(test.expect, Expectation::Quiesces | Expectation::Diverges) {
-            let row = network(asked.network, &budget)
-                .map_err(Failure::Suite)
-                .and_then(|network| quiescence(asked, compilation, index, &test, &budget, network));
-            match row {
-                Ok(_) if interrupt::is_interrupted() => break,
-                Ok(row) => rows.push(row),
-                Err(failure) => return failure.show(),
-            }
-            continue;
-        }
-        let again = test.schedule.as_deref().map_or(Ok(None), |path| rerun(compilation, path, &test));
-        let ran = match again {
-            Ok(Some(ran)) => Ok(ran),
-            Ok(None) => network(asked.network, &budget)
-                .map_err(Failure::Suite)
-                .and_then(|network| run_test(index, &budget, network)),
-            Err(problem) => Err(Failure::Suite(problem)),
-        };
-        let ran = match ran {
-            Ok(ran) => ran,
+        let row = network(asked.network, &budget)
+            .map_err(Failure::Suite)
+            .and_then(|network| row(index, &test, &budget, network));
+        match row {
+            Ok(Some(row)) => rows.push(row),
+            Ok(None) => break,
             Err(failure) => return failure.show(),
-        };
-        // A violation counts also if the search for others was interrupted.
-        if interrupt::is_interrupted() && !matches!(ran.verdict, Verdict::Violated(_)) {
-            break;
         }
-        rows.push(row_of(compilation, &program.tests[index].name, &test, &ran));
     }
     match asked.format {
         Format::Json => show_json(asked, compilation, &rows),
@@ -210,36 +223,64 @@ fn rejected(problem: &str) -> ExitStatus {
 }
 
 /// The tests to run: those that the suite names, or all, which are then expected to hold.
-fn planned(
+fn planned(asked: &Asked<'_>, compilation: &Compilation, suite: &suite::Suite) -> Result<Plan, String> {
+    if suite.tests.is_empty() {
+        return Ok(every_test(asked, compilation, Expectation::Holds));
+    }
+    named(asked, compilation, suite.tests.iter())
+}
+
+/// The tests of which the suite expects that their runs end, or do not; or all, whose runs are then expected to end.
+fn planned_quiescence(
     asked: &Asked<'_>,
     compilation: &Compilation,
     suite: &suite::Suite,
-) -> Result<Vec<(usize, SuiteTest)>, String> {
-    let Some(program) = &compilation.program else { return Ok(Vec::new()) };
-    let is_asked =
-        |name: &str| asked.names.is_empty() || asked.names.iter().any(|asked| name.starts_with(asked));
-    if suite.tests.is_empty() {
-        let all = program.tests.iter().enumerate().filter(|(_, test)| is_asked(&test.name));
-        return Ok(all.map(|(index, test)| (index, expected_to_hold(&test.name))).collect());
+) -> Result<Plan, String> {
+    let mut tests = suite.tests.iter().filter(|test| test.expect.is_quiescence()).peekable();
+    if tests.peek().is_some() {
+        return named(asked, compilation, tests);
     }
+    let mut all = every_test(asked, compilation, Expectation::Quiesces);
+    for (_, test) in &mut all {
+        if let Some(of_suite) = suite.tests.iter().find(|of_suite| test.name.starts_with(&of_suite.name)) {
+            test.budget = of_suite.budget.clone();
+        }
+    }
+    Ok(all)
+}
+
+fn is_asked(asked: &Asked<'_>, name: &str) -> bool {
+    asked.names.is_empty() || asked.names.iter().any(|asked| name.starts_with(asked))
+}
+
+fn every_test(asked: &Asked<'_>, compilation: &Compilation, expect: Expectation) -> Plan {
+    let tests = compilation.program.iter().flat_map(|program| program.tests.iter().enumerate());
+    let of_name = |name: &str| SuiteTest {
+        name: name.to_owned(),
+        expect,
+        by: None,
+        message: None,
+        schedule: None,
+        budget: Budget::default(),
+    };
+    let asked_for = tests.filter(|(_, test)| is_asked(asked, &test.name));
+    asked_for.map(|(index, test)| (index, of_name(&test.name))).collect()
+}
+
+/// The test cases that entries of the suite mean.
+fn named<'a>(
+    asked: &Asked<'_>,
+    compilation: &Compilation,
+    entries: impl Iterator<Item = &'a SuiteTest>,
+) -> Result<Plan, String> {
+    let Some(program) = &compilation.program else { return Ok(Vec::new()) };
     let mut planned = Vec::new();
-    for test in suite.tests.iter().filter(|test| is_asked(&test.name)) {
+    for test in entries.filter(|test| is_asked(asked, &test.name)) {
         let found = select::select(program, Some(&test.name))
             .map_err(|error| format!("{}: {error}", suite::FILE_NAME))?;
         planned.extend(found.into_iter().map(|index| (index, test.clone())));
     }
     Ok(planned)
-}
-
-fn expected_to_hold(name: &str) -> SuiteTest {
-    SuiteTest {
-        name: name.to_owned(),
-        expect: Expectation::Holds,
-        by: None,
-        message: None,
-        schedule: None,
-        budget: Budget::default(),
-    }
 }
 
 /// The network of a test: that of the command line, if one is given there.
@@ -330,34 +371,42 @@ fn row_of(compilation: &Compilation, name: &str, test: &SuiteTest, ran: &Ran) ->
     Row { report, seconds: ran.seconds, failure }
 }
 
-/// A test of which it is asked whether its runs end, by either command.
+/// A test of which it is asked whether its runs end, by any command; `args` are those of `quiesce`.
 fn quiescence(
     asked: &Asked<'_>,
+    args: Option<&QuiesceArgs>,
     compilation: &Compilation,
     index: usize,
     test: &SuiteTest,
     budget: &Budget,
     network: NetworkOptions,
-) -> Result<Row, Failure> {
+) -> Result<Option<Row>, Failure> {
+    let mut stimuli = budget.stimuli.clone().unwrap_or_default();
+    stimuli.extend(args.iter().flat_map(|args| args.stimulus.iter().cloned()));
+    let engine = args.and_then(|args| args.engine.as_deref()).or(budget.engine.as_deref());
     let question = quiesce::Asked {
-        is_fair: budget.fair.unwrap_or(false),
-        engine: quiesce::engine_named(budget.engine.as_deref()),
-        stimuli: budget.stimuli.clone().unwrap_or_default(),
+        is_fair: args.is_some_and(|args| args.fair) || budget.fair.unwrap_or(false),
+        engine: quiesce::engine_named(engine),
+        stimuli,
         network,
         timeout: asked.timeout.or(budget.timeout).map(Duration::from_secs),
         memory: memory_limit(asked.memory.or(budget.memory)),
         is_text: asked.format.is_text(),
     };
     let quiesced = quiesce::run_test(compilation, index, &question)?;
+    if interrupt::is_interrupted() {
+        return Ok(None);
+    }
     let found = quiesce::report_of(compilation, &quiesced);
     let as_expected = found.verdict == test.expect.as_str();
+    let files = files::named(quiesce::write_run(compilation, &quiesced, asked.outdir, Format::Json));
     let message = format!("expected {}, {}: {}", test.expect.as_str(), found.verdict, found.explanation);
     if !as_expected {
         annotate_unexpected(&quiesced.name, &message);
     }
     let failure = match found.verdict {
         "unknown" => junit::CaseResult::Error(message),
-        _ => junit::CaseResult::Failed(message, found.explanation.clone()),
+        _ => junit::CaseResult::Failed(message, quiesce::in_full(&found)),
     };
     let report = TestReport {
         test: quiesced.name,
@@ -372,9 +421,9 @@ fn quiescence(
         engine: None,
         n_explored: found.statistics.n_configurations,
         unit: "configurations".to_owned(),
-        files: None,
+        files: files.map(|path| path.display().to_string()),
     };
-    Ok(Row { report, seconds: quiesced.seconds, failure })
+    Ok(Some(Row { report, seconds: quiesced.seconds, failure }))
 }
 
 /// Keeps a verdict that is not the expected one for other tools.

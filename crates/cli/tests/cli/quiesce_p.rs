@@ -162,11 +162,24 @@ fn messages_that_pile_up_are_named_and_reports_agree() {
     // The suite says what is expected.
     let suite = "[[test]]\nname = \"tcFlood\"\nexpect = \"diverges\"\n";
     fs::write(dir.join("allways.toml"), suite).unwrap();
-    for command in ["check", "prove"] {
+    for command in ["check", "prove", "quiesce"] {
         let output = allways(&dir, &[command, ".", "--all"]);
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
     }
     fs::write(dir.join("allways.toml"), suite.replace("diverges", "quiesces")).unwrap();
     let output = allways(&dir, &["check", ".", "--all"]);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+    // Where it says nothing about runs that end, `quiesce` expects that all do.
+    fs::write(dir.join("allways.toml"), "[[test]]\nname = \"tcFlood\"\n").unwrap();
+    let (code, text) = ask(&dir, &[".", "--all", "--junit", "all.xml"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert_says(&text, &["!! tcFlood  quiesces  diverges", "files of tcFlood: ", "1 of 1 not as expected"]);
+    assert_says(
+        &fs::read_to_string(dir.join("all.xml")).unwrap(),
+        &["expected quiesces, diverges", "repeat for ever"],
+    );
+    assert_says(
+        &rejected(&dir, &["quiesce", ".", "--all", "--diagram", "loop.svg"]),
+        &["choose it with -tc"],
+    );
 }

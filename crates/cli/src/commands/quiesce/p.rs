@@ -1,6 +1,6 @@
 //! `allways quiesce` of P programs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,12 +38,10 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
         Err(status) => return status,
     };
     let Some(program) = &compilation.program else { return ExitStatus::Rejected };
-    let tests = if args.all {
-        Ok((0..program.tests.len()).collect())
-    } else {
-        select::select_all(program, &args.tests.testcase)
-    };
-    let tests: Vec<usize> = match tests {
+    if args.all {
+        return quiesce_all(args, &compilation);
+    }
+    let tests = match select::select_all(program, &args.tests.testcase) {
         Ok(tests) => tests,
         Err(error) => return rejected(&error.to_string()),
     };
@@ -92,12 +90,8 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
             Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
             _ => show(&compilation, &quiesced, &report, args),
         }
-        // Files that cannot be written do not change the answer.
-        if let Quiescence::Diverges(found) = &quiesced.answer.report.quiescence
-            && let Err(problem) = write(&compilation, &quiesced, &report, found, args)
-        {
-            printer::err(&format!("{problem}\n"));
-        }
+        draw(&report, args);
+        files::named(write_run(&compilation, &quiesced, args.outdir.as_deref(), args.format.format));
         cases.push(junit_case(&report, quiesced.seconds));
         total = add_up(total, status_of(&quiesced.answer.report.quiescence));
         if interrupt::is_interrupted() {
@@ -106,6 +100,24 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
     }
     let reports = (args.format.format == Format::Json).then_some(reports);
     finish(&compilation, args.junit.as_deref(), &cases, reports, total)
+}
+
+/// Every test, with the verdict that `allways.toml` expects of it.
+fn quiesce_all(args: &QuiesceArgs, compilation: &Compilation) -> ExitStatus {
+    if args.diagram.is_some() {
+        return rejected("a diagram shows one test case; choose it with -tc, without --all");
+    }
+    let asked = super::super::suite::Asked {
+        command: "quiesce",
+        names: &args.tests.testcase,
+        format: args.format.format,
+        junit: args.junit.as_deref(),
+        outdir: args.outdir.as_deref(),
+        network: &args.network,
+        timeout: args.timeout,
+        memory: args.memory,
+    };
+    super::super::suite::run_quiescence(&asked, args, compilation)
 }
 
 fn rejected(problem: &str) -> ExitStatus {
@@ -297,28 +309,26 @@ fn show(
     printer::note(&format!("... Elapsed {:.2} sec\n", quiesced.seconds));
 }
 
-/// The run as files, and the loop as a diagram if one is asked for.
-fn write(
+/// The loop as a diagram, if one is asked for.
+fn draw(report: &quiesce_report::QuiesceReport, args: &QuiesceArgs) {
+    if let (Some(path), Some(divergence)) = (&args.diagram, &report.divergence)
+        && let Ok(render) = picture_format(path)
+    {
+        printer::file(path, &render(&quiesce_report::diagram(report, divergence)));
+    }
+}
+
+/// The run that does not end as files; the folder, if there is such a run.
+pub fn write_run(
     compilation: &Compilation,
     quiesced: &Quiesced,
-    report: &quiesce_report::QuiesceReport,
-    found: &Divergence,
-    args: &QuiesceArgs,
-) -> Result<(), String> {
-    if let (Some(path), Some(divergence)) = (&args.diagram, &report.divergence) {
-        let text = picture_format(path)?(&quiesce_report::diagram(report, divergence));
-        printer::file(path, &text);
-    }
-    files::write_counterexample(
-        compilation,
-        &quiesced.executable,
-        &quiesced.name,
-        &quiesce::counterexample(found),
-        "quiesce",
-        args.outdir.as_deref(),
-        args.format.format,
-    )
-    .map(|_| ())
+    outdir: Option<&Path>,
+    format: Format,
+) -> Result<Option<PathBuf>, String> {
+    let Quiescence::Diverges(found) = &quiesced.answer.report.quiescence else { return Ok(None) };
+    let counterexample = quiesce::counterexample(found);
+    let (executable, name) = (&quiesced.executable, &quiesced.name);
+    files::write_counterexample(compilation, executable, name, &counterexample, "quiesce", outdir, format)
 }
 
 /// How a picture is written, by the name of its file.
@@ -340,14 +350,16 @@ fn status_of(quiescence: &Quiescence) -> ExitStatus {
     }
 }
 
+/// The explanation, and of a run that does not end the loop.
+pub fn in_full(report: &quiesce_report::QuiesceReport) -> String {
+    report.divergence.as_ref().map_or_else(|| report.explanation.clone(), quiesce_report::render_divergence)
+}
+
 /// The answer as CI systems see it.
 pub fn junit_case(report: &quiesce_report::QuiesceReport, seconds: f64) -> junit::Case {
     let result = match (report.verdict, &report.divergence) {
         ("quiesces", _) => junit::CaseResult::Passed,
-        (_, Some(divergence)) => junit::CaseResult::Failed(
-            report.explanation.clone(),
-            quiesce_report::render_divergence(divergence),
-        ),
+        (_, Some(_)) => junit::CaseResult::Failed(report.explanation.clone(), in_full(report)),
         _ => junit::CaseResult::Error(report.explanation.clone()),
     };
     junit::Case { name: report.head.test.clone(), seconds, result }
