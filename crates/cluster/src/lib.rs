@@ -1,6 +1,6 @@
 //! Searches beyond one process: connections to other processes, and files that outlive a process.
 //!
-//! `mesh` connects processes over TCP and carries messages between them for [`Exchange`](allways_explore::search::distribute::Exchange);
+//! `mesh` connects processes over TCP and carries messages between them for [`Exchange`](allways_explore::exchange::Exchange);
 //! `handshake` is what both ends prove before anything else is read. `folder` keeps layers of a search in files, for
 //! [`Checkpoint`](allways_explore::search::distribute::Checkpoint). Formats: `docs/formats/checkpoint.md` and `docs/formats/wire.md`.
 //!

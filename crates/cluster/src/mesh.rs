@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use allways_explore::search::distribute::Exchange;
+use allways_explore::exchange::Exchange;
 
 use crate::handshake::{self, Identity, Refusal};
 use crate::hosts;

@@ -175,9 +175,12 @@ impl Coverage {
         Coverage { layout, seen: vec![false; layout.len()], n_covered: 0 }
     }
 
+    /// Things that do not exist, of which only another process could say so, are left out.
     pub(crate) fn merge(&mut self, fresh: &[u32]) {
         for &thing in fresh {
-            if !std::mem::replace(&mut self.seen[thing as usize], true) {
+            if let Some(seen) = self.seen.get_mut(thing as usize)
+                && !std::mem::replace(seen, true)
+            {
                 self.n_covered += 1;
             }
         }

@@ -3,7 +3,7 @@
 //! Each engine is a folder: [`testing`] samples schedules; [`search`] visits every configuration, one at a time; [`symbolic`]
 //! visits sets of configurations; [`almost_sync`] proves programs whose inboxes have no bound; [`quiesce`] decides whether
 //! every run terminates. They share [`coverage`], [`liveness`] (infinite runs of the kernel), `shrink` (shorter
-//! counterexamples), [`confirm`](mod@confirm) (the replay of every counterexample) and [`error`]. [`state_graph`] draws small programs.
+//! counterexamples), [`confirm`](mod@confirm) (the replay of every counterexample), [`exchange`] (other processes) and [`error`]. [`state_graph`] draws small programs.
 //!
 //! What is absent on purpose: clocks, files, printing. An engine asks a [`Cancel`] whether to stop, and reports progress
 //! to an [`Observer`](allways_run::Observer).
@@ -12,6 +12,7 @@ pub mod almost_sync;
 pub mod confirm;
 pub mod coverage;
 pub mod error;
+pub mod exchange;
 pub mod liveness;
 pub mod quiesce;
 pub mod search;
@@ -19,6 +20,7 @@ mod shrink;
 pub mod state_graph;
 pub mod symbolic;
 pub mod testing;
+mod wire;
 
 pub use allways_run::{Cancel, Never};
 pub use confirm::{Claim, broken_invariant, confirm};

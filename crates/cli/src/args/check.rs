@@ -6,7 +6,8 @@ use allways_explore::StrategyKind;
 use clap::ValueEnum;
 
 use super::{
-    BoogieArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, compat, heading, positive, threads,
+    BoogieArgs, ClusterArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, compat, heading,
+    positive, threads,
 };
 
 /// Schedules that are run when nothing is said.
@@ -91,6 +92,9 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     pub network: NetworkArgs,
+
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
 
     /// Show the options for Boogie files
     #[arg(long, action = clap::ArgAction::HelpLong, hide_short_help = true)]

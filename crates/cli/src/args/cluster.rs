@@ -65,7 +65,7 @@ pub struct UpArgs {
     #[arg(short = 'n', long, value_name = "N", value_parser = super::at_least_one)]
     pub processes: usize,
 
-    /// How often to start again, from the last layer that is complete
+    /// How often to start again: `prove` from the last layer that is complete, `check` from the beginning
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub restarts: u32,
 

@@ -17,6 +17,7 @@ use allways_report::{check as check_report, json, junit, text};
 use allways_run::{Counterexample, NetworkOptions, StopReason, Verdict, Violation, ViolationKind};
 
 use super::compile;
+use super::distribute::{self, Beyond};
 use super::files;
 use super::foreign;
 use super::network;
@@ -36,6 +37,10 @@ pub struct Checked {
     /// What was broken depends on the order of messages.
     pub order_note: Option<String>,
     pub seconds: f64,
+    /// The report is that of another process.
+    pub is_helper: bool,
+    /// Why processes that test together could not go on.
+    pub failure: Option<String>,
 }
 
 pub fn check(args: &CheckArgs) -> ExitStatus {
@@ -84,6 +89,10 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
         return ExitStatus::Success;
     }
     if args.all {
+        if let Some(problem) = wrong_use(args, 0) {
+            printer::err(&format!("{problem}\n"));
+            return ExitStatus::Rejected;
+        }
         return check_all(args, &compilation);
     }
     let tests = match select::select_all(program, &args.tests.testcase) {
@@ -93,6 +102,10 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             return ExitStatus::Rejected;
         }
     };
+    if let Some(problem) = wrong_use(args, tests.len()) {
+        printer::err(&format!("{problem}\n"));
+        return ExitStatus::Rejected;
+    }
     interrupt::listen();
     let options = match options(args) {
         Ok(options) => options,
@@ -107,10 +120,24 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
     for test in tests {
         let network = args.network.options();
         let is_text = args.format.format.is_text();
-        let checked = match run_test(&compilation, test, &options, &network, timeout(args), is_text) {
+        let name = &program.tests[test].name;
+        let beyond = distribute::open_for_testing(&args.cluster, &compilation, name, &network, &options);
+        let checked = beyond.and_then(|beyond| {
+            let options = CheckOptions { peers: beyond.peers(), ..options.clone() };
+            run_test(&compilation, test, &options, &network, timeout(args), is_text, &beyond)
+        });
+        let checked = match checked {
             Ok(checked) => checked,
             Err(status) => return status,
         };
+        if let Some(why) = &checked.failure {
+            printer::err(&format!("{why}\n"));
+            return if interrupt::is_interrupted() { ExitStatus::Interrupted } else { ExitStatus::Lost };
+        }
+        if checked.is_helper {
+            let is_stopped = interrupt::is_interrupted();
+            return if is_stopped { ExitStatus::Interrupted } else { ExitStatus::Success };
+        }
         let report = report_of(&compilation, &checked, &options);
         for finding in &checked.report.findings {
             annotate(&compilation, &checked.name, &finding.counterexample);
@@ -143,7 +170,8 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
 /// Runs one test and shows what comes of it; writes no files.
 pub fn test(compilation: &Compilation, test: usize, args: &CheckArgs) -> Result<Checked, ExitStatus> {
     let options = options(args).map_err(|_| ExitStatus::Internal)?;
-    let checked = run_test(compilation, test, &options, &args.network.options(), timeout(args), true)?;
+    let network = args.network.options();
+    let checked = run_test(compilation, test, &options, &network, timeout(args), true, &Beyond::default())?;
     show(compilation, &checked, &report_of(compilation, &checked, &options), args);
     Ok(checked)
 }
@@ -184,7 +212,8 @@ fn check_all(args: &CheckArgs, compilation: &Compilation) -> ExitStatus {
     super::suite::run(&asked, compilation, |test, budget, network| {
         let (options, timeout) = budgeted(args, budget)?;
         let is_text = args.format.format.is_text();
-        let checked = run_test(compilation, test, &options, &network, timeout, is_text)?;
+        let beyond = Beyond::default();
+        let checked = run_test(compilation, test, &options, &network, timeout, is_text, &beyond)?;
         let report = report_of(compilation, &checked, &options);
         let written =
             files::write(compilation, &checked, &report, args.files.outdir.as_deref(), Format::Json);
@@ -355,6 +384,17 @@ fn set_steps(options: &mut CheckOptions, unfair: u64, fair: u64) {
     options.fair_steps = (fair > 0).then_some(fair);
 }
 
+/// What processes that test together cannot do.
+fn wrong_use(args: &CheckArgs, n_tests: usize) -> Option<String> {
+    args.cluster.cluster.as_ref()?;
+    let problem = match () {
+        () if n_tests != 1 => "--cluster is for one test case: choose it with --testcase",
+        () if args.strategies.sch_dfs => "--sch-dfs has one order, so it is for one process",
+        () => return None,
+    };
+    Some(problem.to_owned())
+}
+
 /// Runs one test case; a fault of ours is shown and ends the command.
 pub fn run_test(
     compilation: &Compilation,
@@ -363,23 +403,35 @@ pub fn run_test(
     network: &NetworkOptions,
     timeout: Option<Duration>,
     show_progress: bool,
+    beyond: &Beyond,
 ) -> Result<Checked, ExitStatus> {
     let Some(program) = &compilation.program else { return Err(ExitStatus::Rejected) };
     let name = program.tests[test].name.clone();
     let executable = network::executable(program, test, network)?;
     let goal = Goal { n_schedules: options.n_schedules, seconds: timeout.map(|limit| limit.as_secs()) };
-    let progress = ProgressLine::with_goal(&name, show_progress, goal);
+    let progress = ProgressLine::with_goal(&name, show_progress && !beyond.is_helper(), goal);
     let start = Instant::now();
     let stop = Stop::after(timeout).or_beyond(options.limits.memory_bytes);
     let report = allways_explore::check(&executable, options, &progress, &stop);
     progress.finish();
+    let failure = beyond.close().err();
     match report {
         Ok(report) => {
             let order = report.findings.first().and_then(|finding| {
                 network::check_in_order(program, test, network, options, finding.index, &stop)
             });
             let seconds = start.elapsed().as_secs_f64();
-            Ok(Checked { name, executable, report, order_note: order.map(network::order_note), seconds })
+            // What was found counts, whatever became of the others since.
+            let failure = failure.filter(|_| matches!(report.verdict, Verdict::Unknown(_)));
+            Ok(Checked {
+                name,
+                executable,
+                report,
+                order_note: order.map(network::order_note),
+                seconds,
+                is_helper: beyond.is_helper(),
+                failure,
+            })
         }
         Err(error) => {
             printer::err(&format!("internal error in test case `{name}`: {error}\nplease report this\n"));

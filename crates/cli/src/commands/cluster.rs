@@ -72,8 +72,10 @@ fn up(args: &UpArgs) -> ExitStatus {
         ExitStatus::Rejected
     };
     let is_prove = args.command.first().is_some_and(|command| command == "prove");
-    if !is_prove {
-        return fail("`cluster up` is for `prove`: allways cluster up -n 2 -- prove ...".to_owned());
+    if !is_prove && !args.command.first().is_some_and(|command| command == "check") {
+        return fail(
+            "`cluster up` is for `prove` and `check`: allways cluster up -n 2 -- prove ...".to_owned(),
+        );
     }
     let temporary = match Temporary::new() {
         Ok(temporary) => temporary,
@@ -93,7 +95,7 @@ fn up(args: &UpArgs) -> ExitStatus {
         if let Err(error) = std::fs::create_dir(&folder) {
             return fail(format!("{}: {error}", folder.display()));
         }
-        let more = (!has_checkpoint).then_some(checkpoint.as_path());
+        let more = (is_prove && !has_checkpoint).then_some(checkpoint.as_path());
         let ended = match start(args, &folder, more, &secret) {
             Ok(processes) => watch(processes),
             Err(problem) => return fail(problem),
@@ -102,8 +104,9 @@ fn up(args: &UpArgs) -> ExitStatus {
             Ended::Done(status) => return status,
             Ended::Lost(why) if n_restarts < args.restarts && !interrupt::is_interrupted() => {
                 n_restarts += 1;
+                let from = if is_prove { " from the last complete layer" } else { "" };
                 printer::note(&format!(
-                    "... {why}; starting again from the last complete layer ({n_restarts} of {})\n",
+                    "... {why}; starting again{from} ({n_restarts} of {})\n",
                     args.restarts
                 ));
             }

@@ -9,8 +9,10 @@ use allways_cluster::folder::{Belongs, Folder, hash_of, name_of};
 use allways_cluster::hosts;
 use allways_cluster::mesh::{self, Mesh};
 use allways_driver::Compilation;
+use allways_explore::CheckOptions;
+use allways_explore::exchange::{Exchange, Peers};
+use allways_explore::search::distribute::Checkpoints;
 use allways_explore::search::ProveOptions;
-use allways_explore::search::distribute::{Checkpoints, Exchange, Peers};
 use allways_run::NetworkOptions;
 
 use crate::args::{ClusterArgs, DistributeArgs};
@@ -57,28 +59,47 @@ impl Beyond {
 }
 
 /// What decides about the work: lines of a name and a value.
-pub fn belongs(
-    compilation: &Compilation,
-    test: &str,
-    network: &NetworkOptions,
-    options: &ProveOptions,
-) -> Belongs {
+fn belongs(compilation: &Compilation, test: &str, network: &NetworkOptions, options: String) -> Belongs {
     let sources = compilation.sources();
     let texts = compilation.project.inputs.iter().map(|input| sources.file(input.file).text.as_str());
-    let ProveOptions { order, store, bounds, max_choices, reductions, fairness, limits, .. } = options;
     Belongs(vec![
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ("program", name_of(texts)),
         ("test", test.to_owned()),
         ("network", format!("{network:?}")),
-        (
-            "options",
-            format!(
-                "{order:?} {store:?} {bounds:?} {max_choices:?} {reductions:?} {fairness:?} {} {}",
-                limits.instructions, limits.call_depth
-            ),
-        ),
+        ("options", options),
     ])
+}
+
+/// What decides about a proof.
+pub fn belongs_to_proof(
+    compilation: &Compilation,
+    test: &str,
+    network: &NetworkOptions,
+    options: &ProveOptions,
+) -> Belongs {
+    let ProveOptions { order, store, bounds, max_choices, reductions, fairness, limits, .. } = options;
+    let options = format!(
+        "{order:?} {store:?} {bounds:?} {max_choices:?} {reductions:?} {fairness:?} {} {}",
+        limits.instructions, limits.call_depth
+    );
+    belongs(compilation, test, network, options)
+}
+
+/// What decides about schedules. How many there are is up to process 0.
+fn belongs_to_testing(
+    compilation: &Compilation,
+    test: &str,
+    network: &NetworkOptions,
+    options: &CheckOptions,
+) -> Belongs {
+    let CheckOptions { strategy, seed, fair_steps, unfair_steps, fail_on_max_steps, explore, .. } = options;
+    let CheckOptions { liveness, limits, .. } = options;
+    let options = format!(
+        "testing {strategy:?} {seed} {fair_steps:?} {unfair_steps:?} {fail_on_max_steps} {explore} {liveness:?} {} {}",
+        limits.instructions, limits.call_depth
+    );
+    belongs(compilation, test, network, options)
 }
 
 fn rejected(problem: &str) -> ExitStatus {
@@ -86,18 +107,33 @@ fn rejected(problem: &str) -> ExitStatus {
     ExitStatus::Rejected
 }
 
+/// Connects processes that test together.
+pub fn open_for_testing(
+    args: &ClusterArgs,
+    compilation: &Compilation,
+    test: &str,
+    network: &NetworkOptions,
+    options: &CheckOptions,
+) -> Result<Beyond, ExitStatus> {
+    let belongs = belongs_to_testing(compilation, test, network, options);
+    Ok(Beyond { mesh: connect(args, job_of(&belongs))?, ..Beyond::default() })
+}
+
+fn job_of(belongs: &Belongs) -> [u8; 32] {
+    hash_of(belongs.0.iter().flat_map(|(name, value)| [*name, value.as_str()]))
+}
+
 /// Opens what a search is to use.
 pub fn open(args: &DistributeArgs, belongs: &Belongs) -> Result<Beyond, ExitStatus> {
     let every = Duration::from_secs(args.checkpoint_seconds);
     let folder = args.checkpoint.as_deref().map(|folder| Folder::new(folder, belongs, every));
     let folder = folder.transpose().map_err(|problem| rejected(&problem))?;
-    let lines = belongs.0.iter().flat_map(|(name, value)| [*name, value.as_str()]);
-    let mesh = connect(&args.cluster, hash_of(lines))?;
+    let mesh = connect(&args.cluster, job_of(belongs))?;
     Ok(Beyond { folder: folder.map(Arc::new), mesh })
 }
 
 /// Connects to the other processes, if there are some.
-pub fn connect(args: &ClusterArgs, job: [u8; 32]) -> Result<Option<Arc<Mesh>>, ExitStatus> {
+fn connect(args: &ClusterArgs, job: [u8; 32]) -> Result<Option<Arc<Mesh>>, ExitStatus> {
     let (Some(cluster), Some(number)) = (&args.cluster, args.process) else { return Ok(None) };
     if std::env::var_os(SUPERVISED).is_some() {
         end_with_input();

@@ -67,8 +67,13 @@ pub fn check_in_order(
     let exe = in_order(program, test, network)?;
     let n_schedules = N_IN_ORDER.max(index.saturating_add(1).saturating_mul(N_IN_ORDER_EACH));
     let n_schedules = options.n_schedules.map_or(n_schedules, |n| n.min(n_schedules));
-    let options =
-        CheckOptions { n_schedules: Some(n_schedules), explore: false, shrink_steps: 0, ..options.clone() };
+    let options = CheckOptions {
+        n_schedules: Some(n_schedules),
+        explore: false,
+        shrink_steps: 0,
+        peers: None,
+        ..options.clone()
+    };
     let report = allways_explore::check(&exe, &options, &Quiet, cancel).ok()?;
     let is_clean = matches!(report.verdict, Verdict::Holds(_)) && report.stopped.is_none();
     is_clean.then_some(report.statistics.n_schedules)
@@ -91,7 +96,7 @@ pub fn prove_in_order(
     cancel: &dyn Cancel,
 ) -> Option<String> {
     let exe = in_order(program, test, network)?;
-    let mut options = options.clone();
+    let mut options = ProveOptions { peers: None, checkpoint: None, ..options.clone() };
     let n_steps = counterexample.schedule.n_steps() as u64;
     options.bounds.depth = Some(options.bounds.depth.map_or(n_steps, |depth| depth.min(n_steps)));
     let kind = counterexample.violation.kind;

@@ -212,7 +212,7 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     options.limits.memory_bytes = ask.memory;
     let beyond = match args.is_distributed() {
         true => {
-            let belongs = distribute::belongs(compilation, &name, &ask.network, &options);
+            let belongs = distribute::belongs_to_proof(compilation, &name, &ask.network, &options);
             distribute::open(&args.distribute, &belongs)?
         }
         false => distribute::Beyond::default(),

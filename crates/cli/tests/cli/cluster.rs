@@ -112,6 +112,21 @@ fn processes_say_what_one_says() {
 }
 
 #[test]
+fn processes_test_as_one_does() {
+    let bank = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/bank").display().to_string();
+    for (path, test, code) in [(&bank, "HastyTellers", 1), (&model(), MODEL, 0)] {
+        let check = ["check", path, "-tc", test, "-s", "2000", "--seed", "5", "--coverage", "-j", "1"];
+        let alone = run(&check);
+        let together = run(&[&["cluster", "up", "-n", "3", "--"][..], &check].concat());
+        assert_eq!(report(&together), report(&alone), "{}", text(&together.stderr));
+        assert_eq!((together.status.code(), alone.status.code()), (Some(code), Some(code)));
+    }
+    let enumerated =
+        run(&["cluster", "up", "-n", "2", "--", "check", &bank, "-tc", "HastyTellers", "--sch-dfs"]);
+    assert_eq!(enumerated.status.code(), Some(2));
+}
+
+#[test]
 fn processes_with_different_secrets_refuse_each_other() {
     let folder = Folder::new("secrets");
     let (model, meet) = (model(), folder.path("."));

@@ -228,16 +228,18 @@ impl Tally {
     }
 
     pub fn add(&mut self, other: &Tally) {
-        self.n_configurations += other.n_configurations;
-        self.n_transitions += other.n_transitions;
-        self.n_ends += other.n_ends;
-        self.n_persistent += other.n_persistent;
-        self.n_put_off += other.n_put_off;
-        self.n_merged += other.n_merged;
-        self.n_stuttering += other.n_stuttering;
-        self.n_renamed += other.n_renamed;
-        self.n_collected += other.n_collected;
-        self.n_renumbered += other.n_renumbered;
+        // Another process may say anything.
+        let add = |into: &mut u64, more: u64| *into = into.saturating_add(more);
+        add(&mut self.n_configurations, other.n_configurations);
+        add(&mut self.n_transitions, other.n_transitions);
+        add(&mut self.n_ends, other.n_ends);
+        add(&mut self.n_persistent, other.n_persistent);
+        add(&mut self.n_put_off, other.n_put_off);
+        add(&mut self.n_merged, other.n_merged);
+        add(&mut self.n_stuttering, other.n_stuttering);
+        add(&mut self.n_renamed, other.n_renamed);
+        add(&mut self.n_collected, other.n_collected);
+        add(&mut self.n_renumbered, other.n_renumbered);
         self.n_machines = self.n_machines.max(other.n_machines);
         self.cuts.join(other.cuts);
         self.breaks |= other.breaks;

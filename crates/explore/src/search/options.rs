@@ -5,10 +5,11 @@ use std::sync::Arc;
 use allways_machine::{DataPlan, Executable};
 use allways_run::Limits;
 
-use super::distribute::{Checkpoints, Peers};
+use super::distribute::Checkpoints;
 use super::order::Order;
 use super::reduce::table::{Reductions, Setting};
 use super::variables::VariableBounds;
+use crate::exchange::Peers;
 use crate::liveness::Fairness;
 
 /// How configurations that were seen are kept.

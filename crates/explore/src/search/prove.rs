@@ -280,7 +280,7 @@ fn unlocked<T>(mutex: Mutex<T>) -> T {
 
 /// What the path to a violation may cost beyond the limit of time, in transitions: many times what the search has cost.
 fn allowed_transitions(explored: &Explored) -> u64 {
-    16 * explored.tally.n_transitions + 50_000_000
+    explored.tally.n_transitions.saturating_mul(16).saturating_add(50_000_000)
 }
 
 /// The run to a violation of that depth; of any depth, where the search has counted otherwise: with merged steps, a run has

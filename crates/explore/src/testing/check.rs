@@ -5,14 +5,16 @@
 //! the figures and the coverage are those of a single thread, unless the search is stopped early.
 //!
 //! The length of schedules, which some strategies want to know, is learnt from the first [`N_CALIBRATION`] schedules;
-//! these are run one after the other before any other.
+//! these are run one after the other before any other. Several processes are in [`together`](super::together).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use allways_machine::{Executable, Kernel};
-use allways_run::{Bound, Cancel, Guarantee, Observer, Progress, Schedule, StopReason, Verdict};
+use allways_run::{
+    Bound, Cancel, Guarantee, LastCall, Observer, Progress, Quiet, Schedule, StopReason, Verdict,
+};
 
 use super::crash::Crashes;
 use super::finish::{self, RawFinding};
@@ -21,6 +23,7 @@ use super::report::{Report, Statistics};
 use super::rng;
 use super::run::{Ended, Rules, run};
 use super::strategy::{Plan, ScheduleFairness, Strategy, StrategyKind};
+use super::together::Link;
 use crate::coverage::Coverage;
 use crate::error::InternalError;
 use crate::liveness;
@@ -48,47 +51,89 @@ pub fn check(
     observer: &dyn Observer,
     cancel: &dyn Cancel,
 ) -> Result<Report, InternalError> {
-    let shared = Shared {
-        exe,
-        options,
-        observer,
-        cancel,
-        next: AtomicU64::new(0),
-        best: AtomicU64::new(u64::MAX),
-        is_stopped: AtomicBool::new(false),
-        n_schedules: AtomicU64::new(0),
-        n_steps: AtomicU64::new(0),
-        max_length: AtomicU64::new(0),
-        merger: Mutex::new(Merger::new(exe, options.explore)),
-    };
+    let mut shared = Shared::new(exe, options, observer, cancel);
+    shared.link = options.peers.as_ref().map(|peers| Link::new(&*peers.0));
     shared.run();
-    let Shared { merger, .. } = shared;
-    let merger = merger.into_inner().unwrap_or_else(PoisonError::into_inner);
-    merger.report(exe, options, cancel)
+    shared.report()
 }
 
-struct Shared<'a> {
+pub(super) struct Shared<'a> {
     exe: &'a Arc<Executable>,
-    options: &'a CheckOptions,
+    pub(super) options: &'a CheckOptions,
     observer: &'a dyn Observer,
+    /// To other processes, if there are some.
+    link: Option<Link<'a>>,
     cancel: &'a dyn Cancel,
     /// The first schedule that no thread has taken.
     next: AtomicU64,
+    /// Schedules that a thread takes at a time.
+    block: AtomicU64,
     /// The smallest schedule known to be violated.
-    best: AtomicU64,
+    pub(super) best: AtomicU64,
     is_stopped: AtomicBool,
     // For progress only.
-    n_schedules: AtomicU64,
-    n_steps: AtomicU64,
-    max_length: AtomicU64,
+    pub(super) n_schedules: AtomicU64,
+    pub(super) n_steps: AtomicU64,
+    pub(super) max_length: AtomicU64,
+    /// What was learnt of the length of schedules.
+    length: AtomicU64,
     merger: Mutex<Merger>,
 }
 
-impl Shared<'_> {
+impl<'a> Shared<'a> {
+    fn new(
+        exe: &'a Arc<Executable>,
+        options: &'a CheckOptions,
+        observer: &'a dyn Observer,
+        cancel: &'a dyn Cancel,
+    ) -> Self {
+        Shared {
+            exe,
+            options,
+            observer,
+            link: None,
+            cancel,
+            next: AtomicU64::new(0),
+            block: AtomicU64::new(1),
+            best: AtomicU64::new(u64::MAX),
+            is_stopped: AtomicBool::new(false),
+            n_schedules: AtomicU64::new(0),
+            n_steps: AtomicU64::new(0),
+            max_length: AtomicU64::new(0),
+            length: AtomicU64::new(FIRST_LENGTH),
+            merger: Mutex::new(Merger::new(exe, options.explore)),
+        }
+    }
+
+    fn merger(&self) -> MutexGuard<'_, Merger> {
+        self.merger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn run(&self) {
+        let Some(link) = &self.link else {
+            if let Some(mut worker) = self.begin() {
+                self.go_on(&mut worker);
+            }
+            return;
+        };
+        if !link.is_first() {
+            return self.help(link);
+        }
+        let worker = self.begin();
+        let length = worker.as_ref().map(|worker| worker.length);
+        std::thread::scope(|scope| {
+            scope.spawn(|| self.lead(link, length));
+            if let Some(mut worker) = worker {
+                self.go_on(&mut worker);
+            }
+        });
+    }
+
+    /// What is done before there are several threads; who did it, if there is more to do.
+    fn begin(&self) -> Option<Worker<'_>> {
         let options = self.options;
         if options.liveness.fairness == Fairness::Weak && self.weak_search() {
-            return;
+            return None;
         }
         let n_schedules = options.n_schedules.unwrap_or(u64::MAX);
         let mut worker = Worker::new(self);
@@ -98,30 +143,120 @@ impl Shared<'_> {
             _ => n_schedules.min(N_CALIBRATION),
         };
         self.next.store(n_alone, Ordering::Relaxed);
+        self.set_block();
         let mut at = 0;
         while at < n_alone && !self.is_over(at) {
             let end = n_alone.min(at.saturating_add(BLOCK));
             if !worker.block(at, end) {
-                return;
+                return None;
             }
             at = end;
         }
-        if n_alone == n_schedules {
-            return;
-        }
+        self.length.store(worker.length, Ordering::Relaxed);
+        (n_alone < n_schedules).then_some(worker)
+    }
+
+    /// On all threads.
+    fn go_on(&self, worker: &mut Worker<'_>) {
         let length = worker.length;
-        let n_threads = options.n_threads.max(1) as u64;
-        let block = (n_schedules / (4 * n_threads)).clamp(1, BLOCK);
+        let n_threads = self.options.n_threads.max(1);
         std::thread::scope(|scope| {
             for _ in 1..n_threads {
                 scope.spawn(|| {
                     let mut worker = Worker::new(self);
                     worker.length = length;
-                    worker.blocks(block, n_schedules);
+                    worker.blocks();
                 });
             }
-            worker.blocks(block, n_schedules);
+            worker.blocks();
         });
+    }
+
+    /// Takes a block of schedules, if some are left.
+    pub(super) fn next_block(&self) -> Option<(u64, u64)> {
+        let n_schedules = self.options.n_schedules.unwrap_or(u64::MAX);
+        let block = self.block.load(Ordering::Relaxed);
+        let start = self.next.fetch_add(block, Ordering::Relaxed);
+        let is_left = start < n_schedules && !self.is_over(start);
+        is_left.then(|| (start, n_schedules.min(start.saturating_add(block))))
+    }
+
+    /// Schedules that are taken at a time: so many that threads hardly ever wait for each other, so few that all have enough to do.
+    fn set_block(&self) {
+        let n_processes = self.link.as_ref().map_or(1, Link::n_processes) as u64;
+        let n_workers = self.options.n_threads.max(1) as u64 * n_processes;
+        let n_schedules = self.options.n_schedules.unwrap_or(u64::MAX);
+        self.block.store((n_schedules / (4 * n_workers)).clamp(1, BLOCK), Ordering::Relaxed);
+    }
+
+    /// Runs a schedule again that another process has found to be violated.
+    fn again(&self, index: u64) -> Result<RawFinding, InternalError> {
+        let last_call = LastCall(self.cancel);
+        let options = CheckOptions { explore: false, peers: None, ..self.options.clone() };
+        let shared = Shared::new(self.exe, &options, &Quiet, &last_call);
+        let mut worker = Worker::new(&shared);
+        worker.length = self.length.load(Ordering::Relaxed);
+        let mut block = Block::default();
+        worker.schedule(index, &mut block);
+        match block.findings.pop() {
+            Some(RawOrRemote::Raw(raw)) => Ok(*raw),
+            Some(RawOrRemote::Remote { .. }) | None => Err(InternalError::OtherOutcome {
+                expected: format!("a violation in schedule {index}, as another process says"),
+                found: "none".to_owned(),
+            }),
+        }
+    }
+
+    /// Takes what came of a block, here or elsewhere.
+    pub(super) fn merge(&self, mut block: Block) {
+        match &self.link {
+            Some(link) if !link.is_first() => {
+                let mut merger = self.merger();
+                for finding in &mut block.findings {
+                    finding.give_place(&mut merger.places);
+                }
+                drop(merger);
+                link.send_result(&block);
+            }
+            _ => self.merger().add(block, &|index| self.again(index)),
+        }
+    }
+
+    pub(super) fn stop(&self, reason: StopReason) {
+        self.merger().stopped.get_or_insert(reason);
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// The processes cannot go on together.
+    pub(super) fn fail(&self, why: String) {
+        let mut merger = self.merger();
+        merger.is_failed = true;
+        merger.stopped = Some(StopReason::Undecided { why });
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn stopped(&self) -> Option<StopReason> {
+        self.merger().stopped.clone()
+    }
+
+    fn report(self) -> Result<Report, InternalError> {
+        {
+            let mut merger = self.merger();
+            // A search that was stopped leaves holes; what lies behind them counts all the same. Where processes have failed, the first violation
+            // may be in a hole.
+            if !merger.is_failed {
+                for (_, block) in std::mem::take(&mut merger.waiting) {
+                    merger.merge(block, &|index| self.again(index));
+                }
+            }
+        }
+        let is_helper = self.link.as_ref().is_some_and(|link| !link.is_first());
+        let Shared { exe, options, cancel, merger, .. } = self;
+        let mut merger = merger.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if is_helper && !merger.is_failed && merger.stopped.is_none() {
+            merger.stopped = Some(StopReason::Undecided { why: "process 0 has the report".to_owned() });
+        }
+        merger.report(exe, options, cancel)
     }
 
     /// Looks for fair loops in what is near the beginning. Says whether the search is over with that.
@@ -134,7 +269,7 @@ impl Shared<'_> {
         let mut kernel = Kernel::with_stop(self.exe.clone(), options.limits, self);
         let is_cancelled = || self.asks_to_stop();
         let search = liveness::weak::search(&mut kernel, &heat, options.liveness.allowance(), &is_cancelled);
-        let mut merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut merger = self.merger();
         merger.total.n_searches += 1;
         merger.total.n_open_searches += u64::from(search == liveness::Search::Open);
         let Some(found) = search.into_break(self.exe, Fairness::Weak) else { return false };
@@ -150,18 +285,16 @@ impl Shared<'_> {
             || (!self.options.explore && index > self.best.load(Ordering::Relaxed))
     }
 
-    fn asks_to_stop(&self) -> bool {
+    pub(super) fn asks_to_stop(&self) -> bool {
         if self.is_stopped.load(Ordering::Relaxed) {
             return true;
         }
         let Some(reason) = self.cancel.reason() else { return false };
-        let mut merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
-        merger.stopped.get_or_insert(reason);
-        self.is_stopped.store(true, Ordering::Relaxed);
+        self.stop(reason);
         true
     }
 
-    fn tell(&self) {
+    pub(super) fn tell(&self) {
         self.observer.progress(&Progress {
             n_schedules: Some(self.n_schedules.load(Ordering::Relaxed)),
             n_steps: self.n_steps.load(Ordering::Relaxed),
@@ -179,8 +312,7 @@ impl Cancel for Shared<'_> {
         if !self.asks_to_stop() {
             return None;
         }
-        let merger = self.merger.lock().unwrap_or_else(PoisonError::into_inner);
-        merger.stopped.clone()
+        self.stopped()
     }
 
     fn last_reason(&self) -> Option<StopReason> {
@@ -189,7 +321,7 @@ impl Cancel for Shared<'_> {
 }
 
 /// One thread with its kernel, its strategies, and what it has covered.
-struct Worker<'a> {
+pub(super) struct Worker<'a> {
     shared: &'a Shared<'a>,
     kernel: Kernel<'a>,
     watch: Watch,
@@ -201,7 +333,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(shared: &'a Shared<'a>) -> Self {
+    pub(super) fn new(shared: &'a Shared<'a>) -> Self {
         let mut kernel = Kernel::with_stop(shared.exe.clone(), shared.options.limits, shared);
         kernel.set_transient(true);
         Worker {
@@ -216,20 +348,21 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes blocks for as long as there are some.
-    fn blocks(&mut self, block: u64, n_schedules: u64) {
-        loop {
-            let start = self.shared.next.fetch_add(block, Ordering::Relaxed);
-            if start >= n_schedules || self.shared.is_over(start) {
-                return;
-            }
-            if !self.block(start, n_schedules.min(start.saturating_add(block))) {
+    fn blocks(&mut self) {
+        while let Some((start, end)) = self.shared.next_block() {
+            if !self.block(start, end) {
                 return;
             }
         }
     }
 
+    /// What schedules are thought to have, as another process has learnt.
+    pub(super) fn set_length(&mut self, length: u64) {
+        self.length = length.max(1);
+    }
+
     /// Runs the schedules of a block and merges them. Says whether there may be more to do.
-    fn block(&mut self, start: u64, end: u64) -> bool {
+    pub(super) fn block(&mut self, start: u64, end: u64) -> bool {
         let mut block = Block { start, end, ..Block::default() };
         let mut goes_on = true;
         for index in start..end {
@@ -251,8 +384,7 @@ impl<'a> Worker<'a> {
             }
         }
         block.fresh = self.watch.coverage.take_fresh();
-        let mut merger = self.shared.merger.lock().unwrap_or_else(PoisonError::into_inner);
-        merger.add(block);
+        self.shared.merge(block);
         goes_on
     }
 
@@ -334,7 +466,8 @@ impl<'a> Worker<'a> {
             }
             Ended::Violated(found) => {
                 statistics.n_violated = 1;
-                block.findings.push(RawFinding::new(index, kind, self.kernel.schedule(), found));
+                let raw = RawFinding::new(index, kind, self.kernel.schedule(), found);
+                block.findings.push(RawOrRemote::Raw(Box::new(raw)));
                 if !options.explore {
                     shared.best.fetch_min(index, Ordering::Relaxed);
                     next = Next::Stop;
@@ -356,17 +489,48 @@ enum Next {
 
 /// The outcome of consecutive schedules.
 #[derive(Default)]
-struct Block {
-    start: u64,
-    end: u64,
-    statistics: Statistics,
+pub(super) struct Block {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) statistics: Statistics,
     /// What the thread covered here for the first time. Since a thread takes blocks in order, whatever it covered before
     /// is merged before.
-    fresh: Vec<u32>,
-    findings: Vec<RawFinding>,
-    unknown: Option<StopReason>,
+    pub(super) fresh: Vec<u32>,
+    pub(super) findings: Vec<RawOrRemote>,
+    pub(super) unknown: Option<StopReason>,
     /// The enumeration ended here.
-    is_last: bool,
+    pub(super) is_last: bool,
+}
+
+/// A violation that was found here, or by another process.
+pub(super) enum RawOrRemote {
+    Raw(Box<RawFinding>),
+    /// By another process: the schedule, and by process and number where it breaks.
+    Remote {
+        index: u64,
+        place: (usize, u64),
+    },
+}
+
+impl RawOrRemote {
+    pub(super) fn index_and_place(&self) -> (u64, u64) {
+        match self {
+            RawOrRemote::Raw(raw) => (raw.index, 0),
+            RawOrRemote::Remote { index, place } => (*index, place.1),
+        }
+    }
+
+    /// Says the place by a number, which is that of the list.
+    fn give_place(&mut self, places: &mut Vec<RawFinding>) {
+        if let RawOrRemote::Raw(raw) = self {
+            let known = places.iter().position(|known| known.is_same(raw));
+            let number = known.unwrap_or_else(|| {
+                places.push((**raw).clone());
+                places.len() - 1
+            });
+            *self = RawOrRemote::Remote { index: raw.index, place: (0, number as u64) };
+        }
+    }
 }
 
 /// Puts blocks together in order.
@@ -377,11 +541,22 @@ struct Merger {
     total: Statistics,
     coverage: Coverage,
     findings: Vec<RawFinding>,
+    /// Where violations are of which other processes know: which of the findings, unless there are too many of these.
+    remote: BTreeMap<(usize, u64), Option<usize>>,
+    /// Of a process that is not the first: places of violations, in the order in which they were found.
+    places: Vec<RawFinding>,
     unknown: Option<StopReason>,
     is_exhausted: bool,
     is_complete: bool,
     stopped: Option<StopReason>,
+    /// Processes cannot go on together.
+    is_failed: bool,
+    /// A violation that another process has found is none here.
+    error: Option<InternalError>,
 }
+
+/// Runs a schedule of another process again.
+type Again<'a> = dyn Fn(u64) -> Result<RawFinding, InternalError> + 'a;
 
 impl Merger {
     fn new(exe: &Executable, goes_on: bool) -> Self {
@@ -392,25 +567,29 @@ impl Merger {
             total: Statistics::default(),
             coverage: Coverage::new(exe),
             findings: Vec::new(),
+            remote: BTreeMap::new(),
+            places: Vec::new(),
             unknown: None,
             is_exhausted: false,
             is_complete: false,
             stopped: None,
+            is_failed: false,
+            error: None,
         }
     }
 
-    fn add(&mut self, block: Block) {
+    fn add(&mut self, block: Block, again: &Again<'_>) {
         if self.is_complete {
             return;
         }
         self.waiting.insert(block.start, block);
         while let Some(block) = self.waiting.remove(&self.next) {
             self.next = block.end;
-            self.merge(block);
+            self.merge(block, again);
         }
     }
 
-    fn merge(&mut self, block: Block) {
+    fn merge(&mut self, block: Block, again: &Again<'_>) {
         if self.is_complete {
             return;
         }
@@ -422,27 +601,46 @@ impl Merger {
         self.is_exhausted |= block.is_last;
         for finding in block.findings {
             self.is_complete |= !self.goes_on;
-            self.add_finding(finding);
+            match finding {
+                RawOrRemote::Raw(raw) => {
+                    self.add_finding(*raw);
+                }
+                RawOrRemote::Remote { index, place } => match self.remote.get(&place) {
+                    Some(&Some(at)) => self.findings[at].n_schedules += 1,
+                    Some(None) => {}
+                    None => match again(index) {
+                        Ok(raw) => {
+                            let at = self.add_finding(raw);
+                            self.remote.insert(place, at);
+                        }
+                        Err(error) => self.error = Some(error),
+                    },
+                },
+            }
         }
     }
 
-    fn add_finding(&mut self, finding: RawFinding) {
-        if let Some(known) = self.findings.iter_mut().find(|known| known.is_same(&finding)) {
-            known.n_schedules += 1;
-        } else if self.findings.len() < MAX_FINDINGS {
-            self.findings.push(finding);
+    /// Says which of the findings it is, unless there are too many.
+    fn add_finding(&mut self, finding: RawFinding) -> Option<usize> {
+        if let Some(at) = self.findings.iter().position(|known| known.is_same(&finding)) {
+            self.findings[at].n_schedules += 1;
+            return Some(at);
         }
+        if self.findings.len() == MAX_FINDINGS {
+            return None;
+        }
+        self.findings.push(finding);
+        Some(self.findings.len() - 1)
     }
 
     fn report(
-        mut self,
+        self,
         exe: &Arc<Executable>,
         options: &CheckOptions,
         cancel: &dyn Cancel,
     ) -> Result<Report, InternalError> {
-        // A search that was stopped leaves holes; what lies behind them counts all the same.
-        for (_, block) in std::mem::take(&mut self.waiting) {
-            self.merge(block);
+        if let Some(error) = self.error {
+            return Err(error);
         }
         let mut findings = Vec::new();
         for raw in self.findings {
@@ -453,7 +651,9 @@ impl Merger {
             (Some(first), _) => Verdict::Violated(Box::new(first.counterexample.clone())),
             (None, Some(reason)) => Verdict::Unknown(reason),
             (None, None) => match &self.stopped {
-                Some(StopReason::Interrupted) => Verdict::Unknown(StopReason::Interrupted),
+                Some(reason @ (StopReason::Interrupted | StopReason::Undecided { .. })) => {
+                    Verdict::Unknown(reason.clone())
+                }
                 Some(reason) if total.n_schedules == 0 => Verdict::Unknown(reason.clone()),
                 _ => Verdict::Holds(guarantee(&total, self.is_exhausted, options)),
             },

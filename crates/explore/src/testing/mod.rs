@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`options`] (what can be asked for), [`check()`] (the engine), `run` (one schedule), [`strategy`] (which
 //! machine steps next), `crash` (when machines crash), `finish` (shrinking and replaying what was found), [`report`] (what
-//! comes back).
+//! comes back), `together` (several processes).
 
 pub mod check;
 mod crash;
@@ -12,6 +12,7 @@ pub mod report;
 pub mod rng;
 mod run;
 pub mod strategy;
+mod together;
 
 pub use check::check;
 pub use options::{CheckOptions, LivenessOptions, TemperatureRule};

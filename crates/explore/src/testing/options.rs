@@ -3,6 +3,7 @@
 use allways_run::Limits;
 
 use super::strategy::{ScheduleFairness, StrategyKind};
+use crate::exchange::Peers;
 use crate::liveness::Fairness;
 use crate::liveness::graph::Allowance;
 
@@ -24,6 +25,8 @@ pub struct CheckOptions {
     pub liveness: LivenessOptions,
     /// At least one. The answer does not depend on it.
     pub n_threads: usize,
+    /// Other processes that test together with this one. Answer, figures and coverage do not depend on them; process 0 has the report.
+    pub peers: Option<Peers>,
     /// Steps that shrinking one counterexample may make; zero leaves it as it was found.
     pub shrink_steps: u64,
     pub limits: Limits,
@@ -41,6 +44,7 @@ impl Default for CheckOptions {
             explore: false,
             liveness: LivenessOptions::default(),
             n_threads: 1,
+            peers: None,
             shrink_steps: 1_000_000,
             limits: Limits::default(),
         }

@@ -57,13 +57,15 @@ impl Statistics {
         self.min_length =
             if self.n_schedules == 0 { other.min_length } else { self.min_length.min(other.min_length) };
         self.max_length = self.max_length.max(other.max_length);
-        self.n_schedules += other.n_schedules;
-        self.n_steps += other.n_steps;
-        self.n_choices += other.n_choices;
-        self.n_bounded += other.n_bounded;
-        self.n_unknown += other.n_unknown;
-        self.n_violated += other.n_violated;
-        self.n_searches += other.n_searches;
-        self.n_open_searches += other.n_open_searches;
+        // Another process may say anything.
+        let add = |into: &mut u64, more: u64| *into = into.saturating_add(more);
+        add(&mut self.n_schedules, other.n_schedules);
+        add(&mut self.n_steps, other.n_steps);
+        add(&mut self.n_choices, other.n_choices);
+        add(&mut self.n_bounded, other.n_bounded);
+        add(&mut self.n_unknown, other.n_unknown);
+        add(&mut self.n_violated, other.n_violated);
+        add(&mut self.n_searches, other.n_searches);
+        add(&mut self.n_open_searches, other.n_open_searches);
     }
 }

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use allways_explore::Never;
-use allways_explore::search::distribute::{
-    Checkpoint, Checkpoints, Exchange, Peers, SavedLayer, ShowBlock, WriteFrontier,
-};
+use allways_explore::exchange::{Exchange, Peers};
+use allways_explore::search::distribute::{Checkpoint, Checkpoints, SavedLayer, ShowBlock, WriteFrontier};
 use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
+use allways_explore::{Cancel, CheckOptions, Never, Report};
 use allways_machine::Executable;
 use allways_run::{Quiet, StopReason, Verdict};
 use allways_testkit::Loaded;
@@ -73,8 +72,8 @@ fn loaded(text: &str) -> Loaded {
     Loaded::new("test.p", text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The report of each process. Each has an executable of its own, as it would have elsewhere.
-fn by_processes(text: &str, options: &ProveOptions, n: usize) -> Vec<ProveReport> {
+/// What each process does. Each has an executable of its own, as it would have elsewhere.
+fn each_of<T: Send>(text: &str, n: usize, work: impl Fn(&Arc<Executable>, Peers) -> T + Sync) -> Vec<T> {
     let bus = Arc::new(Bus {
         queues: (0..n).map(|_| (0..n).map(|_| Mutex::default()).collect()).collect(),
         change: (Mutex::new(0), Condvar::new()),
@@ -84,15 +83,21 @@ fn by_processes(text: &str, options: &ProveOptions, n: usize) -> Vec<ProveReport
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..n)
             .map(|number| {
-                let bus = bus.clone();
+                let (bus, work) = (bus.clone(), &work);
                 scope.spawn(move || {
                     let exe = Arc::new(Executable::new(&loaded(text).program, 0));
-                    let peers = Some(Peers(Arc::new(OnBus { bus, number })));
-                    prove(&exe, &ProveOptions { peers, ..options.clone() }, &Quiet, &Never).unwrap()
+                    work(&exe, Peers(Arc::new(OnBus { bus, number })))
                 })
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// The report of each process.
+fn by_processes(text: &str, options: &ProveOptions, n: usize) -> Vec<ProveReport> {
+    each_of(text, n, |exe, peers| {
+        prove(exe, &ProveOptions { peers: Some(peers), ..options.clone() }, &Quiet, &Never).unwrap()
     })
 }
 
@@ -316,4 +321,83 @@ fn another_search_does_not_go_on() {
     let other = ProveOptions { store: StoreKind::Wide, checkpoint: checkpoint(), ..options };
     let Verdict::Unknown(StopReason::Undecided { why }) = alone(RING, &other).verdict else { panic!() };
     assert_eq!(why, "another search");
+}
+
+/// What must not depend on who tests.
+fn essence_of_test(report: &Report) -> String {
+    let findings = report.findings.iter().map(|finding| {
+        let found = &finding.counterexample;
+        format!("{} {} {:?} {:?}", finding.index, finding.n_schedules, found.violation.kind, found.schedule)
+    });
+    let verdict = match &report.verdict {
+        Verdict::Violated(found) => format!("{:?}", found.violation),
+        other => format!("{other:?}"),
+    };
+    format!("{verdict} {:?} {:?} {:?}", findings.collect::<Vec<_>>(), report.statistics, report.coverage)
+}
+
+/// A violation that one schedule in fifty or so has, in two places.
+const RARE: &str = "
+event eOne: int; event eDone;
+machine Main {
+  var n: int; var last: int;
+  start state Init { entry { var i: int; while (i < 6) { new Sender((sink = this, n = i)); i = i + 1; } }
+    on eOne do (i: int) {
+      assert i != 0 || n < 5, \"the first is last\";
+      assert !(last == 5 && i == 4 && n == 3), \"backwards\";
+      last = i; n = n + 1; } }
+}
+machine Sender { start state S { entry (a: (sink: machine, n: int)) { send a.sink, eOne, a.n; } } }
+test t [main = Main]: { Main, Sender };
+";
+
+#[test]
+fn processes_report_the_violation_that_one_reports() {
+    for (text, n_schedules) in [(RARE, 2_000), (BROKEN, 300), (RING, 200), (RARE, 5)] {
+        for explore in [false, true] {
+            let options = CheckOptions {
+                n_schedules: Some(n_schedules),
+                explore,
+                seed: 3,
+                n_threads: 2,
+                ..CheckOptions::default()
+            };
+            let exe = Arc::new(Executable::new(&loaded(text).program, 0));
+            let alone = allways_explore::check(&exe, &options, &Quiet, &Never).unwrap();
+            for n in [1, 2, 4] {
+                let reports = each_of(text, n, |exe, peers| {
+                    let options = CheckOptions { peers: Some(peers), ..options.clone() };
+                    allways_explore::check(exe, &options, &Quiet, &Never).unwrap()
+                });
+                assert_eq!(essence_of_test(&reports[0]), essence_of_test(&alone), "{n} processes");
+                let is_helper = |report: &Report| matches!(report.verdict, Verdict::Unknown(_));
+                assert!(reports[1..].iter().all(is_helper));
+            }
+        }
+    }
+}
+
+/// Stops after so many questions.
+struct After(AtomicU64);
+
+impl Cancel for After {
+    fn reason(&self) -> Option<StopReason> {
+        let left =
+            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(1)));
+        (left == Ok(0)).then_some(StopReason::Interrupted)
+    }
+}
+
+#[test]
+fn a_process_that_is_stopped_stops_all_that_test() {
+    for stopped in [0, 1] {
+        let options = CheckOptions { n_schedules: None, ..CheckOptions::default() };
+        let reports = each_of(RING, 3, |exe, peers| {
+            let cancel = After(AtomicU64::new(if peers.0.number() == stopped { 2_000 } else { u64::MAX }));
+            let options = CheckOptions { peers: Some(peers), ..options.clone() };
+            allways_explore::check(exe, &options, &Quiet, &cancel).unwrap()
+        });
+        assert!(reports.iter().all(|report| report.stopped.is_some()));
+        assert!(reports[0].statistics.n_schedules > 0);
+    }
 }

@@ -10,57 +10,16 @@
 
 use std::sync::Mutex;
 
-use allways_machine::decode::read_number;
 use allways_run::Limits;
 
 use crate::search::local::states::{LocalStateId, LocalStates, Owner};
 use crate::search::lock;
+use crate::wire::{
+    Read, early, get_bytes, get_length, get_number, get_path, get_word, put_bytes, put_number, put_path,
+};
 
 /// Bytes of a block, about.
 pub(crate) const BLOCK: usize = 1 << 16;
-
-pub(crate) fn put_number(out: &mut Vec<u8>, mut n: u64) {
-    while n >= 0x80 {
-        out.push(n as u8 | 0x80);
-        n >>= 7;
-    }
-    out.push(n as u8);
-}
-
-pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put_number(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
-}
-
-/// What a reader says of bytes that are not what they should be.
-pub(crate) type Read<T> = Result<T, String>;
-
-pub(crate) fn early() -> String {
-    "the bytes end early".to_owned()
-}
-
-pub(crate) fn get_number(bytes: &mut &[u8]) -> Read<u64> {
-    read_number(bytes).ok_or_else(early)
-}
-
-/// The length of a list, of which each element takes a byte at least.
-pub(crate) fn get_length(bytes: &mut &[u8]) -> Read<usize> {
-    let n = get_number(bytes)?;
-    if n > bytes.len() as u64 { Err("a list is longer than the bytes".to_owned()) } else { Ok(n as usize) }
-}
-
-pub(crate) fn get_bytes<'b>(bytes: &mut &'b [u8]) -> Read<&'b [u8]> {
-    let n = get_length(bytes)?;
-    let (taken, rest) = bytes.split_at(n);
-    *bytes = rest;
-    Ok(taken)
-}
-
-pub(crate) fn get_word(bytes: &mut &[u8]) -> Read<u64> {
-    let (word, rest) = bytes.split_first_chunk::<8>().ok_or_else(early)?;
-    *bytes = rest;
-    Ok(u64::from_le_bytes(*word))
-}
 
 /// Vectors on their way into a block: each as how many local states it has, twice, plus one if it is a representative, and these.
 #[derive(Default)]
@@ -153,17 +112,6 @@ fn put_contents(locals: &LocalStates<'_>, new: &[LocalStateId], out: &mut Vec<u8
         out.extend_from_slice(&locals.hash(local).to_le_bytes());
         put_bytes(out, &locals.flat(local));
     }
-}
-
-pub(crate) fn put_path(out: &mut Vec<u8>, path: &[u32]) {
-    put_number(out, path.len() as u64);
-    path.iter().for_each(|&place| put_number(out, u64::from(place)));
-}
-
-pub(crate) fn get_path(bytes: &mut &[u8]) -> Read<Vec<u32>> {
-    let n = get_length(bytes)?;
-    let place = |bytes: &mut &[u8]| u32::try_from(get_number(bytes)?).map_err(|_| "no machine".to_owned());
-    (0..n).map(|_| place(bytes)).collect()
 }
 
 /// What was received from one sender.

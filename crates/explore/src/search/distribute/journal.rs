@@ -5,9 +5,10 @@
 use std::sync::Mutex;
 
 use super::Checkpoint;
-use super::flat::{Outbox, Read, Receiver, Sender};
+use super::flat::{Outbox, Receiver, Sender};
 use super::record::Record;
 use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::wire::Read;
 
 /// Writes the frontier: vectors, with what they say of themselves.
 pub(crate) fn write_frontier<'v>(

@@ -9,7 +9,8 @@ use std::sync::Mutex;
 use allways_run::StopReason;
 
 use super::flat::{Outbox, Receiver, Sender};
-use super::{Exchange, owner_of};
+use super::owner_of;
+use crate::exchange::Exchange;
 use crate::search::local::states::{LocalStateId, LocalStates};
 use crate::search::lock;
 

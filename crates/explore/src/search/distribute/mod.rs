@@ -2,7 +2,7 @@
 //!
 //! Numbers of local states and slots mean something within one process only, so whatever leaves it is in a flat form
 //! (`flat`): contents of local states, each once, and vectors of their numbers. Everything else that a search has noted is a
-//! `record`. The search reaches other processes through [`Exchange`] and files through [`Checkpoint`]; below the driver there are
+//! `record`. The search reaches other processes through [`Exchange`](crate::exchange::Exchange) and files through [`Checkpoint`]; below the driver there are
 //! neither sockets nor files.
 //!
 //! A configuration is owned by the process that its fingerprint names ([`owner_of`]); only its owner inserts and expands it. `link` has the
@@ -14,37 +14,6 @@ pub(crate) mod link;
 pub(crate) mod record;
 
 use std::sync::Arc;
-
-/// Processes that search together, as one of them sees the others. Messages between two processes arrive in the order in which they
-/// were sent, and none is lost unless there is a [`failure`](Exchange::failure).
-pub trait Exchange: Send + Sync {
-    /// Which process this is, from zero.
-    fn number(&self) -> usize;
-
-    fn n_processes(&self) -> usize;
-
-    /// Queues a message. Does not wait: see [`is_congested`](Exchange::is_congested).
-    fn send(&self, to: usize, message: Vec<u8>);
-
-    /// The next message from another process, if one has arrived.
-    fn take(&self, from: usize) -> Option<Vec<u8>>;
-
-    /// Much waits to be sent, and no more should be made before it was.
-    fn is_congested(&self) -> bool;
-
-    /// Returns when something may have changed: a message has arrived, or was sent, or there is a failure. Returns after a few
-    /// hundredths of a second in any case.
-    fn wait(&self);
-
-    /// Why the processes cannot go on together, if they cannot.
-    fn failure(&self) -> Option<String>;
-
-    /// Whether a process has ended its work, and all of its messages were taken.
-    fn has_left(&self, process: usize) -> bool;
-
-    /// Ends the connection to a process, with a reason.
-    fn fail(&self, with: usize, why: &str);
-}
 
 /// Where layers of a search are kept, so that it can go on from there.
 ///
@@ -98,16 +67,6 @@ pub struct SavedLayer {
     pub depth: u64,
     /// Bytes of keys in all.
     pub n_key_bytes: u64,
-}
-
-/// Other processes, as an option.
-#[derive(Clone)]
-pub struct Peers(pub Arc<dyn Exchange>);
-
-impl std::fmt::Debug for Peers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "process {} of {}", self.0.number(), self.0.n_processes())
-    }
 }
 
 /// A place for checkpoints, as an option.

@@ -4,15 +4,12 @@
 //! Things that are counted once however often they are met (local states, messages, what was simplified) are kept as hashes of their content,
 //! which mean the same in every process.
 
-use std::time::Duration;
+use allways_run::StopReason;
 
-use allways_base::{FileId, Idx, Span};
-use allways_run::{HandlerLimit, StopReason};
-
-use super::flat::{
-    Read, early, get_bytes, get_length, get_number, get_path, get_word, put_bytes, put_number, put_path,
-};
 use crate::search::context::{Cuts, Tally};
+use crate::wire::{
+    Read, get_length, get_number, get_path, get_reason, get_small, get_word, put_number, put_path, put_reason,
+};
 
 #[derive(Clone, Default)]
 pub(crate) struct Record {
@@ -64,9 +61,9 @@ impl Record {
         self.singles.extend(other.singles);
         self.singles.sort_unstable();
         self.singles.dedup();
-        self.n_lookups += other.n_lookups;
-        self.n_misses += other.n_misses;
-        self.store_bytes += other.store_bytes;
+        self.n_lookups = self.n_lookups.saturating_add(other.n_lookups);
+        self.n_misses = self.n_misses.saturating_add(other.n_misses);
+        self.store_bytes = self.store_bytes.saturating_add(other.store_bytes);
         self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
     }
 
@@ -119,10 +116,6 @@ impl Record {
         record.peak_bytes = get_number(bytes)?;
         Ok(record)
     }
-}
-
-pub(crate) fn get_small(bytes: &mut &[u8]) -> Read<u32> {
-    u32::try_from(get_number(bytes)?).map_err(|_| "a number is too large".to_owned())
 }
 
 pub(crate) fn put_tally(tally: &Tally, out: &mut Vec<u8>) {
@@ -183,99 +176,13 @@ pub(crate) fn get_tally(bytes: &mut &[u8]) -> Read<Tally> {
     Ok(tally)
 }
 
-pub(crate) fn put_reason(reason: Option<&StopReason>, out: &mut Vec<u8>) {
-    let Some(reason) = reason else { return out.push(0) };
-    match reason {
-        StopReason::Time(time) => {
-            out.push(1);
-            put_number(out, time.as_millis() as u64);
-        }
-        StopReason::Memory { bytes } => {
-            out.push(2);
-            put_number(out, *bytes);
-        }
-        StopReason::Interrupted => out.push(3),
-        StopReason::ForeignFunction { name } => {
-            out.push(4);
-            put_bytes(out, name.as_bytes());
-        }
-        StopReason::ObservedText { place } => {
-            out.push(5);
-            for n in [place.file.index() as u64, place.start.into(), place.end.into()] {
-                put_number(out, n);
-            }
-        }
-        StopReason::LongHandler { machine, state, limit } => {
-            out.push(6);
-            put_bytes(out, machine.as_bytes());
-            put_bytes(out, state.as_bytes());
-            let (kind, n) = match *limit {
-                HandlerLimit::Instructions(n) => (0, n),
-                HandlerLimit::CallDepth(n) => (1, n),
-                HandlerLimit::TextBytes(n) => (2, n),
-                HandlerLimit::Nesting(n) => (3, n),
-            };
-            out.push(kind);
-            put_number(out, u64::from(n));
-        }
-        StopReason::ChoiceBound(n) => {
-            out.push(7);
-            put_number(out, *n);
-        }
-        StopReason::Unsupported { what } => {
-            out.push(8);
-            put_bytes(out, what.as_bytes());
-        }
-        StopReason::Undecided { why } => {
-            out.push(9);
-            put_bytes(out, why.as_bytes());
-        }
-    }
-}
-
-pub(crate) fn get_reason(bytes: &mut &[u8]) -> Read<Option<StopReason>> {
-    let (&tag, rest) = bytes.split_first().ok_or_else(early)?;
-    *bytes = rest;
-    let text =
-        |bytes: &mut &[u8]| String::from_utf8(get_bytes(bytes)?.to_vec()).map_err(|_| "no text".to_owned());
-    Ok(Some(match tag {
-        0 => return Ok(None),
-        1 => StopReason::Time(Duration::from_millis(get_number(bytes)?)),
-        2 => StopReason::Memory { bytes: get_number(bytes)? },
-        3 => StopReason::Interrupted,
-        4 => StopReason::ForeignFunction { name: text(bytes)? },
-        5 => {
-            let (file, start, end) = (get_small(bytes)?, get_small(bytes)?, get_small(bytes)?);
-            if start > end {
-                return Err("a place ends before it begins".to_owned());
-            }
-            StopReason::ObservedText { place: Span::new(FileId::new(file as usize), start, end) }
-        }
-        6 => StopReason::LongHandler {
-            machine: text(bytes)?,
-            state: text(bytes)?,
-            limit: {
-                let (&kind, rest) = bytes.split_first().ok_or_else(early)?;
-                *bytes = rest;
-                let n = get_small(bytes)?;
-                match kind {
-                    0 => HandlerLimit::Instructions(n),
-                    1 => HandlerLimit::CallDepth(n),
-                    2 => HandlerLimit::TextBytes(n),
-                    3 => HandlerLimit::Nesting(n),
-                    _ => return Err("no such limit".to_owned()),
-                }
-            },
-        },
-        7 => StopReason::ChoiceBound(get_number(bytes)?),
-        8 => StopReason::Unsupported { what: text(bytes)? },
-        9 => StopReason::Undecided { why: text(bytes)? },
-        _ => return Err("no such reason".to_owned()),
-    }))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use allways_base::{FileId, Idx, Span};
+    use allways_run::HandlerLimit;
+
     use super::*;
 
     #[test]

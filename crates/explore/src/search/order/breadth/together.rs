@@ -16,12 +16,15 @@ use super::insert::{Keys, Route, key_of};
 use super::tasks::Task;
 use super::{Leader, Worker};
 use crate::search::context::{Context, Explored, SearchEnd, Tally};
-use crate::search::distribute::flat::{Read, get_length, get_number, get_path, put_number, put_path};
 use crate::search::distribute::link::Link;
-use crate::search::distribute::record::{Record, get_reason, get_small, put_reason};
+use crate::search::distribute::record::Record;
 use crate::search::lock;
 use crate::search::store::table::Full;
 use crate::search::store::tree::Pairs;
+use crate::wire::{
+    Read, get_bytes, get_length, get_number, get_path, get_reason, get_small, put_number, put_path,
+    put_reason,
+};
 
 /// Looks at the others after the end of a limit, before this process ends without them. Each takes a few hundredths of a second.
 const PATIENCE: u32 = 200;
@@ -123,13 +126,13 @@ impl Leader<'_, '_> {
         let mut n_first: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
         for (from, note) in notes {
             let bytes = &mut &note[..];
-            let other = crate::search::distribute::flat::get_bytes(bytes);
+            let other = get_bytes(bytes);
             if other.as_deref().is_ok_and(|other| other != label.as_bytes()) {
                 let link = self.shared.link.as_ref()?;
                 return Some(SearchEnd::Stopped(link.fail(from, "it searches something else")));
             }
             match other.and_then(|_| get_number(bytes)) {
-                Ok(n) => n_first += n,
+                Ok(n) => n_first = n_first.saturating_add(n),
                 Err(why) => return Some(self.broken_note(from, &why)),
             }
         }
@@ -240,9 +243,9 @@ impl Leader<'_, '_> {
                 Ok(other) => other,
                 Err(why) => return Some(self.broken_note(from, &why)),
             };
-            all.n_next += other.n_next;
-            all.n_configurations += other.n_configurations;
-            all.n_transitions += other.n_transitions;
+            all.n_next = all.n_next.saturating_add(other.n_next);
+            all.n_configurations = all.n_configurations.saturating_add(other.n_configurations);
+            all.n_transitions = all.n_transitions.saturating_add(other.n_transitions);
             if from == 0 {
                 all.is_due = other.is_due;
             }
@@ -252,8 +255,8 @@ impl Leader<'_, '_> {
         }
         self.is_due = all.is_due;
         self.cx.observer.progress(&Progress {
-            n_steps: self.base.tally.n_transitions + all.n_transitions,
-            n_configurations: Some(self.base.tally.n_configurations + all.n_configurations),
+            n_steps: self.base.tally.n_transitions.saturating_add(all.n_transitions),
+            n_configurations: Some(self.base.tally.n_configurations.saturating_add(all.n_configurations)),
             frontier: Some(all.n_next),
             depth,
             bytes: Some(self.peak),
