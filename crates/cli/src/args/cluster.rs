@@ -15,6 +15,10 @@ pub struct DistributeArgs {
     #[arg(long, value_name = "N", default_value_t = 30, requires = "checkpoint", hide_short_help = true, help_heading = heading::SEARCH)]
     pub checkpoint_seconds: u64,
 
+    /// Keep what does not fit into the memory limit in files in this folder: a proof is limited by disk then
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::SEARCH)]
+    pub spill: Option<PathBuf>,
+
     #[command(flatten)]
     pub cluster: ClusterArgs,
 }

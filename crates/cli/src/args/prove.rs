@@ -116,7 +116,11 @@ impl ProveArgs {
     /// The engine that was asked for.
     pub fn engine(&self) -> &'static str {
         // Only exhaustive search goes beyond one process.
-        let default = if self.is_distributed() { engine::EXPLICIT } else { engine::AUTO };
+        let default = if self.is_distributed() || self.distribute.spill.is_some() {
+            engine::EXPLICIT
+        } else {
+            engine::AUTO
+        };
         self.engine.as_deref().and_then(engine::known).unwrap_or(default)
     }
 

@@ -130,13 +130,9 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             Ok(checked) => checked,
             Err(status) => return status,
         };
-        if let Some(why) = &checked.failure {
-            printer::err(&format!("{why}\n"));
-            return if interrupt::is_interrupted() { ExitStatus::Interrupted } else { ExitStatus::Lost };
-        }
-        if checked.is_helper {
-            let is_stopped = interrupt::is_interrupted();
-            return if is_stopped { ExitStatus::Interrupted } else { ExitStatus::Success };
+        if let Some(status) = distribute::status_without_report(checked.failure.as_deref(), checked.is_helper)
+        {
+            return status;
         }
         let report = report_of(&compilation, &checked, &options);
         for finding in &checked.report.findings {

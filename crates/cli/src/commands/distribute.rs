@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use allways_cluster::folder::{Belongs, Folder, hash_of, name_of};
 use allways_cluster::hosts;
 use allways_cluster::mesh::{self, Mesh};
+use allways_cluster::scratch::Spare;
 use allways_driver::Compilation;
 use allways_explore::CheckOptions;
 use allways_explore::exchange::{Exchange, Peers};
 use allways_explore::search::distribute::Checkpoints;
-use allways_explore::search::ProveOptions;
+use allways_explore::search::{ProveOptions, Spill};
 use allways_run::NetworkOptions;
 
 use crate::args::{ClusterArgs, DistributeArgs};
@@ -32,6 +33,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Beyond {
     pub folder: Option<Arc<Folder>>,
     pub mesh: Option<Arc<Mesh>>,
+    pub spare: Option<Arc<Spare>>,
 }
 
 impl Beyond {
@@ -41,6 +43,10 @@ impl Beyond {
 
     pub fn peers(&self) -> Option<Peers> {
         self.mesh.clone().map(|mesh| Peers(mesh))
+    }
+
+    pub fn spill(&self) -> Option<Spill> {
+        self.spare.clone().map(|scratch| Spill { scratch, part: None })
     }
 
     /// Another process has the report.
@@ -123,13 +129,28 @@ fn job_of(belongs: &Belongs) -> [u8; 32] {
     hash_of(belongs.0.iter().flat_map(|(name, value)| [*name, value.as_str()]))
 }
 
+/// How a process ends that has no report: since the processes could not go on, or since another one has it.
+pub fn status_without_report(failure: Option<&str>, is_helper: bool) -> Option<ExitStatus> {
+    if let Some(why) = failure {
+        printer::err(&format!("{why}\n"));
+    }
+    let status = match (failure, is_helper) {
+        (None, false) => return None,
+        _ if crate::interrupt::is_interrupted() => ExitStatus::Interrupted,
+        (Some(_), _) => ExitStatus::Lost,
+        (None, true) => ExitStatus::Success,
+    };
+    Some(status)
+}
+
 /// Opens what a search is to use.
 pub fn open(args: &DistributeArgs, belongs: &Belongs) -> Result<Beyond, ExitStatus> {
     let every = Duration::from_secs(args.checkpoint_seconds);
     let folder = args.checkpoint.as_deref().map(|folder| Folder::new(folder, belongs, every));
     let folder = folder.transpose().map_err(|problem| rejected(&problem))?;
     let mesh = connect(&args.cluster, job_of(belongs))?;
-    Ok(Beyond { folder: folder.map(Arc::new), mesh })
+    let spare = args.spill.as_deref().map(Spare::new).transpose().map_err(|problem| rejected(&problem))?;
+    Ok(Beyond { folder: folder.map(Arc::new), mesh, spare: spare.map(Arc::new) })
 }
 
 /// Connects to the other processes, if there are some.

@@ -117,13 +117,8 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             Ok(proved) => proved,
             Err(status) => return status,
         };
-        if let Some(why) = &proved.failure {
-            printer::err(&format!("{why}\n"));
-            return if interrupt::is_interrupted() { ExitStatus::Interrupted } else { ExitStatus::Lost };
-        }
-        if proved.is_helper {
-            let is_stopped = interrupt::is_interrupted();
-            return if is_stopped { ExitStatus::Interrupted } else { ExitStatus::Success };
+        if let Some(status) = distribute::status_without_report(proved.failure.as_deref(), proved.is_helper) {
+            return status;
         }
         match &proved.answer.verdict {
             Verdict::Violated(counterexample) => annotate(&compilation, &proved.name, counterexample),
@@ -210,7 +205,7 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         ExitStatus::Rejected
     })?;
     options.limits.memory_bytes = ask.memory;
-    let beyond = match args.is_distributed() {
+    let beyond = match args.is_distributed() || args.distribute.spill.is_some() {
         true => {
             let belongs = distribute::belongs_to_proof(compilation, &name, &ask.network, &options);
             distribute::open(&args.distribute, &belongs)?
@@ -218,6 +213,7 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
         false => distribute::Beyond::default(),
     };
     (options.peers, options.checkpoint) = (beyond.peers(), beyond.checkpoints());
+    options.spill = beyond.spill();
     let mut question = Question {
         exe,
         bounds: options.bounds,
@@ -289,6 +285,9 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     let failure = beyond.close().err();
     if let Some(mesh) = beyond.mesh.as_ref().filter(|_| !beyond.is_helper()) {
         printer::figures(&format!("..... sent {} bytes to other processes\n", mesh.n_sent()));
+    }
+    if let Some(spare) = beyond.spare.as_ref().filter(|spare| spare.n_written() > 0) {
+        printer::figures(&format!("..... on disk: {} MB\n", spare.n_written() >> 20));
     }
     if let Some(layer) = beyond.folder.as_ref().and_then(|folder| folder.resumed())
         && !beyond.is_helper()
@@ -473,6 +472,22 @@ fn options(args: &ProveArgs) -> ProveOptions {
 
 /// Options that the engine does not have must not be dropped in silence.
 fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
+    if args.distribute.spill.is_some() {
+        let problems = [
+            (args.all || n_tests != 1, "--spill is for one test case: choose it with --testcase"),
+            (args.engine() != engine::EXPLICIT, "--spill is for `--engine explicit`"),
+            (args.order != OrderArg::Breadth, "--spill is for `--order breadth`"),
+            (
+                args.store == StoreArg::Exact,
+                "--spill keeps fingerprints: choose `--store fingerprint` or `--store wide`",
+            ),
+            (args.is_distributed(), "--spill is for one process without checkpoints"),
+            (args.is_abstract, "--abstract does not go with --spill"),
+        ];
+        if let Some((_, problem)) = problems.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return Some(problem.to_owned());
+        }
+    }
     if args.is_distributed() {
         let problems = [
             (

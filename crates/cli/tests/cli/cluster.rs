@@ -127,6 +127,24 @@ fn processes_test_as_one_does() {
 }
 
 #[test]
+fn a_proof_that_does_not_fit_into_memory_goes_to_disk() {
+    let folder = Folder::new("spill");
+    let (model, kept) = (model(), folder.path("kept"));
+    let prove = ["prove", &model, "-tc", "tcCoherent___nClients_3__nRequests_5", "--reductions", "none"];
+    let alone = run(&[&prove[..], &["--engine", "explicit", "-v"]].concat());
+    let small = ["--memory", "0.004", "--spill", &kept, "-v"];
+    let spilled = run(&[&prove[..], &small, &["-j", "2"]].concat());
+    assert_eq!(report(&spilled), report(&alone), "{}", text(&spilled.stderr));
+    assert_eq!((alone.status.code(), spilled.status.code()), (Some(0), Some(0)));
+    assert!(text(&spilled.stderr).contains("on disk: "), "{}", text(&spilled.stderr));
+    // Nothing is left, also of a search that was cut short.
+    run(&[&prove[..], &small, &["--max-depth", "12"]].concat());
+    assert_eq!(std::fs::read_dir(&kept).unwrap().count(), 0);
+    let refused = run(&[&prove[..], &["--spill", &kept, "--store", "exact"]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
 fn processes_with_different_secrets_refuse_each_other() {
     let folder = Folder::new("secrets");
     let (model, meet) = (model(), folder.path("."));

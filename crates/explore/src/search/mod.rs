@@ -42,6 +42,7 @@ pub use order::Order;
 pub use prove::{prove, survey};
 pub use reduce::table::{Obstacle, REDUCTIONS, Reduction, Reductions, Setting};
 pub use report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation, WideChoice};
+pub use store::runs::{Scratch, ScratchFile, Spill};
 pub use survey::Survey;
 pub use variables::VariableBounds;
 

@@ -8,6 +8,7 @@ use allways_run::Limits;
 use super::distribute::Checkpoints;
 use super::order::Order;
 use super::reduce::table::{Reductions, Setting};
+use super::store::runs::Spill;
 use super::variables::VariableBounds;
 use crate::exchange::Peers;
 use crate::liveness::Fairness;
@@ -60,6 +61,8 @@ pub struct ProveOptions {
     pub peers: Option<Peers>,
     /// Where to keep layers of the search, and to resume from if there are some.
     pub checkpoint: Option<Checkpoints>,
+    /// Where keys and layers go that do not fit into the memory limit, by one process without checkpoints, breadth first.
+    pub spill: Option<Spill>,
     /// Of a machine's instructions and calls, and `memory_bytes` for the whole search. Time is up to [`Cancel`].
     ///
     /// [`Cancel`]: crate::Cancel
@@ -80,6 +83,7 @@ impl Default for ProveOptions {
             n_threads: 1,
             peers: None,
             checkpoint: None,
+            spill: None,
             limits: Limits::default(),
         }
     }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use allways_explore::exchange::{Exchange, Peers};
 use allways_explore::search::distribute::{Checkpoint, Checkpoints, SavedLayer, ShowBlock, WriteFrontier};
-use allways_explore::search::{ProveOptions, ProveReport, Reductions, StoreKind, prove};
+use allways_explore::search::{
+    ProveOptions, ProveReport, Reductions, Scratch, ScratchFile, Spill, StoreKind, prove,
+};
 use allways_explore::{Cancel, CheckOptions, Never, Report};
 use allways_machine::Executable;
 use allways_run::{Quiet, StopReason, Verdict};
@@ -68,12 +70,12 @@ impl Exchange for OnBus {
     }
 }
 
-fn loaded(text: &str) -> Loaded {
+pub fn loaded(text: &str) -> Loaded {
     Loaded::new("test.p", text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What each process does. Each has an executable of its own, as it would have elsewhere.
-fn each_of<T: Send>(text: &str, n: usize, work: impl Fn(&Arc<Executable>, Peers) -> T + Sync) -> Vec<T> {
+pub fn each_of<T: Send>(text: &str, n: usize, work: impl Fn(&Arc<Executable>, Peers) -> T + Sync) -> Vec<T> {
     let bus = Arc::new(Bus {
         queues: (0..n).map(|_| (0..n).map(|_| Mutex::default()).collect()).collect(),
         change: (Mutex::new(0), Condvar::new()),
@@ -101,13 +103,13 @@ fn by_processes(text: &str, options: &ProveOptions, n: usize) -> Vec<ProveReport
     })
 }
 
-fn alone(text: &str, options: &ProveOptions) -> ProveReport {
+pub fn alone(text: &str, options: &ProveOptions) -> ProveReport {
     let exe = Arc::new(Executable::new(&loaded(text).program, 0));
     prove(&exe, options, &Quiet, &Never).unwrap()
 }
 
 /// What must not depend on processes.
-fn essence(report: &ProveReport) -> String {
+pub fn essence(report: &ProveReport) -> String {
     let s = &report.statistics;
     let verdict = match &report.verdict {
         Verdict::Violated(found) => format!("violated {:?}", found.schedule),
@@ -130,7 +132,7 @@ fn essence(report: &ProveReport) -> String {
 const PROGRAMS: &[&str] = &[RING, BROKEN, CHOICES];
 
 /// Workers that pass tokens, with a hundred or so configurations.
-const RING: &str = "
+pub const RING: &str = "
 event eToken: int; event eStart: machine;
 machine Main {
   start state Init { entry {
@@ -148,7 +150,7 @@ machine Node {
 test t [main = Main]: { Main, Node };
 ";
 
-const BROKEN: &str = "
+pub const BROKEN: &str = "
 event ePing: machine; event eOne; event eTwo;
 machine Main {
   var n: int;
@@ -195,19 +197,19 @@ fn processes_find_what_one_finds() {
 
 /// A folder in memory: what one process of a run has written, by layer.
 #[derive(Default)]
-struct Folder {
+pub struct Folder {
     label: Mutex<Option<String>>,
     /// By depth and process.
-    layers: Mutex<BTreeMap<u64, BTreeMap<usize, Segment>>>,
+    pub layers: Mutex<BTreeMap<u64, BTreeMap<usize, Segment>>>,
 }
 
 #[derive(Clone, Default)]
-struct Segment {
-    keys: Vec<u8>,
-    frontier: Vec<Vec<u8>>,
+pub struct Segment {
+    pub keys: Vec<u8>,
+    pub frontier: Vec<Vec<u8>>,
 }
 
-struct InFolder {
+pub struct InFolder {
     folder: Arc<Folder>,
     process: Mutex<usize>,
     pending: Mutex<Vec<u8>>,
@@ -216,7 +218,7 @@ struct InFolder {
 }
 
 impl InFolder {
-    fn new(folder: &Arc<Folder>, until: u64) -> Self {
+    pub fn new(folder: &Arc<Folder>, until: u64) -> Self {
         InFolder { folder: folder.clone(), process: Mutex::new(0), pending: Mutex::default(), until }
     }
 
@@ -400,4 +402,58 @@ fn a_process_that_is_stopped_stops_all_that_test() {
         assert!(reports.iter().all(|report| report.stopped.is_some()));
         assert!(reports[0].statistics.n_schedules > 0);
     }
+}
+
+/// With some thousand configurations.
+fn larger_ring() -> String {
+    RING.replace("eToken, 4", "eToken, 14").replace("eToken, 3;", "eToken, 12;")
+}
+
+/// Files in memory.
+struct InMemory(AtomicU64);
+
+impl Scratch for InMemory {
+    fn file(&self) -> std::io::Result<Box<dyn ScratchFile>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(std::io::Cursor::new(Vec::new())))
+    }
+}
+
+#[test]
+fn what_is_on_disk_is_found_again() {
+    let larger = larger_ring();
+    for text in [larger.as_str(), RING, CHOICES] {
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            for (store, n_threads) in
+                [(StoreKind::Fingerprint, 1), (StoreKind::Fingerprint, 2), (StoreKind::Wide, 1)]
+            {
+                let options = ProveOptions { reductions, store, n_threads, ..ProveOptions::default() };
+                let expected = essence(&alone(text, &options));
+                for part in [1, 1_000, 5_000] {
+                    let scratch = Arc::new(InMemory(AtomicU64::new(0)));
+                    let spill = Some(Spill { scratch: scratch.clone(), part: Some(part) });
+                    let report = alone(text, &ProveOptions { spill, ..options.clone() });
+                    assert_eq!(essence(&report), expected, "{part}");
+                    if part == 1 && reductions == Reductions::NONE && text == larger {
+                        assert!(scratch.0.load(Ordering::Relaxed) > 20);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_stops_the_search() {
+    struct Full;
+    impl Scratch for Full {
+        fn file(&self) -> std::io::Result<Box<dyn ScratchFile>> {
+            Err(std::io::Error::other("no room"))
+        }
+    }
+    let spill = Some(Spill { scratch: Arc::new(Full), part: Some(1) });
+    let options = ProveOptions { reductions: Reductions::NONE, spill, ..ProveOptions::default() };
+    let report = alone(&larger_ring(), &options);
+    let Verdict::Unknown(StopReason::Undecided { why }) = report.verdict else { panic!() };
+    assert_eq!(why, "--spill: no room");
 }

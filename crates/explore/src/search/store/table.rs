@@ -407,8 +407,17 @@ impl Table {
         Err(Full)
     }
 
+    /// Forgets all keys, while no other thread uses it.
+    pub fn clear(&self) {
+        match &self.slots {
+            Slots::Short(lines) => lines.slots().iter().for_each(|slot| slot.store(0, Ordering::Relaxed)),
+            Slots::Long(lines) => lines.slots().iter().for_each(|slot| slot.store(0, Ordering::Relaxed)),
+        }
+        self.seconds.iter().for_each(|second| second.store(0, Ordering::Relaxed));
+    }
+
     /// Tells the keys of some slots, with their second words.
-    fn keys(&self, slots: std::ops::Range<usize>, tell: &mut dyn FnMut(u64, u64)) {
+    pub fn keys(&self, slots: std::ops::Range<usize>, tell: &mut dyn FnMut(u64, u64)) {
         let bits = self.form.bits();
         let rest_bits = bits - self.line_bits;
         let mask = (1usize << self.line_bits) - 1;

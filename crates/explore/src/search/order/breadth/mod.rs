@@ -13,12 +13,14 @@
 //! a fixed order (see `counterexample`), so that it does not depend on threads.
 //!
 //! Layers, rounds and threads are here; vectors are in `chunk`, and the insertion of successors into the table in `insert`. What several
-//! processes do together is in `together`, and what is kept for a later one in `saving`: without these, a layer is expanded just the same.
+//! processes do together is in `together`, what is kept for a later one in `saving`, and what goes to disk for want of memory in `spill`: without
+//! these, a layer is expanded just the same.
 
 mod chunk;
 mod insert;
 mod partition;
 mod saving;
+mod spill;
 mod tasks;
 mod together;
 
@@ -32,6 +34,7 @@ use chunk::{CHUNK, Chunk, N_PARTS, Writer};
 pub(crate) use insert::key_of;
 use insert::{Batch, Inserter, Keys, Recent, Route, Seconds};
 use partition::{MIN_DIVIDED, Partition};
+use spill::Spilled;
 use tasks::{Again, Task, Tasks};
 
 use super::barrier::Barrier;
@@ -80,6 +83,8 @@ struct Shared<'l> {
     n_seen: AtomicU64,
     /// Of the chunks for the next layer.
     next_bytes: AtomicU64,
+    /// How many of these there may be until some go to disk.
+    spill_at: AtomicU64,
     pause: AtomicBool,
     /// The table was full in the middle of a configuration; the pairs were.
     is_full: AtomicBool,
@@ -118,9 +123,9 @@ pub(crate) fn search(cx: Context<'_>) -> Explored {
     let no_memory =
         |cx: Context<'_>| StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
     let table = match cx.options.store {
-        StoreKind::Fingerprint => Table::new_for_hashes(FIRST_BITS),
+        StoreKind::Fingerprint => Table::new_for_hashes(spill::first_bits(cx.options)),
         StoreKind::Exact => Table::new_exact(FIRST_BITS, 0),
-        StoreKind::Wide => Table::new_wide(FIRST_BITS),
+        StoreKind::Wide => Table::new_wide(spill::first_bits(cx.options)),
     };
     let (Some(table), Some(pairs)) = (table, Pairs::new(10)) else {
         return Explored::nothing(SearchEnd::Stopped(no_memory(cx)));
@@ -138,6 +143,7 @@ pub(crate) fn search(cx: Context<'_>) -> Explored {
         spare: Mutex::new(Vec::new()),
         n_seen: AtomicU64::new(0),
         next_bytes: AtomicU64::new(0),
+        spill_at: AtomicU64::new(u64::MAX),
         pause: AtomicBool::new(false),
         is_full: AtomicBool::new(false),
         are_pairs_full: AtomicBool::new(false),
@@ -181,6 +187,7 @@ pub(crate) fn search(cx: Context<'_>) -> Explored {
             n_when_chosen: 0,
             base: Record::default(),
             is_due: false,
+            spilled: Spilled::new(cx.options),
         };
         let mut explored = leader.search();
         let base = std::mem::take(&mut leader.base);
@@ -218,6 +225,8 @@ struct Leader<'a, 's> {
     base: Record,
     /// The processes keep the layer at hand.
     is_due: bool,
+    /// What is on disk, if something may go there.
+    spilled: Option<Spilled>,
 }
 
 impl Leader<'_, '_> {
@@ -322,7 +331,7 @@ impl Leader<'_, '_> {
         {
             return SearchEnd::Stopped(reason);
         }
-        while self.shared.link.is_some() || !layer.is_empty() {
+        while self.shared.link.is_some() || !layer.is_empty() || self.n_spilled() > 0 {
             let found = self.layer(&mut layer, tally, depth);
             let found = match self.shared.link {
                 None => found,
@@ -346,15 +355,28 @@ impl Leader<'_, '_> {
             self.clock.tick(&lock(self.cx.locals));
             let is_last = self.cx.options.bounds.depth == Some(*depth);
             self.shared.is_last_layer.store(is_last, Ordering::Release);
-            let frontier: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
+            let in_memory: u64 = layer.iter().map(|chunk| chunk.len() as u64).sum();
+            let frontier = in_memory + self.n_spilled();
             self.divide(layer, frontier);
-            let layer_bytes: u64 = layer.iter().map(|chunk| chunk.n_bytes() as u64).sum();
+            let mut layer_bytes: u64 = layer.iter().map(|chunk| chunk.n_bytes() as u64).sum();
             self.shared.next_bytes.store(0, Ordering::Relaxed);
-            let mut tasks: Vec<Task> =
-                layer.drain(..).map(|chunk| Task { chunk, ..Task::default() }).collect();
+            let to_do = |chunk| Task { chunk, ..Task::default() };
+            let mut tasks: Vec<Task> = layer.drain(..).map(to_do).collect();
             let mut in_layer = Tally::default();
-            while !tasks.is_empty() {
-                if let Some(reason) = self.prepare(layer_bytes) {
+            while !tasks.is_empty() || self.n_spilled() > 0 {
+                if tasks.is_empty() {
+                    match self.read_chunks() {
+                        Ok(chunks) => {
+                            layer_bytes = chunks.iter().map(|chunk| chunk.n_bytes() as u64).sum();
+                            tasks.extend(chunks.into_iter().map(to_do));
+                        }
+                        Err(reason) => {
+                            tally.add(&in_layer);
+                            return Some(SearchEnd::Stopped(reason));
+                        }
+                    }
+                }
+                if let Some(reason) = self.prepare(layer_bytes, Some((&mut *layer, &mut in_layer))) {
                     tally.add(&in_layer);
                     return Some(SearchEnd::Stopped(reason));
                 }
@@ -387,7 +409,12 @@ impl Leader<'_, '_> {
             }
             tally.add(&in_layer);
         }
-        None
+        self.end_layer(layer, tally).err().map(SearchEnd::Stopped)
+    }
+
+    /// Vectors of the layer at hand that are on disk.
+    fn n_spilled(&self) -> u64 {
+        self.spilled.as_ref().map_or(0, Spilled::n_left)
     }
 
     /// Says how what comes after a layer is divided. In the exact store vectors are not at hand; and where nothing is handed over,
@@ -404,13 +431,24 @@ impl Leader<'_, '_> {
         write(&self.shared.divider, if is_divided { self.divider } else { Partition::default() });
     }
 
-    /// Makes room for the next round; says why there is none.
-    fn prepare(&mut self, layer_bytes: u64) -> Option<StopReason> {
+    /// Makes room for the next round; says why there is none. What there is of the next layer, and the figures of this one, are at hand while
+    /// something may go to disk.
+    fn prepare(
+        &mut self,
+        layer_bytes: u64,
+        next: Option<(&mut Vec<Chunk>, &mut Tally)>,
+    ) -> Option<StopReason> {
         if let Some(reason) = self.cx.stop_reason() {
             return Some(reason);
         }
         let shared = self.shared;
         shared.pause.store(false, Ordering::Relaxed);
+        if self.spilled.is_some()
+            && let Some((next, tally)) = next
+            && let Err(reason) = self.spill(next, tally)
+        {
+            return Some(reason);
+        }
         let others = lock(self.cx.locals).n_bytes() as u64
             + shared.memo_bytes.load(Ordering::Relaxed)
             + shared.next_bytes.load(Ordering::Relaxed)
@@ -893,7 +931,9 @@ impl Shared<'_> {
             + more_bytes;
         let failure = || self.link.as_ref().and_then(Link::failure);
         let reason = cx.is_over(bytes).or_else(|| cx.stop_reason()).or_else(failure);
-        let must_stop = reason.is_some();
+        let goes_to_disk =
+            self.next_bytes.load(Ordering::Relaxed) + more_bytes > self.spill_at.load(Ordering::Relaxed);
+        let must_stop = reason.is_some() || goes_to_disk;
         if let Some(reason) = reason {
             lock(&self.reason).get_or_insert(reason);
         }

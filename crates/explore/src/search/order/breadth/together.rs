@@ -288,7 +288,7 @@ impl Leader<'_, '_> {
             let n_received = shared.n_received.load(Ordering::Relaxed);
             match &mut into {
                 Some((layer, tally)) if !link.is_urgent() => {
-                    if let Some(reason) = self.prepare(0) {
+                    if let Some(reason) = self.prepare(0, None) {
                         // Word of it goes with the next note.
                         lock(&shared.reason).get_or_insert(reason);
                         into = None;
