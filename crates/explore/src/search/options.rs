@@ -59,6 +59,9 @@ pub struct ProveOptions {
     pub n_threads: usize,
     /// Other processes that search together with this one. Answer and counts do not depend on them; process 0 has the report.
     pub peers: Option<Peers>,
+    /// These search for the counterexample together from the beginning on, not only when process 0 has no room for it. It may be
+    /// another one then, as short.
+    pub shares_counterexample: bool,
     /// Where to keep layers of the search, and to resume from if there are some.
     pub checkpoint: Option<Checkpoints>,
     /// Where keys and layers go that do not fit into the memory limit, by one process without checkpoints, breadth first.
@@ -82,6 +85,7 @@ impl Default for ProveOptions {
             fairness: Some(Fairness::Random),
             n_threads: 1,
             peers: None,
+            shares_counterexample: false,
             checkpoint: None,
             spill: None,
             limits: Limits::default(),

@@ -8,7 +8,7 @@ use allways_run::{
 };
 
 use super::context::{Context, Cuts, Explored, SearchEnd};
-use super::counterexample::{self, Allowance, Found};
+use super::counterexample::{self, Allowance, Found, owners};
 use super::growth;
 use super::liveness::graph;
 use super::local::states::{Cut, LocalStates};
@@ -172,7 +172,7 @@ fn search_by_plan(
                 let options = ProveOptions { reductions, ..options.clone() };
                 return search_by_plan(exe, &options, observer, cancel, notes.map(|_| Notes::default()));
             }
-            if is_helper {
+            if is_helper && !matches!(explored.end, SearchEnd::Broken { .. }) {
                 return Ok((helper_report(exe, options, &locals, explored), Survey::default()));
             }
             if let SearchEnd::Broken { depth } = explored.end {
@@ -184,8 +184,16 @@ fn search_by_plan(
                 let locals = new_locals(false, simplify, &last_call);
                 // What stopped the search need not stop this, unless it still holds.
                 let cx = Context { locals: &locals, cancel, ..cx };
+                if let Some(peers) = options.peers.as_ref().filter(|_| is_helper) {
+                    owners::help(Context { cancel: &last_call, ..cx }, &*peers.0);
+                    return Ok((helper_report(exe, options, &locals, explored), Survey::default()));
+                }
                 let depth = if has_broadcasts || cx.merges_steps() { u64::MAX } else { depth };
-                let (explored, counterexample, remarks) = witness(cx, exe, explored, depth)?;
+                let witness = witness(cx, exe, explored, depth);
+                if let Some(peers) = &options.peers {
+                    owners::dismiss(&*peers.0);
+                }
+                let (explored, counterexample, remarks) = witness?;
                 let mut report = report(exe, options, &locals, explored, counterexample);
                 report.remarks = remarks;
                 return Ok((report, Survey::default()));
@@ -291,6 +299,8 @@ fn witness(
     mut explored: Explored,
     depth: u64,
 ) -> Result<(Explored, Option<Counterexample>, Remarks), InternalError> {
+    // What processes have noted before they stopped is chance, too.
+    explored.record = None;
     let allowance = Allowance { depth, most: None, transitions: allowed_transitions(&explored) };
     // Where steps were put off, the shortest path may be behind many more configurations: so many, and no more.
     // A limit that is met on the way leaves steps out, and the way is lost.
@@ -299,20 +309,21 @@ fn witness(
         found => found,
     };
     let found = match (cx.reach, shortest(cx, allowance)?) {
-        (Some(_), Found::Path { steps, tally, depth, is_shortest }) => {
+        (Some(_), Found::Path { steps, tally, depth, is_shortest, record }) => {
             let most = if is_shortest { 4 * tally.n_configurations + 100_000 } else { 0 };
             let allowance = Allowance { depth, most: Some(most), ..allowance };
             match shortest(Context { reach: None, ..cx }, allowance)? {
                 found @ Found::Path { .. } => found,
                 Found::Stopped(_) | Found::TooMany | Found::Nothing => {
-                    Found::Path { steps, tally, depth, is_shortest: false }
+                    Found::Path { steps, tally, depth, is_shortest: false, record }
                 }
             }
         }
         (_, found) => found,
     };
     match found {
-        Found::Path { steps, tally, depth, is_shortest } => {
+        Found::Path { steps, tally, depth, is_shortest, record } => {
+            explored.record = record;
             // Its figures do not depend on threads.
             explored.tally = tally;
             explored.depth = depth;

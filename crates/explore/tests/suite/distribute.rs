@@ -8,12 +8,13 @@ use std::time::Duration;
 use allways_explore::exchange::{Exchange, Peers};
 use allways_explore::search::distribute::{Checkpoint, Checkpoints, SavedLayer, ShowBlock, WriteFrontier};
 use allways_explore::search::{
-    ProveOptions, ProveReport, Reductions, Scratch, ScratchFile, Spill, StoreKind, prove,
+    ProveOptions, ProveReport, Reductions, Scratch, ScratchFile, SearchBounds, Spill, StoreKind, prove,
 };
 use allways_explore::{Cancel, CheckOptions, Never, Report};
 use allways_machine::Executable;
-use allways_run::{Quiet, StopReason, Verdict};
+use allways_run::{NetworkModel, Quiet, StopReason, Verdict};
 use allways_testkit::Loaded;
+use allways_testkit::differential::{Over, program_of};
 
 /// Queues by receiver and sender.
 struct Bus {
@@ -190,6 +191,30 @@ fn processes_find_what_one_finds() {
                     let is_helper = |report: &ProveReport| matches!(report.verdict, Verdict::Unknown(_));
                     assert!(reports[1..].iter().all(is_helper));
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn processes_find_a_counterexample_together() {
+    for text in [BROKEN, RARE] {
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            let options = ProveOptions { reductions, ..ProveOptions::default() };
+            let expected = alone(text, &options);
+            let options = ProveOptions { shares_counterexample: true, ..options };
+            let found: Vec<ProveReport> =
+                [1, 2, 4].into_iter().map(|n| by_processes(text, &options, n).remove(0)).collect();
+            for report in &found {
+                let (Verdict::Violated(a), Verdict::Violated(b)) = (&expected.verdict, &report.verdict)
+                else {
+                    panic!("{:?}", report.verdict)
+                };
+                // All counterexamples are replayed before they are reported.
+                assert_eq!(a.violation.kind, b.violation.kind);
+                assert_eq!(a.schedule.n_steps(), b.schedule.n_steps());
+                // The path does not depend on the number of processes.
+                assert_eq!(essence(report), essence(&found[0]));
             }
         }
     }
@@ -456,4 +481,49 @@ fn a_disk_that_is_full_stops_the_search() {
     let report = alone(&larger_ring(), &options);
     let Verdict::Unknown(StopReason::Undecided { why }) = report.verdict else { panic!() };
     assert_eq!(why, "--spill: no room");
+}
+
+/// `cargo xtask cluster compare` takes more, and real processes.
+#[test]
+fn random_programs_have_one_answer() {
+    let (mut n_compared, mut n_violated) = (0, 0);
+    for seed in 0..40 {
+        let text = program_of(seed, Over { model: NetworkModel::Inbox, faults: false, only: None });
+        for reductions in [Reductions::NONE, Reductions::ALL] {
+            let options = ProveOptions { reductions, ..ProveOptions::default() };
+            let depth = SearchBounds { depth: Some(60), ..SearchBounds::default() };
+            let report = alone(&text, &ProveOptions { bounds: depth, ..options.clone() });
+            if report.statistics.n_configurations > 1_500 || report.statistics.depth >= 60 {
+                continue;
+            }
+            let report = alone(&text, &options);
+            let expected = essence(&report);
+            n_compared += 1;
+            n_violated += usize::from(matches!(report.verdict, Verdict::Violated(_)));
+            for n in [2, 4] {
+                assert_eq!(
+                    essence(&by_processes(&text, &options, n)[0]),
+                    expected,
+                    "seed {seed}, {n} processes"
+                );
+            }
+            let spill = Some(Spill { scratch: Arc::new(InMemory(AtomicU64::new(0))), part: Some(1) });
+            assert_eq!(
+                essence(&alone(&text, &ProveOptions { spill, ..options.clone() })),
+                expected,
+                "seed {seed}"
+            );
+            let options = ProveOptions { shares_counterexample: true, ..options };
+            let found = by_processes(&text, &options, 3).remove(0);
+            match (&found.verdict, &report.verdict) {
+                (Verdict::Violated(a), Verdict::Violated(b)) if reductions == Reductions::NONE => {
+                    assert_eq!(a.schedule.n_steps(), b.schedule.n_steps(), "seed {seed}");
+                }
+                (Verdict::Violated(_), Verdict::Violated(_)) => {}
+                _ => assert_eq!(essence(&found), expected, "seed {seed}"),
+            }
+        }
+    }
+    // A comparison of nothing would hold, too.
+    assert!(n_compared > 20 && n_violated > 5, "{n_compared} {n_violated}");
 }

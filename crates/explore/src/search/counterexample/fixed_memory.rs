@@ -56,7 +56,7 @@ pub(crate) fn search(
                 Ok(Some(Path { moves, breaks, depth })) => {
                     let steps = reached.way(cx, at, &moves, breaks)?;
                     let tally = search.tally;
-                    return Ok(Found::Path { steps, tally, depth, is_shortest: false });
+                    return Ok(Found::Path { steps, tally, depth, is_shortest: false, record: None });
                 }
                 Err(reason) => return Ok(Found::Stopped(reason)),
             }

@@ -6,7 +6,8 @@
 //! with the same reductions, and then a shortest one without them, unless that takes many more configurations.
 //!
 //! It keeps exact keys, and the predecessor of each configuration, so it may still run out of memory. A violation that was seen must not be lost
-//! then: from the last complete layer, `fixed_memory` continues depth first, in memory that is fixed beforehand.
+//! then: from the last complete layer, `fixed_memory` continues depth first, in memory that is fixed beforehand. Several processes search for it
+//! together then, each with its share (`owners`).
 //!
 //! The path found consists of representatives: what is never read is left out of them, and
 //! machines may have been permuted. So it is *walked*: the kernel makes whole steps from the beginning, and at each the
@@ -14,6 +15,7 @@
 //! The result is a list of choices, which the kernel replays.
 
 mod fixed_memory;
+pub(crate) mod owners;
 
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ use allways_p::hir::Temperature;
 use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, StopReason};
 
 use super::context::{Context, Tally};
+use super::distribute::record::Record;
 use super::expand::{CRASH, Expander, Move, Sink, Standing, Successor};
 use super::local::states::{
     Act, Cut, Following, Given, LocalOutcome, LocalStateId, LocalStates, Owner, Walked,
@@ -56,6 +59,8 @@ pub(crate) enum Found {
         depth: u64,
         /// Of the paths that were asked for.
         is_shortest: bool,
+        /// What several processes have noted, if they have searched together.
+        record: Option<Box<Record>>,
     },
     Stopped(StopReason),
     /// There are more configurations than were allowed.
@@ -138,13 +143,17 @@ fn tell(cx: Context<'_>, tally: &Tally, depth: u64) {
 
 /// Finds a shortest path to a violation among those that the search explores; that there is one is known.
 pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, InternalError> {
+    let peers = cx.options.peers.as_ref().map(|peers| &*peers.0).filter(|_| allowance.most.is_none());
+    if let Some(peers) = peers.filter(|_| cx.options.shares_counterexample) {
+        return owners::lead(cx, peers, allowance);
+    }
     let Allowance { depth, most, .. } = allowance;
     let mut tally = Tally { n_configurations: 1, n_machines: 1, ..Tally::default() };
     let beginning = super::lock(cx.locals).begin();
     tally.n_transitions += beginning.n_transitions;
     if let Some(answers) = beginning.violations.into_iter().next() {
         let steps = vec![StepName::first(answers)];
-        return Ok(Found::Path { steps, tally, depth: 1, is_shortest: true });
+        return Ok(Found::Path { steps, tally, depth: 1, is_shortest: true, record: None });
     }
     let no_memory = || StopReason::Memory { bytes: cx.options.limits.memory_bytes.unwrap_or(0) };
     let (Some(mut keys), Some(mut table)) = (ExactKeys::new(), Table::new(12)) else {
@@ -197,7 +206,13 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
                 tally.n_ends += 1;
                 if is_bad_end(&super::lock(cx.locals), &vector, standing) {
                     let steps = reached.way(cx, at, &[], false)?;
-                    return Ok(Found::Path { steps, tally, depth: reached.depth, is_shortest: true });
+                    return Ok(Found::Path {
+                        steps,
+                        tally,
+                        depth: reached.depth,
+                        is_shortest: true,
+                        record: None,
+                    });
                 }
             }
             if broken.is_none() && reached.depth < depth {
@@ -229,7 +244,13 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
         }
         if let Some((at, by)) = broken {
             let steps = reached.way(cx, at, &[by], true)?;
-            return Ok(Found::Path { steps, tally, depth: reached.depth + 1, is_shortest: true });
+            return Ok(Found::Path {
+                steps,
+                tally,
+                depth: reached.depth + 1,
+                is_shortest: true,
+                record: None,
+            });
         }
         reached.first += reached.layer.len() as u32;
         reached.layer = next;
@@ -237,12 +258,16 @@ pub(crate) fn shortest(cx: Context<'_>, allowance: Allowance) -> Result<Found, I
     };
     if let Some((at, by)) = broken {
         let steps = reached.way(cx, at, &[by], true)?;
-        return Ok(Found::Path { steps, tally, depth: reached.depth + 1, is_shortest: false });
+        return Ok(Found::Path { steps, tally, depth: reached.depth + 1, is_shortest: false, record: None });
     }
     if most.is_some() || !matches!(stopped, StopReason::Memory { .. }) {
         return Ok(Found::Stopped(stopped));
     }
     drop((table, keys, successors));
+    if let Some(peers) = peers {
+        drop(reached);
+        return owners::lead(cx, peers, allowance);
+    }
     reached.origins.truncate(reached.first as usize + reached.layer.len());
     reached.origins.shrink_to_fit();
     fixed_memory::search(cx, &reached, allowance, tally)

@@ -26,6 +26,8 @@ pub(crate) const BLOCK: usize = 1 << 16;
 pub(crate) struct Outbox {
     words: Vec<u32>,
     n_vectors: usize,
+    /// Of each vector, where that is asked for: the fingerprint of a predecessor.
+    pub parents: Vec<u64>,
 }
 
 impl Outbox {
@@ -36,6 +38,12 @@ impl Outbox {
         let n = (self.words.len() - at - 1) as u32;
         self.words[at] = n << 1 | u32::from(is_representative);
         self.n_vectors += 1;
+    }
+
+    /// With a predecessor.
+    pub fn push_with_parent(&mut self, vector: impl Iterator<Item = LocalStateId>, parent: u64) {
+        self.push(vector, false);
+        self.parents.push(parent);
     }
 
     pub fn is_empty(&self) -> bool {

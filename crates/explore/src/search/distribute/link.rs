@@ -13,11 +13,14 @@ use super::owner_of;
 use crate::exchange::Exchange;
 use crate::search::local::states::{LocalStateId, LocalStates};
 use crate::search::lock;
+use crate::wire::{Read, get_length, get_word, put_number};
 
 const BLOCK: u8 = 0;
 const NOTE: u8 = 1;
 /// A note that ends the layer for all: there is no point in more successors.
 const URGENT: u8 = 2;
+/// A block after the fingerprint of a predecessor of each of its vectors.
+const BLOCK_WITH_PARENTS: u8 = 3;
 
 /// The other processes, as a search sees them.
 pub(crate) struct Link<'a> {
@@ -35,6 +38,9 @@ struct Incoming {
 
 /// Vectors that have arrived, with their fingerprints.
 pub(crate) trait Arrivals {
+    /// Comes before a vector, where predecessors are sent.
+    fn parent(&mut self, _: u64) {}
+
     fn add(&mut self, vector: &[LocalStateId], fingerprint: u64, is_representative: bool);
 }
 
@@ -99,7 +105,11 @@ impl<'a> Link<'a> {
         }
         // Blocks are sent in the order in which they were made, since each relies on those before.
         let mut sender = lock(&self.senders[to]);
-        let mut message = vec![BLOCK];
+        let mut message = vec![if outbox.parents.is_empty() { BLOCK } else { BLOCK_WITH_PARENTS }];
+        if !outbox.parents.is_empty() {
+            put_number(&mut message, outbox.parents.len() as u64);
+            outbox.parents.drain(..).for_each(|parent| message.extend_from_slice(&parent.to_le_bytes()));
+        }
         sender.block(locals, outbox, &mut message);
         self.exchange.send(to, message);
     }
@@ -119,30 +129,57 @@ impl<'a> Link<'a> {
 
     /// Reads the next message of any process that has not sent its note; whether there was one.
     pub fn receive(&self, locals: &Mutex<LocalStates<'_>>, arrivals: &mut dyn Arrivals) -> bool {
-        for from in self.others() {
-            // Another thread reads from it.
-            let Ok(mut incoming) = self.incoming[from].try_lock() else { continue };
-            if incoming.note.is_some() {
-                continue;
-            }
-            let Some(message) = self.exchange.take(from) else { continue };
-            match message.split_first() {
-                Some((&BLOCK, block)) => {
-                    let mut tell = |vector: &[LocalStateId], print: u64, is_representative: bool| {
-                        arrivals.add(vector, print, is_representative);
-                    };
-                    if let Err(why) = incoming.receiver.block(locals, block, &mut tell) {
-                        self.exchange.fail(from, &why);
-                    }
-                }
-                Some((&kind @ (NOTE | URGENT), note)) => {
-                    incoming.note = Some((kind == URGENT, note.to_vec()));
-                }
-                Some(_) | None => self.exchange.fail(from, "a message of no known kind"),
-            }
-            return true;
+        self.others().any(|from| self.receive_from(from, locals, arrivals))
+    }
+
+    /// The same of one process.
+    pub fn receive_from(
+        &self,
+        from: usize,
+        locals: &Mutex<LocalStates<'_>>,
+        arrivals: &mut dyn Arrivals,
+    ) -> bool {
+        // Another thread may read from it.
+        let Ok(mut incoming) = self.incoming[from].try_lock() else { return false };
+        if incoming.note.is_some() {
+            return false;
         }
-        false
+        let Some(message) = self.exchange.take(from) else { return false };
+        let read = match message.split_first() {
+            Some((&BLOCK, block)) => {
+                let mut tell = |vector: &[LocalStateId], print: u64, is_representative: bool| {
+                    arrivals.add(vector, print, is_representative);
+                };
+                incoming.receiver.block(locals, block, &mut tell)
+            }
+            Some((&BLOCK_WITH_PARENTS, mut rest)) => get_parents(&mut rest).and_then(|parents| {
+                let mut parents = parents.iter();
+                let mut tell = |vector: &[LocalStateId], print: u64, is_representative: bool| {
+                    arrivals.parent(parents.next().copied().unwrap_or(0));
+                    arrivals.add(vector, print, is_representative);
+                };
+                incoming.receiver.block(locals, rest, &mut tell)
+            }),
+            Some((&kind @ (NOTE | URGENT), note)) => {
+                incoming.note = Some((kind == URGENT, note.to_vec()));
+                Ok(())
+            }
+            Some(_) | None => Err("a message of no known kind".to_owned()),
+        };
+        if let Err(why) = read {
+            self.exchange.fail(from, &why);
+        }
+        true
+    }
+
+    /// Whether a process has sent its note.
+    pub fn has_met(&self, process: usize) -> bool {
+        lock(&self.incoming[process]).note.is_some()
+    }
+
+    /// The note of one process, if it has sent it.
+    pub fn take_note(&self, process: usize) -> Option<Vec<u8>> {
+        lock(&self.incoming[process]).note.take().map(|(_, note)| note)
     }
 
     /// Some process says that the layer ends.
@@ -167,4 +204,9 @@ impl<'a> Link<'a> {
         self.exchange.fail(with, why);
         StopReason::Undecided { why: format!("process {with}: {why}") }
     }
+}
+
+fn get_parents(bytes: &mut &[u8]) -> Read<Vec<u64>> {
+    let n = get_length(bytes)?;
+    (0..n).map(|_| get_word(bytes)).collect()
 }
