@@ -113,10 +113,15 @@ fn processes_say_what_one_says() {
 
 #[test]
 fn processes_test_as_one_does() {
+    let folder = Folder::new("check");
+    let out = folder.path("out");
     let bank = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/bank").display().to_string();
     for (path, test, code) in [(&bank, "HastyTellers", 1), (&model(), MODEL, 0)] {
-        let check = ["check", path, "-tc", test, "-s", "2000", "--seed", "5", "--coverage", "-j", "1"];
+        let check =
+            ["check", path, "-tc", test, "-s", "2000", "--seed", "5", "--coverage", "-j", "1", "-o", &out];
         let alone = run(&check);
+        // Names of files go by what is there.
+        let _ = std::fs::remove_dir_all(&out);
         let together = run(&[&["cluster", "up", "-n", "3", "--"][..], &check].concat());
         assert_eq!(report(&together), report(&alone), "{}", text(&together.stderr));
         assert_eq!((together.status.code(), alone.status.code()), (Some(code), Some(code)));
@@ -132,7 +137,7 @@ fn a_proof_that_does_not_fit_into_memory_goes_to_disk() {
     let (model, kept) = (model(), folder.path("kept"));
     let prove = ["prove", &model, "-tc", "tcCoherent___nClients_3__nRequests_5", "--reductions", "none"];
     let alone = run(&[&prove[..], &["--engine", "explicit", "-v"]].concat());
-    let small = ["--memory", "0.004", "--spill", &kept, "-v"];
+    let small = ["--memory", "0.006", "--spill", &kept, "-v"];
     let spilled = run(&[&prove[..], &small, &["-j", "2"]].concat());
     assert_eq!(report(&spilled), report(&alone), "{}", text(&spilled.stderr));
     assert_eq!((alone.status.code(), spilled.status.code()), (Some(0), Some(0)));
@@ -166,6 +171,47 @@ fn processes_with_different_secrets_refuse_each_other() {
     let short =
         run(&["prove", &model, "-tc", MODEL, "--cluster", &meet, "--process", "0", "--processes", "1"]);
     assert!(text(&short.stderr).contains("need a secret of 16 characters"), "{}", text(&short.stderr));
+}
+
+/// The recipe of the book, as it stands there, where `ssh` and `scp` are scripts that stay on this machine.
+#[test]
+#[cfg(unix)]
+fn the_recipe_for_several_machines_works() {
+    use std::os::unix::fs::PermissionsExt;
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/book/src/how-to/scale-out.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let blocks: Vec<&str> =
+        page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let recipe = blocks.iter().find(|block| block.contains("ssh $host")).unwrap();
+    let folder = Folder::new("ssh");
+    let script = |name: &str, text: &str| {
+        let path = folder.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    script("ssh", "#!/bin/sh\ncd \"$ELSEWHERE/$1\" && exec sh -c \"$2\"\n");
+    script(
+        "scp",
+        "#!/bin/sh\nfor last; do :; done\nmkdir -p \"$ELSEWHERE/${last%:}\"\n\
+         for file; do case $file in -*|*:) ;; *) cp -r $file \"$ELSEWHERE/${last%:}/\";; esac; done\n",
+    );
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_allways"), folder.0.join("allways")).unwrap();
+    std::fs::create_dir(folder.0.join("model")).unwrap();
+    std::fs::copy(Path::new(&model()).join("German.p"), folder.0.join("model/German.p")).unwrap();
+    // Both are free until both are known.
+    let sockets = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let [first, second] = sockets.map(|socket| socket.local_addr().unwrap().to_string());
+    // Another name, so that it has a folder of its own.
+    let second = second.replace("127.0.0.1", "localhost");
+    std::fs::write(folder.0.join("hosts"), format!("# hosts\n{first}\n{second}\n")).unwrap();
+    let path = format!("{}:{}", folder.0.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-ec", &recipe.replace("tcBig", MODEL)]).current_dir(&folder.0);
+    shell.env("PATH", path).env("ELSEWHERE", folder.0.join("elsewhere")).env("NO_COLOR", "1");
+    let together = shell.output().unwrap();
+    let mut alone = allways(&["prove", "model", "-tc", MODEL, "--engine", "explicit"]);
+    let alone = alone.current_dir(&folder.0).output().unwrap();
+    assert_eq!(report(&together), report(&alone), "{}", text(&together.stderr));
 }
 
 /// What no cluster reads here, a parser can: the parts of the manifest that the commands depend on.
