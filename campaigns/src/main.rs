@@ -5,6 +5,8 @@
 mod almost_synchronous;
 #[cfg(unix)]
 mod child;
+#[cfg(unix)]
+mod cluster;
 mod conformance;
 #[cfg(unix)]
 mod decided;
@@ -21,6 +23,8 @@ fn main() -> ExitCode {
         Some((&"conformance", rest)) => conformance::run(rest),
         Some((&"almost-synchronous", rest)) => almost_synchronous::run(rest),
         Some((&"differential", rest)) => differential::run(rest),
+        #[cfg(unix)]
+        Some((&"cluster", rest)) => cluster::run(rest),
         #[cfg(unix)]
         Some((&"decided", rest)) => decided::run(rest),
         #[cfg(unix)]

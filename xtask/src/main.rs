@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// Long runs.
-const CAMPAIGNS: &[&str] = &["conformance", "almost-synchronous", "differential", "decided", "limits"];
+const CAMPAIGNS: &[&str] =
+    &["conformance", "almost-synchronous", "differential", "decided", "limits", "cluster"];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +35,9 @@ fn main() -> ExitCode {
             );
             println!(
                 "cargo xtask limits [--programs N] [--seed S] [--allways FILE]   heavy programs under small limits of time and memory"
+            );
+            println!(
+                "cargo xtask cluster compare|lose|figures [--namespaces]   several processes against one; lost processes; what they cost"
             );
             println!("cargo xtask texts   every text that users may read, with its place");
             println!(
