@@ -281,8 +281,11 @@ fn accept_others(
     Ok(())
 }
 
-/// Reads a frame.
-fn read_frame(stream: &mut impl Read) -> Result<(u8, Vec<u8>), String> {
+/// Reads a frame: its kind, and what is in it.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn read_frame(stream: &mut impl Read) -> Result<(u8, Vec<u8>), String> {
     let mut header = [0; 5];
     stream.read_exact(&mut header).map_err(|error| in_words(&error))?;
     let n = u32::from_le_bytes([header[1], header[2], header[3], header[4]]) as usize;

@@ -10,6 +10,7 @@ mod counters;
 mod data_independence;
 mod distribute;
 mod first;
+mod hostile;
 mod limits;
 mod liveness;
 mod observed_texts;
