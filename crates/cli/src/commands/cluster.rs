@@ -72,7 +72,7 @@ fn up(args: &UpArgs) -> ExitStatus {
         ExitStatus::Rejected
     };
     let is_prove = args.command.first().is_some_and(|command| command == "prove");
-    if !is_prove && !args.command.first().is_some_and(|command| command == "check") {
+    if !is_prove && args.command.first().is_none_or(|command| command != "check") {
         return fail(
             "`cluster up` is for `prove` and `check`: allways cluster up -n 2 -- prove ...".to_owned(),
         );

@@ -115,8 +115,7 @@ fn recorded(text: &str, work: impl Fn(&Arc<Executable>, Peers) + Sync) -> Vec<Ve
         let is_first = peers.0.number() == 0;
         work(exe, if is_first { Peers(Arc::new(Recorded { inner: peers, taken })) } else { peers });
     });
-    let recorded = taken.lock().unwrap().clone();
-    recorded
+    taken.lock().unwrap().clone()
 }
 
 /// How many changes, and by which random numbers: more than usual if that is asked for.
