@@ -28,6 +28,9 @@ struct Edge {
     flips: Vec<Flip>,
 }
 
+/// Edges of a small program. One step has very many if a handler asks for `$` again and again.
+const MAX_EDGES: usize = 300_000;
+
 /// The graph of a small program.
 pub struct Graph {
     /// What has to move if it can always.
@@ -43,7 +46,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// `None` if a handler comes to no end, which no graph shows.
+    /// `None` if a handler comes to no end, which no graph shows, or chooses among very many answers.
     pub fn new(exe: &Arc<Executable>, is_stimulus: &[bool], max_configurations: usize) -> Option<Graph> {
         let mut kernel = Kernel::new(exe.clone(), limits());
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
@@ -58,6 +61,7 @@ impl Graph {
         numbers.insert(kernel.encoded(), 0);
         graph.add(&kernel, is_stimulus, 0);
         let mut open = std::collections::VecDeque::from([(0, kernel.save())]);
+        let mut n_edges = 0;
         while let Some((from, snapshot)) = open.pop_front() {
             if graph.edges.len() > max_configurations {
                 graph.is_whole = false;
@@ -72,6 +76,10 @@ impl Graph {
                 let is_stimulus_step = moves_stimulus(&kernel, choice, is_stimulus);
                 let mut script = Script::default();
                 loop {
+                    if n_edges == MAX_EDGES {
+                        return None;
+                    }
+                    n_edges += 1;
                     kernel.restore(&snapshot);
                     let mut flips = Flips { script: &mut script, given: Vec::new() };
                     kernel.take(choice, &mut flips, &mut Silent).expect("it is possible");
