@@ -29,6 +29,6 @@ pub use error::InternalError;
 pub use liveness::Fairness;
 pub use liveness::potential as potential_liveness;
 pub use testing::{
-    CheckOptions, Finding, LivenessOptions, Report, ScheduleFairness, Statistics, Strategy, StrategyKind,
-    TemperatureRule, check, step_bound_violation,
+    CheckOptions, Finding, LivenessOptions, Report, ScenarioCoverage, ScheduleFairness, Statistics, Strategy,
+    StrategyKind, TemperatureRule, check, step_bound_violation,
 };

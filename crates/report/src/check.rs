@@ -7,6 +7,7 @@ use allways_run::{Choice, Counterexample, HandlerLimit, StopReason};
 use serde::Serialize;
 
 use crate::json::Head;
+use crate::scenario::{self, Scenario};
 use crate::text::count;
 use crate::trace;
 use crate::verdict::VerdictReport;
@@ -29,6 +30,8 @@ pub struct CheckReport {
     pub order_note: Option<String>,
     pub statistics: Statistics,
     pub coverage: Coverage,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<Scenario>,
     pub violations: Vec<Violation>,
 }
 
@@ -262,6 +265,7 @@ pub fn render_statistics(report: &CheckReport) -> String {
         coverage.transitions.percent(),
         coverage.events.percent()
     );
+    out.push_str(&scenario::render(&report.scenarios));
     out
 }
 
@@ -281,6 +285,9 @@ pub fn render_coverage(report: &CheckReport) -> String {
         for handler in &coverage.unused_handlers {
             let _ = writeln!(out, "  {handler}");
         }
+    }
+    if !report.scenarios.is_empty() {
+        let _ = write!(out, "\n{}", scenario::render(&report.scenarios));
     }
     out
 }

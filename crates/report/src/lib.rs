@@ -17,6 +17,7 @@ pub mod p_log;
 pub mod prove;
 pub mod quiesce;
 pub mod relevance;
+pub mod scenario;
 pub mod schedule_file;
 pub mod suite;
 pub mod text;

@@ -137,6 +137,8 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print a man page, or write all of them
     Man(ManArgs),
+    /// Sum up the coverage of scenarios that `check` wrote for several test cases
+    MergeScenarioCoverage(ScenariosArgs),
     /// Print the version, as `p version` does
     #[command(hide = true)]
     Version,
@@ -163,6 +165,13 @@ pub struct CompletionsArgs {
     /// Which shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+#[derive(clap::Args)]
+pub struct ScenariosArgs {
+    /// The folder below which the files are
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
 }
 
 #[derive(clap::Args)]

@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use allways_base::Severity;
 use allways_driver::{Compilation, select, suite};
 use allways_explore::coverage::{Coverage, Share, Trigger, UnusedHandler};
-use allways_explore::{CheckOptions, Fairness, Report, ScheduleFairness, Statistics, StrategyKind};
+use allways_explore::{
+    CheckOptions, Fairness, Report, ScenarioCoverage, ScheduleFairness, Statistics, StrategyKind,
+};
 use allways_machine::Executable;
 use allways_p::hir::Temperature;
 use allways_report::annotation::Annotation;
 use allways_report::json::{Head, Reports};
+use allways_report::scenario::Scenario;
 use allways_report::verdict::{self, Scope, VerdictReport};
 use allways_report::{check as check_report, json, junit, text};
 use allways_run::{Counterexample, NetworkOptions, StopReason, Verdict, Violation, ViolationKind};
@@ -454,6 +457,7 @@ pub fn report_of(
         order_note: checked.order_note.clone(),
         statistics: testing_statistics(&report.statistics),
         coverage: coverage_of(exe, sources, &report.coverage),
+        scenarios: report.scenarios.iter().map(|it| scenario_of(exe, it)).collect(),
         violations: report
             .findings
             .iter()
@@ -508,6 +512,17 @@ pub fn coverage_of(
         transitions: share(summary.transitions),
         events: share(summary.events),
         unused_handlers: unused.iter().map(|handler| handler_text(exe, sources, handler)).collect(),
+    }
+}
+
+fn scenario_of(exe: &Executable, coverage: &ScenarioCoverage) -> Scenario {
+    Scenario {
+        name: exe.monitor_name(coverage.monitor).to_owned(),
+        satisfied: coverage.is_satisfied(),
+        satisfying_schedules: coverage.n_satisfying,
+        distinct_satisfying_timelines: coverage.n_timelines() as u64,
+        max_states_visited: coverage.most_visited as u64,
+        monitor_states: coverage.n_states as u64,
     }
 }
 

@@ -10,6 +10,7 @@ use allways_machine::Executable;
 use allways_p::FileRole;
 use allways_report::check::CheckReport;
 use allways_report::limited::Limited;
+use allways_report::scenario::{self, ScenarioFile};
 use allways_report::schedule_file::{self, ScheduleFile};
 use allways_report::{check as check_report, itf, json, p_log, trace_file};
 use allways_run::{Certainty, Counterexample, ViolationKind};
@@ -25,7 +26,8 @@ const N_KEPT: usize = 10;
 /// Bytes of the largest file. A run that sends one large value many times has a small schedule, and a log that is far larger.
 const MAX_BYTES: usize = 256 << 20;
 
-/// Writes what testing found. Without a folder given, files appear only when something broke.
+/// Writes what testing found. Without a folder given, files appear only when something broke, or when there are scenarios, of which other
+/// commands read the coverage.
 pub fn write(
     compilation: &Compilation,
     checked: &Checked,
@@ -33,7 +35,7 @@ pub fn write(
     outdir: Option<&Path>,
     format: Format,
 ) -> Result<Option<PathBuf>, String> {
-    if outdir.is_none() && checked.report.findings.is_empty() {
+    if outdir.is_none() && checked.report.findings.is_empty() && report.scenarios.is_empty() {
         return Ok(None);
     }
     let folder = Folder::make(outdir, &checked.name, format)?;
@@ -52,7 +54,13 @@ pub fn write(
     folder.put(&format!("{project}.coverage.txt"), &check_report::render_coverage(report))?;
     folder.put(&format!("{project}.report.json"), &json::to_text(report))?;
     folder.put(&format!("{project}_pchecker_summary.txt"), &summary(report))?;
-    folder.say_how_to_look(project);
+    if !report.scenarios.is_empty() {
+        let file = ScenarioFile::new(&checked.name, &report.scenarios);
+        folder.put(&format!("{project}_{}{}", checked.name, scenario::FILE_SUFFIX), &json::to_text(&file))?;
+    }
+    if !checked.report.findings.is_empty() {
+        folder.say_how_to_look(project);
+    }
     Ok(Some(folder.path))
 }
 

@@ -19,6 +19,7 @@ mod prove;
 mod quiesce;
 mod reductions;
 mod replay;
+mod scenarios;
 mod shell;
 mod show;
 mod suite;
@@ -52,6 +53,7 @@ pub fn run(args: Args, is_called_p: bool) -> ExitStatus {
         Command::Explain(args) => explain::explain(&args),
         Command::Completions(args) => or_lost(shell::completions(&args)),
         Command::Man(args) => or_lost(shell::man(&args)),
+        Command::MergeScenarioCoverage(args) => or_lost(scenarios::merge(&args)),
         Command::Version => version(),
     };
     annotations::write();

@@ -20,5 +20,6 @@ mod pages;
 mod quiesce;
 mod quiesce_p;
 mod run_pages;
+mod scenarios;
 mod snapshots;
 mod stop;

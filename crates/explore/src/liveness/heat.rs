@@ -1,19 +1,12 @@
-//! The recorder of testing: coverage and monitor temperatures, nothing else.
+//! Monitor temperatures.
 //!
-//! A monitor can become cold and hot again within one step, so its state between steps is not enough: the recorder
-//! notes every control state that a monitor enters.
+//! A monitor can become cold and hot again within one step, so its state between steps is not enough: recorders
+//! note every control state that a monitor enters.
 
 use allways_base::IndexVec;
 use allways_machine::ir::ControlId;
 use allways_machine::{Actor, Executable, Kernel, Note, Recorder, Scene};
 use allways_p::hir::Temperature;
-
-use crate::coverage::Sink;
-
-pub(crate) struct Watch {
-    pub coverage: Sink,
-    heat: Heat,
-}
 
 /// How hot the monitors are. Scenarios are not monitors here.
 #[derive(Clone, Debug)]
@@ -50,7 +43,7 @@ impl Heat {
     }
 
     #[inline]
-    fn enter(&mut self, monitor: usize, state: ControlId) {
+    pub fn enter(&mut self, monitor: usize, state: ControlId) {
         if !self.has_liveness {
             return;
         }
@@ -94,27 +87,6 @@ impl Heat {
 fn temperature(exe: &Executable, state: &allways_machine::ir::StateDef) -> Temperature {
     let machine = &exe.machines[state.machine];
     if machine.is_monitor && !machine.is_scenario { state.temperature } else { Temperature::Warm }
-}
-
-impl Watch {
-    pub fn new(exe: &Executable) -> Self {
-        Watch { coverage: Sink::new(exe), heat: Heat::new(exe) }
-    }
-
-    pub fn heat(&mut self) -> &mut Heat {
-        &mut self.heat
-    }
-}
-
-impl Recorder for Watch {
-    // Inlined into each place that notes something, where the match is then decided.
-    #[inline(always)]
-    fn record(&mut self, _: &Scene<'_>, note: Note) {
-        self.coverage.note(&note);
-        if let Note::Enter { actor: Actor::Monitor(monitor), state } = note {
-            self.heat.enter(monitor as usize, state);
-        }
-    }
 }
 
 /// Hears what monitors go through in one step: cold or hot, even if only in passing. One bit per monitor; tests with

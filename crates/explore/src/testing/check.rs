@@ -22,13 +22,15 @@ use super::options::CheckOptions;
 use super::report::{Report, Statistics};
 use super::rng;
 use super::run::{Ended, Rules, run};
+use super::scenarios::{self, ScenarioCoverage};
 use super::strategy::{Plan, ScheduleFairness, Strategy, StrategyKind};
 use super::together::Link;
+use super::watch::Watch;
 use crate::coverage::Coverage;
 use crate::error::InternalError;
 use crate::liveness;
 use crate::liveness::Fairness;
-use crate::liveness::heat::{Heat, Watch};
+use crate::liveness::heat::Heat;
 
 /// Schedules from which the length of the rest is learnt.
 const N_CALIBRATION: u64 = 8;
@@ -384,6 +386,7 @@ impl<'a> Worker<'a> {
             }
         }
         block.fresh = self.watch.coverage.take_fresh();
+        block.scenarios = self.watch.scenarios.as_mut().map(|it| it.take()).unwrap_or_default();
         self.shared.merge(block);
         goes_on
     }
@@ -441,6 +444,9 @@ impl<'a> Worker<'a> {
         if let Ended::Cancelled = ended {
             return Next::Stop;
         }
+        if let Some(scenarios) = &mut self.watch.scenarios {
+            scenarios.end();
+        }
         let length = self.kernel.schedule().len() as u64;
         shared.n_schedules.fetch_add(1, Ordering::Relaxed);
         shared.max_length.fetch_max(length, Ordering::Relaxed);
@@ -496,6 +502,7 @@ pub(super) struct Block {
     /// What the thread covered here for the first time. Since a thread takes blocks in order, whatever it covered before
     /// is merged before.
     pub(super) fresh: Vec<u32>,
+    pub(super) scenarios: Vec<ScenarioCoverage>,
     pub(super) findings: Vec<RawOrRemote>,
     pub(super) unknown: Option<StopReason>,
     /// The enumeration ended here.
@@ -540,6 +547,7 @@ struct Merger {
     waiting: BTreeMap<u64, Block>,
     total: Statistics,
     coverage: Coverage,
+    scenarios: Vec<ScenarioCoverage>,
     findings: Vec<RawFinding>,
     /// Where violations are of which other processes know: which of the findings, unless there are too many of these.
     remote: BTreeMap<(usize, u64), Option<usize>>,
@@ -566,6 +574,7 @@ impl Merger {
             waiting: BTreeMap::new(),
             total: Statistics::default(),
             coverage: Coverage::new(exe),
+            scenarios: scenarios::none_covered(exe),
             findings: Vec::new(),
             remote: BTreeMap::new(),
             places: Vec::new(),
@@ -595,6 +604,7 @@ impl Merger {
         }
         self.total.add(&block.statistics);
         self.coverage.merge(&block.fresh);
+        scenarios::merge(&mut self.scenarios, block.scenarios);
         if self.unknown.is_none() {
             self.unknown = block.unknown;
         }
@@ -658,7 +668,14 @@ impl Merger {
                 _ => Verdict::Holds(guarantee(&total, self.is_exhausted, options)),
             },
         };
-        Ok(Report { verdict, findings, statistics: total, coverage: self.coverage, stopped: self.stopped })
+        Ok(Report {
+            verdict,
+            findings,
+            statistics: total,
+            coverage: self.coverage,
+            scenarios: self.scenarios,
+            stopped: self.stopped,
+        })
     }
 }
 

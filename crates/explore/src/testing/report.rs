@@ -2,6 +2,7 @@
 
 use allways_run::{Counterexample, StopReason, Verdict};
 
+use super::scenarios::ScenarioCoverage;
 use super::strategy::StrategyKind;
 use crate::coverage::Coverage;
 
@@ -12,6 +13,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     pub statistics: Statistics,
     pub coverage: Coverage,
+    pub scenarios: Vec<ScenarioCoverage>,
     /// Why the search ended early, if it did.
     pub stopped: Option<StopReason>,
 }

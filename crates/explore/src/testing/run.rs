@@ -7,9 +7,9 @@ use super::crash::Crashes;
 use super::options::CheckOptions;
 use super::report::Statistics;
 use super::strategy::{Asked, ScheduleFairness, Strategy, StrategyKind};
+use super::watch::Watch;
 use crate::liveness::Fairness;
 use crate::liveness::graph::Allowance;
-use crate::liveness::heat::Watch;
 use crate::liveness::{self, Break, Search};
 
 /// How a schedule ended.
@@ -73,7 +73,7 @@ pub(crate) fn run(
     statistics: &mut Statistics,
     poll: &mut dyn FnMut(u64) -> bool,
 ) -> Ended {
-    watch.heat().reset();
+    watch.begin();
     kernel.bound_choices(rules.step_bound.saturating_add(LAST_STEP));
     let has_crashes = kernel.executable().network.has_crashes();
     let mut next_suspicion = SUSPICIOUS;
@@ -98,7 +98,7 @@ pub(crate) fn run(
         if (kernel.schedule().len() as u64) < rules.fair_from {
             continue;
         }
-        let Some((monitor, temperature)) = watch.heat().step() else { continue };
+        let Some((monitor, temperature)) = watch.heat.step() else { continue };
         if !kernel.is_running() {
             break;
         }
@@ -160,7 +160,7 @@ fn at_bound(
     }
     let work = if rules.is_thorough { u64::MAX } else { kernel.n_steps() };
     if rules.fair_from < rules.step_bound
-        && let Some((monitor, temperature)) = watch.heat().hottest()
+        && let Some((monitor, temperature)) = watch.heat.hottest()
         && temperature >= SUSPICIOUS_AT_BOUND
         && let Suspicion::Ended(ended) = suspect(kernel, watch, monitor, work, rules, statistics, poll)
     {
@@ -206,7 +206,7 @@ fn suspect(
     statistics.n_searches += 1;
     let poll = std::cell::RefCell::new(poll);
     let is_cancelled = || (poll.borrow_mut())(0);
-    let heat = watch.heat();
+    let heat = &watch.heat;
     let search = match rules.fairness {
         Fairness::Random => liveness::random::search(kernel, heat, monitor, allowance, &is_cancelled),
         Fairness::Weak => liveness::weak::search(kernel, heat, allowance, &is_cancelled),

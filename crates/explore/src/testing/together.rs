@@ -17,6 +17,7 @@ use allways_run::StopReason;
 
 use super::check::{Block, RawOrRemote, Shared, Worker};
 use super::report::Statistics;
+use super::scenarios::ScenarioCoverage;
 use crate::exchange::Exchange;
 use crate::wire::{Read, get_length, get_number, get_reason, get_small, put_number, put_reason};
 
@@ -130,6 +131,8 @@ impl Block {
         put_reason(self.unknown.as_ref(), out);
         put_number(out, self.fresh.len() as u64);
         self.fresh.iter().for_each(|&thing| put_number(out, thing.into()));
+        put_number(out, self.scenarios.len() as u64);
+        self.scenarios.iter().for_each(|scenario| scenario.put(out));
         put_number(out, self.findings.len() as u64);
         for finding in &self.findings {
             let (index, place) = finding.index_and_place();
@@ -157,6 +160,8 @@ impl Block {
         block.unknown = get_reason(bytes)?;
         let n = get_length(bytes)?;
         block.fresh = (0..n).map(|_| get_small(bytes)).collect::<Read<_>>()?;
+        let n = get_length(bytes)?;
+        block.scenarios = (0..n).map(|_| ScenarioCoverage::get(bytes)).collect::<Read<_>>()?;
         let n = get_length(bytes)?;
         for _ in 0..n {
             let (index, place) = (get_number(bytes)?, get_number(bytes)?);
