@@ -24,6 +24,8 @@ use allways_testkit::symbolic as with_symbols;
 
 /// The comparison ends after so many differing programs.
 const MAX_DIFFERENCES: usize = 5;
+/// Configurations of programs that are shrunk.
+const MAX_WHILE_SHRINKING: usize = 1_000;
 /// Graphs that are analysed naively have so many configurations at most.
 const MAX_NAIVE: usize = 400;
 
@@ -309,33 +311,36 @@ fn live(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usiz
 fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
     let (mut n_programs, mut n_compared, mut n_violated, mut n_bounded) = (0, 0, 0, 0);
     let (mut n_configurations, mut n_differences) = (0, 0);
+    // Programs with lines left out may have many more configurations, and larger ones.
+    let while_shrinking = OracleOptions { max_configurations: MAX_WHILE_SHRINKING, ..options };
     for seed in seeds {
         n_programs += 1;
         let case = Case::new(seed, over);
         let network = &case.network;
-        let look = |loaded: &Loaded| {
+        let look = |loaded: &Loaded, options| {
             let exe = proof::executable(loaded, network).ok()?;
             let reference = oracle::explore_over(&loaded.program, 0, options, network);
             (!reference.bound_hit).then(|| (exe, bounded::Reference::from(reference)))
         };
         let whole = bounded::Within::default();
-        if let Some((exe, reference)) = look(&case.loaded) {
+        if let Some((exe, reference)) = look(&case.loaded, options) {
             n_compared += 1;
             n_violated += usize::from(reference.summary.is_violated());
             match with_symbols::compare(&case.loaded, &exe, &reference, &whole, seed) {
                 Ok(n) => n_configurations += n,
                 Err(difference) => {
                     n_differences += 1;
+                    println!("{}: {difference}", case.name());
                     let small = case.shrunk(|loaded| {
-                        let (exe, reference) = look(loaded)?;
+                        let (exe, reference) = look(loaded, while_shrinking)?;
                         Some(with_symbols::compare(loaded, &exe, &reference, &whole, seed).is_err())
                     });
-                    print(&case, &difference, &small);
+                    println!("{small}");
                 }
             }
         }
         let text = bounded::program_of(seed, over);
-        let within = |loaded: &Loaded| {
+        let within = |loaded: &Loaded, options| {
             // What can still crash at the end is not followed by this reference.
             if !network.crash.is_empty() {
                 return None;
@@ -346,13 +351,13 @@ fn symbolic(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> 
             Some(with_symbols::compare(loaded, &exe, &reference, &within, seed))
         };
         if let Ok(loaded) = Loaded::new("random.p", &text)
-            && let Some(compared) = within(&loaded)
+            && let Some(compared) = within(&loaded, options)
         {
             n_bounded += 1;
             if let Err(difference) = compared {
                 n_differences += 1;
-                let small = shrunk(&text, |loaded| Some(within(loaded)?.is_err()));
-                println!("seed {seed} within a bound: {difference}\n{small}");
+                println!("seed {seed} within a bound: {difference}");
+                println!("{}", shrunk(&text, |loaded| Some(within(loaded, while_shrinking)?.is_err())));
             }
         }
         if n_differences >= MAX_DIFFERENCES {

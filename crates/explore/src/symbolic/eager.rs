@@ -7,11 +7,15 @@
 //! observations of each monitor, the same terminal configurations (docs/semantics.md, section 8). A machine that counts votes while it
 //! still asks for others has one state for each count instead of one for each sequence of votes that may wait.
 //!
-//! A machine runs on only where its next segment is certain: with one outcome, which no fault and no bound ends. Else it stops there and is
-//! patient, as it is before an endless loop of sends once its outbox has [`MOST_SEGMENTS`]. So outboxes are finite where inboxes are.
+//! A machine runs on only where no fault and no bound ends what it does. Where it makes choices of its own on the way, these are made
+//! early, and the slot has a value for each: a choice commutes with everything outside of the machine just as other local work does.
+//! A machine with [`MOST_WAYS`] open at once, or [`MOST_SEGMENTS`] in its outbox, as before an endless loop of sends, stops and is patient. So
+//! outboxes are finite where inboxes are.
 //!
 //! A configuration of the search *stands for* those of the kernel in which each machine has its outbox before it: they become equal when
 //! every machine runs on. Runs are followed step by step in the kernel's configurations ([`MemoSteps::stands_for`]).
+
+use std::rc::Rc;
 
 use allways_machine::{Pending, Status};
 use rustc_hash::FxHashMap;
@@ -21,7 +25,9 @@ use crate::search::local::entries::{ActEntry, ActKind, End};
 use crate::search::local::states::{Ending, LocalStateId, Owner};
 
 /// Segments of an outbox beyond which a machine waits until some are done.
-const MOST_SEGMENTS: u32 = 64;
+const MOST_SEGMENTS: usize = 64;
+/// Ways that the choices behind the segments of an outbox may go, together, beyond which a machine waits until some are done.
+const MOST_WAYS: u32 = 64;
 
 /// The outbox without segments.
 pub(super) const NOTHING_AHEAD: u32 = 0;
@@ -51,12 +57,23 @@ impl Ahead {
     }
 }
 
+/// A segment in an outbox.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Waiting {
+    segment: u32,
+    /// How many ways there were to run on by this or another segment.
+    n_ways: u32,
+}
+
 /// A segment and the rest of an outbox.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Link {
-    segment: u32,
+    first: Waiting,
     rest: u32,
 }
+
+/// Segments that a machine may make next, and where it stands after each.
+type Next = Rc<[(u32, LocalStateId)]>;
 
 /// All outboxes, as lists that share their ends.
 #[derive(Default)]
@@ -68,8 +85,8 @@ pub(crate) struct Outboxes {
     /// By number less one.
     links: Vec<Link>,
     link_index: FxHashMap<Link, u32>,
-    /// By local state: the segment that certainly comes, and the local state behind it.
-    next: FxHashMap<LocalStateId, Option<(u32, LocalStateId)>>,
+    /// By local state: how it runs on, unless it has to be patient.
+    next: FxHashMap<LocalStateId, Option<Next>>,
     /// Local steps computed beside the memo.
     pub n_runs: u64,
 }
@@ -86,25 +103,25 @@ impl Outboxes {
 
     /// The first segment of an outbox that is not empty, and the rest.
     pub fn first(&self, outbox: u32) -> (&Segment, u32) {
-        let Link { segment, rest } = self.links[outbox as usize - 1];
-        (&self.segments[segment as usize], rest)
+        let Link { first, rest } = self.links[outbox as usize - 1];
+        (&self.segments[first.segment as usize], rest)
     }
 
-    fn numbers(&self, outbox: u32) -> Vec<u32> {
-        let mut numbers = Vec::new();
+    fn all(&self, outbox: u32) -> Vec<Waiting> {
+        let mut all = Vec::new();
         let mut at = outbox;
         while at != NOTHING_AHEAD {
-            let Link { segment, rest } = self.links[at as usize - 1];
-            numbers.push(segment);
+            let Link { first, rest } = self.links[at as usize - 1];
+            all.push(first);
             at = rest;
         }
-        numbers
+        all
     }
 
-    fn outbox(&mut self, segments: &[u32]) -> u32 {
+    fn outbox(&mut self, segments: &[Waiting]) -> u32 {
         let mut outbox = NOTHING_AHEAD;
-        for &segment in segments.iter().rev() {
-            let link = Link { segment, rest: outbox };
+        for &first in segments.iter().rev() {
+            let link = Link { first, rest: outbox };
             let next = self.links.len() as u32 + 1;
             outbox = *self.link_index.entry(link).or_insert(next);
             if outbox == next {
@@ -126,6 +143,12 @@ impl Outboxes {
     }
 }
 
+/// Whether another segment may come behind these, in so many ways.
+fn has_room(segments: &[Waiting], n_ways: usize) -> bool {
+    let ways = segments.iter().fold(n_ways as u32, |ways, waiting| ways.saturating_mul(waiting.n_ways));
+    segments.len() < MOST_SEGMENTS && (n_ways == 1 || ways <= MOST_WAYS)
+}
+
 impl MemoSteps<'_> {
     /// Whether the owner of a slot may have an outbox.
     pub(super) fn is_eager(&mut self, slot: u32) -> bool {
@@ -134,30 +157,41 @@ impl MemoSteps<'_> {
             && matches!(self.owner(slot), Some(Owner::Machine(_)))
     }
 
-    /// Runs on behind an outbox for as long as it is certain what comes.
-    pub(super) fn run_on(&mut self, slot: u32, from: Ahead) -> Ahead {
-        let Some(mut next) = self.next_segment(slot, from.local) else { return from };
-        let mut segments = self.outboxes.numbers(from.outbox);
-        let mut local = from.local;
-        while (segments.len() as u32) < MOST_SEGMENTS {
-            segments.push(next.0);
-            local = next.1;
-            match self.next_segment(slot, local) {
-                Some(more) => next = more,
-                None => break,
-            }
+    /// Runs on behind an outbox for as long as it is certain what comes, whatever is chosen: all that it may come to.
+    pub(super) fn run_on(&mut self, slot: u32, from: Ahead) -> Vec<Ahead> {
+        if self.next_segments(slot, from.local).is_none() {
+            return vec![from];
         }
-        Ahead { outbox: self.outboxes.outbox(&segments), local }
+        let mut found = Vec::new();
+        let mut open = vec![(self.outboxes.all(from.outbox), from.local)];
+        while let Some((segments, local)) = open.pop() {
+            let next = self.next_segments(slot, local).filter(|next| has_room(&segments, next.len()));
+            let Some(next) = next else {
+                found.push(Ahead { outbox: self.outboxes.outbox(&segments), local });
+                continue;
+            };
+            let n_ways = next.len() as u32;
+            open.extend(next.iter().rev().map(|&(segment, after)| {
+                let mut segments = segments.clone();
+                segments.push(Waiting { segment, n_ways });
+                (segments, after)
+            }));
+        }
+        found
     }
 
-    /// The segment that certainly comes behind a local state, and where the machine stands after it.
-    fn next_segment(&mut self, slot: u32, local: LocalStateId) -> Option<(u32, LocalStateId)> {
-        if let Some(&known) = self.outboxes.next.get(&local) {
-            return known;
+    /// The segments that may come behind a local state, and where the machine stands after each; `None` if it has to be patient.
+    fn next_segments(&mut self, slot: u32, local: LocalStateId) -> Option<Next> {
+        if let Some(known) = self.outboxes.next.get(&local) {
+            return known.clone();
         }
-        let mut all = self.segments_of(slot, local);
-        let next = if all.len() == 1 { all.pop().flatten() } else { None };
-        self.outboxes.next.insert(local, next);
+        let all: Option<Vec<(u32, LocalStateId)>> = self.segments_of(slot, local).into_iter().collect();
+        let next = all.filter(|all| !all.is_empty()).map(|mut all| {
+            all.sort_unstable();
+            all.dedup();
+            Next::from(all)
+        });
+        self.outboxes.next.insert(local, next.clone());
         next
     }
 
@@ -241,7 +275,7 @@ impl MemoSteps<'_> {
             return ahead.local == local;
         }
         let mut found = vec![local];
-        for segment in self.outboxes.numbers(ahead.outbox) {
+        for Waiting { segment, .. } in self.outboxes.all(ahead.outbox) {
             let mut next = Vec::new();
             for local in found {
                 let all = self.segments_of(slot, local);

@@ -156,14 +156,37 @@ pub(crate) fn start_set(
     }
     let mut set = Node::EMPTY;
     for (_, vector) in starts {
-        let values = values_of(reach, vector);
-        let one = reach.diagrams.vector(&values)?;
-        set = reach.diagrams.union(set, one)?;
+        for values in all_values_of(reach, vector) {
+            let one = reach.diagrams.vector(&values)?;
+            set = reach.diagrams.union(set, one)?;
+        }
     }
     Ok(set)
 }
 
-/// The values, by levels, of a state vector.
+/// The values, by levels, of a state vector: several where a machine runs on and chooses on the way.
+fn all_values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<Vec<u32>> {
+    let (order, steps) = (reach.events.order(), &mut reach.steps);
+    let mut all = vec![Vec::with_capacity(order.len())];
+    for block in order.chunk_by(|a, b| a == b) {
+        let local = vector.get(block[0] as usize).copied().unwrap_or(0);
+        if steps.blocks.is_split(block[0]) {
+            // The first part is on top.
+            let parts = steps.values_of_parts(block[0], local);
+            all.iter_mut().for_each(|values| values.extend(parts.iter().rev()));
+            continue;
+        }
+        let values = steps.values(block[0], local);
+        let with = |before: &Vec<u32>| {
+            let before = before.clone();
+            values.iter().map(move |&value| [&before[..], &[value]].concat()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// The values, by levels, of a state vector in which no machine runs on.
 pub(crate) fn values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<u32> {
     let (order, steps) = (reach.events.order(), &mut reach.steps);
     let local = |slot: u32| vector.get(slot as usize).copied().unwrap_or(0);

@@ -474,10 +474,10 @@ impl MemoSteps<'_> {
         self.expander.memo.locals().records_touched |= !self.blocks.is_empty();
     }
 
-    /// The values of a local state, from the first part on; one if the slot is not split.
+    /// The values of a local state of a slot that does not run on, from the first part on; one if the slot is not split.
     pub fn values_of_parts(&mut self, slot: u32, id: LocalStateId) -> Box<[u32]> {
         match self.blocks.is_split(slot) {
-            false => Box::new([self.value(slot, id)]),
+            false => self.values(slot, id)[..].into(),
             true if id == 0 => vec![0; self.blocks.n_parts(slot) as usize].into(),
             true => {
                 let locals = self.expander.memo.locals();

@@ -5,6 +5,8 @@
 //! the machine or the network; the other parties are the receiver, the monitors that observe the step, and the machine
 //! that it creates.
 
+use std::rc::Rc;
+
 use allways_base::{Idx, IndexVec};
 use allways_machine::invariant::kind_of;
 use allways_machine::ir::{ControlId, EventId, MachineId, Op, OperandView};
@@ -91,8 +93,8 @@ pub(crate) struct MemoSteps<'a> {
     pub expander: Expander<'a>,
     /// By slot and value.
     states: Vec<Vec<Ahead>>,
-    /// By local state of the kernel: its value; zero is none.
-    values: Vec<u32>,
+    /// By local state of the kernel.
+    values: Vec<Option<Rc<[u32]>>>,
     /// Likewise, of what is in a slot; local states that are there as they are left out.
     values_ahead: FxHashMap<Ahead, u32>,
     pub(super) owners: Vec<Owner>,
@@ -149,30 +151,36 @@ impl<'a> MemoSteps<'a> {
         }
     }
 
-    /// The value of a slot whose owner stands in a local state of the kernel.
-    pub fn value(&mut self, slot: u32, local: LocalStateId) -> u32 {
-        if local == 0 {
-            return ABSENT;
+    /// The value of a slot whose owner stands in a local state of the kernel, and does not run on.
+    fn value(&mut self, slot: u32, local: LocalStateId) -> u32 {
+        debug_assert!(!self.is_eager(slot));
+        self.values(slot, local).last().copied().unwrap_or(ABSENT)
+    }
+
+    /// The values of a slot whose owner stands in a local state of the kernel: several where it runs on and chooses on the way.
+    pub fn values(&mut self, slot: u32, local: LocalStateId) -> Rc<[u32]> {
+        if let Some(Some(known)) = self.values.get(local as usize) {
+            return known.clone();
         }
-        if let Some(&known) = self.values.get(local as usize)
-            && known != 0
-        {
-            return known;
-        }
-        let value = self.value_behind(slot, NOTHING_AHEAD, local);
+        let values: Rc<[u32]> = match local {
+            0 => [ABSENT].into(),
+            _ => self.values_behind(slot, NOTHING_AHEAD, local).into(),
+        };
         if self.values.len() <= local as usize {
-            self.values.resize(local as usize + 1, 0);
+            self.values.resize(local as usize + 1, None);
         }
-        self.values[local as usize] = value;
-        value
+        self.values[local as usize] = Some(values.clone());
+        values
     }
 
     /// The same of one that has an outbox before the local state.
-    fn value_behind(&mut self, slot: u32, outbox: u32, local: LocalStateId) -> u32 {
-        let mut state = Ahead { outbox, local };
-        if self.is_eager(slot) {
-            state = self.run_on(slot, state);
-        }
+    fn values_behind(&mut self, slot: u32, outbox: u32, local: LocalStateId) -> Vec<u32> {
+        let state = Ahead { outbox, local };
+        let all = if self.is_eager(slot) { self.run_on(slot, state) } else { vec![state] };
+        all.into_iter().map(|state| self.value_of_state(slot, state)).collect()
+    }
+
+    fn value_of_state(&mut self, slot: u32, state: Ahead) -> u32 {
         if self.states.len() <= slot as usize {
             self.states.resize(slot as usize + 1, vec![Ahead::at(0); BROKEN as usize + 1]);
         }
@@ -185,11 +193,11 @@ impl<'a> MemoSteps<'a> {
         value
     }
 
-    /// The value of a slot whose owner has come to a local state behind an outbox.
-    fn value_after(&mut self, slot: u32, outbox: u32, local: LocalStateId) -> u32 {
+    /// The values of a slot whose owner has come to a local state behind an outbox.
+    fn values_after(&mut self, slot: u32, outbox: u32, local: LocalStateId, next: &mut Vec<u32>) {
         match outbox {
-            NOTHING_AHEAD => self.value(slot, local),
-            _ => self.value_behind(slot, outbox, local),
+            NOTHING_AHEAD => next.extend_from_slice(&self.values(slot, local)),
+            _ => next.extend(self.values_behind(slot, outbox, local)),
         }
     }
 
@@ -231,7 +239,7 @@ impl<'a> MemoSteps<'a> {
     pub fn n_bytes(&self) -> usize {
         let states: usize = self.states.iter().map(|states| states.capacity() * size_of::<Ahead>()).sum();
         states
-            + self.values.capacity() * 4
+            + self.values.capacity() * (size_of::<Option<Rc<[u32]>>>() + 24)
             + self.values_ahead.capacity() * 13
             + self.expander.memo.n_bytes()
             + self.blocks.n_bytes()
@@ -403,18 +411,20 @@ impl<'a> MemoSteps<'a> {
             let out = self.expander.memo.outs[(act.first + own) as usize];
             let mut parties: Vec<(u32, u32)> = receiver.into_iter().collect();
             if out.extra == 0 {
-                found.push(NewEvent { label: 0, parties, next: self.value(slot, out.next) });
+                let values = self.values(slot, out.next);
+                let event = |&next| NewEvent { label: 0, parties: parties.clone(), next };
+                found.extend(values.iter().map(event));
                 continue;
             }
             let extra = self.expander.memo.extras[out.extra as usize];
-            let next = match extra.end {
+            let values = match extra.end {
                 End::Unknown => continue,
-                End::Stands => self.value(slot, out.next),
+                End::Stands => self.values(slot, out.next),
                 // Monitors that fail first break the property just as well.
                 End::Fault => {
                     self.faults.insert(self.local(slot, value));
                     self.break_property()?;
-                    BROKEN
+                    [BROKEN].into()
                 }
                 // Monitors observe the step before the bound cuts it, and may fail.
                 End::Cut(cut) => {
@@ -436,7 +446,8 @@ impl<'a> MemoSteps<'a> {
             if let (End::Stands, Some((network, operation))) = (extra.end, extra.birth) {
                 parties.push((network, self.action(Action::NoteCreation(operation))));
             }
-            found.push(NewEvent { label: 0, parties, next });
+            let event = |&next| NewEvent { label: 0, parties: parties.clone(), next };
+            found.extend(values.iter().map(event));
         }
         Ok(())
     }
@@ -485,7 +496,7 @@ impl<'a> MemoSteps<'a> {
         let mut next = Vec::new();
         match segment.deliver {
             Some((target, message)) if target == slot => self.delivered(slot, after, message, &mut next)?,
-            Some(_) | None => next.push(self.value_after(slot, after.outbox, after.local)),
+            Some(_) | None => self.values_after(slot, after.outbox, after.local, &mut next),
         }
         found.extend(next.into_iter().map(|next| NewEvent { label: 0, parties: parties.clone(), next }));
         Ok(())
@@ -542,9 +553,9 @@ impl<'a> MemoSteps<'a> {
         for at in first..first + n {
             let out = self.expander.memo.outs[at as usize];
             match out.extra {
-                0 => next.push(self.value_after(slot, outbox, out.next)),
+                0 => self.values_after(slot, outbox, out.next, next),
                 extra => match self.expander.memo.extras[extra as usize].end {
-                    End::Stands => next.push(self.value_after(slot, outbox, out.next)),
+                    End::Stands => self.values_after(slot, outbox, out.next, next),
                     End::Cut(cut) => self.cuts.add(cut),
                     End::Fault | End::Unknown => {}
                 },
@@ -614,7 +625,7 @@ impl<'a> MemoSteps<'a> {
             }
             Action::Create(local) => {
                 if value == ABSENT {
-                    next.push(self.value(slot, local));
+                    next.extend_from_slice(&self.values(slot, local));
                 }
                 Ok(())
             }

@@ -176,6 +176,11 @@ impl Search<'_> {
                     }
                     Err(trap) => self.trapped(trap),
                 }
+                // One step may have millions of answers.
+                if self.seen.len() > self.options.max_configurations {
+                    self.summary.bound_hit = true;
+                    return;
+                }
                 if !script.advance() {
                     break;
                 }
