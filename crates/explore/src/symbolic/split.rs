@@ -471,7 +471,12 @@ impl MemoSteps<'_> {
             self.blocks.readings.clear();
             self.blocks.reading_index.clear();
         }
-        self.expander.memo.locals().records_touched |= !self.blocks.is_empty();
+        if !self.blocks.is_empty() && !self.expander.memo.locals().records_touched {
+            self.expander.memo.locals().records_touched = true;
+            // Outcomes differ more now, so they have other numbers.
+            self.blocks.n_runs += self.expander.memo.n_misses;
+            self.expander = self.cx.expander();
+        }
     }
 
     /// The values of a local state of a slot that does not run on, from the first part on; one if the slot is not split.
