@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use allways_explore::Never;
+use allways_explore::search::{ProveOptions, Reductions};
 use allways_explore::symbolic::paper::PaperOptions;
-use allways_explore::symbolic::{self as engine, FilterNames, Split, SymbolicOptions};
+use allways_explore::symbolic::{self as engine, FilterNames, SlotOrder, Split, SymbolicOptions};
 use allways_machine::Executable;
 use allways_run::{NetworkModel, Quiet, Verdict, ViolationKind};
 use allways_testkit::bounded::{self, Reference, Within};
@@ -87,6 +88,82 @@ fn liveness_agrees_with_a_naive_look_at_the_graph() {
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_compared > 40 && n_violated > 5, "{n_compared} programs, {n_violated} violated");
+}
+
+/// Outcomes of one step that differ only in what they have touched: they have other numbers where that is recorded.
+const CHOOSER: &str = "
+event eValue: int;
+event eHit;
+spec Watch observes eHit {
+  var n: int;
+  start state S { on eHit do { n = n + 1; assert n < 2; } }
+}
+machine Peer { start state S { ignore eValue; } }
+machine Main {
+  var b: int;
+  start state S {
+    entry {
+      var i: int;
+      var peer: machine;
+      peer = new Peer();
+      while (i < 3) {
+        i = i + 1;
+        if ($) { b = choose(2); }
+        if (b != 0) { announce eHit; }
+        send peer, eValue, b;
+      }
+    }
+  }
+}
+";
+
+#[test]
+fn outcomes_have_the_same_numbers_on_the_way_to_a_violation() {
+    let loaded = Loaded::new("chooser.p", CHOOSER).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&loaded.program, 0));
+    for seed in 0..6 {
+        let search = ProveOptions { reductions: Reductions::NONE, ..ProveOptions::default() };
+        let order = SlotOrder::Random(seed);
+        let options = SymbolicOptions {
+            search,
+            order,
+            split: Split::Always,
+            shortest: true,
+            ..SymbolicOptions::default()
+        };
+        let found = engine::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+        assert!(matches!(found.report.verdict, Verdict::Violated(_)), "order {seed}");
+    }
+}
+
+/// A machine that may leave out each of its sends.
+const UNRELIABLE: &str = "
+event eValue: int;
+machine Peer { var n: int; start state S { on eValue do (given: int) { n = (n + given) % 2; } } }
+machine Main {
+  start state S {
+    entry {
+      var i: int;
+      var peer: machine;
+      peer = new Peer();
+      while (i < 24) {
+        i = i + 1;
+        if ($) { send peer, eValue, i; }
+      }
+    }
+  }
+}
+";
+
+#[test]
+fn machines_do_not_choose_far_ahead() {
+    let loaded = Loaded::new("unreliable.p", UNRELIABLE).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&loaded.program, 0));
+    let options = SymbolicOptions::default();
+    let found = engine::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+    assert!(matches!(found.report.verdict, Verdict::Holds(_)));
+    // Not one for each of the 2^24 subsets of sends.
+    assert!(found.figures.n_local_states < 10_000, "{} local states", found.figures.n_local_states);
 }
 
 /// A lamp that a switch turns on and off again.
