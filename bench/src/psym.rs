@@ -19,6 +19,8 @@ use allways_run::{NetworkOptions, Quiet, StopReason, Verdict};
 use crate::search::{cpu_seconds, timed};
 
 const MEMORY: u64 = 8 << 30;
+/// Explicit search is given up after so long, unless a limit is asked for.
+const EXPLICIT_SECONDS: u64 = 60;
 /// Between two looks at the processor time.
 const LOOK_AFTER: Duration = Duration::from_millis(50);
 /// The word before the arguments of a process that runs one row.
@@ -239,18 +241,19 @@ const CASES: &[Row] = &[
 /// What is asked of the bench.
 pub struct PsymOptions {
     checkout: Option<PathBuf>,
-    seconds: u64,
+    /// The limit of each row; else a part of the paper's time.
+    seconds: Option<u64>,
     words: Vec<String>,
 }
 
 impl PsymOptions {
     pub fn parse(words: &[&str]) -> Option<Self> {
-        let mut options = PsymOptions { checkout: None, seconds: 120, words: Vec::new() };
+        let mut options = PsymOptions { checkout: None, seconds: None, words: Vec::new() };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             match word {
                 "--p-repo" => options.checkout = Some(PathBuf::from(*words.next()?)),
-                "--seconds" => options.seconds = words.next()?.parse().ok()?,
+                "--seconds" => options.seconds = Some(words.next()?.parse().ok()?),
                 word if word.starts_with('-') => return None,
                 word => options.words.push(word.to_owned()),
             }
@@ -414,6 +417,13 @@ fn label(row: &Row, options: &PsymOptions) -> Option<String> {
     (is_there && options.words.iter().all(|word| label.contains(word.as_str()))).then_some(label)
 }
 
+/// Seconds for a row: a fifth of the paper's time for what is compared with it, and not much longer for explicit search.
+fn limit(row: &Row, options: &PsymOptions, way: Way) -> u64 {
+    let fifth = (row.seconds / 5.0).ceil().max(1.0) as u64;
+    let most = if way == Way::Explicit { EXPLICIT_SECONDS } else { u64::MAX };
+    options.seconds.unwrap_or_else(|| fifth.min(most))
+}
+
 /// Runs a row in a process of its own.
 fn process(row: &Row, options: &PsymOptions, way: Way) -> Option<Found> {
     let folder = match row.from {
@@ -422,7 +432,7 @@ fn process(row: &Row, options: &PsymOptions, way: Way) -> Option<Found> {
     };
     let output = Command::new(std::env::current_exe().ok()?)
         .args([ONE, way.name(), if row.is_abstract { "abstract" } else { "concrete" }])
-        .args([&options.seconds.to_string(), row.test])
+        .args([&limit(row, options, way).to_string(), row.test])
         .arg(folder.join(row.model))
         .output()
         .ok()?;
