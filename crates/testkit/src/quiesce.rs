@@ -12,7 +12,7 @@ use allways_explore::quiesce::{Divergence, Engine, QuiesceOptions, Quiescence, q
 use allways_machine::encode::encode_message;
 use allways_machine::ir::MachineId;
 use allways_machine::{DataPoint, Executable, Kernel, Message, Outcome, Script, Silent};
-use allways_run::{Choice, NetworkModel, NetworkOptions, Quiet, Schedule, ViolationKind};
+use allways_run::{Choice, Limits, NetworkModel, NetworkOptions, Quiet, Schedule, StopReason, ViolationKind};
 
 use crate::liveness::limits;
 use crate::naive::{Edges, Flip, Flips, one_sided};
@@ -27,6 +27,9 @@ struct Edge {
     /// Each `$$` that is asked, by machine and op, the answer, and how many there are.
     flips: Vec<Flip>,
 }
+
+/// What one answer may take, since a small graph can have a large diagram.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Edges of a small program. One step has very many if a handler asks for `$` again and again.
 const MAX_EDGES: usize = 300_000;
@@ -280,6 +283,7 @@ pub fn compare(exe: &Arc<Executable>, graph: &Graph, options: &QuiesceOptions) -
             }
             Ok(Compared::Quiesces)
         }
+        Quiescence::Unknown(StopReason::Memory { .. }) => Ok(Compared::Unknown),
         Quiescence::Unknown(reason) if graph.is_whole => Err(format!("no answer: {reason:?}")),
         Quiescence::Unknown(_) => Ok(Compared::Unknown),
     }
@@ -383,7 +387,7 @@ pub fn compare_seeds(
                     simplifies: seed % 3 != 0,
                     engine: Engine::Explicit,
                     max_configurations: Some(MAX_SEARCHED),
-                    limits: limits(),
+                    limits: Limits { memory_bytes: Some(MAX_BYTES), ..limits() },
                 };
                 let look = |text: &str| -> Option<Result<(Compared, bool), String>> {
                     let loaded = crate::Loaded::new("random.p", text).ok()?;
