@@ -19,8 +19,10 @@ use allways_explore::exchange::Exchange;
 use crate::handshake::{self, Identity, Refusal};
 use crate::hosts;
 
-/// Bytes that wait to be sent before no more should be made, and that wait to be taken before no more are read; of each connection.
-const CONGESTED: usize = 16 << 20;
+/// Bytes that wait to be sent before no more should be made, and that wait to be taken before no more are read: of all connections, and of one at
+/// least and at most. Queues are for processes that are not in step; more in them only takes memory.
+const CONGESTED: usize = 32 << 20;
+const CONGESTED_EACH: std::ops::RangeInclusive<usize> = (512 << 10)..=(4 << 20);
 /// Of one frame.
 const MAX_FRAME: usize = 1 << 30;
 /// Of a reason to stop.
@@ -73,6 +75,8 @@ struct State {
 struct Inner {
     number: usize,
     silence: Duration,
+    /// Bytes of one connection.
+    congested: usize,
     state: Mutex<State>,
     change: Condvar,
 }
@@ -126,6 +130,7 @@ impl Mesh {
         let inner = Arc::new(Inner {
             number,
             silence: settings.silence,
+            congested: (CONGESTED / n).clamp(*CONGESTED_EACH.start(), *CONGESTED_EACH.end()),
             state: Mutex::new(State { peers: (0..n).map(|_| Peer::default()).collect(), ..State::default() }),
             change: Condvar::new(),
         });
@@ -324,7 +329,9 @@ fn read_frames(inner: &Inner, from: usize, stream: TcpStream) {
                 peer.incoming.push_back(message);
                 inner.change.notify_all();
                 // Until there is room: the other end waits, too.
-                while state.peers[from].n_incoming > CONGESTED && !state.is_closing && state.failure.is_none()
+                while state.peers[from].n_incoming > inner.congested
+                    && !state.is_closing
+                    && state.failure.is_none()
                 {
                     state = inner.change.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
@@ -429,7 +436,7 @@ impl Exchange for Mesh {
     }
 
     fn is_congested(&self) -> bool {
-        self.inner.lock().peers.iter().any(|peer| peer.n_outgoing > CONGESTED)
+        self.inner.lock().peers.iter().any(|peer| peer.n_outgoing > self.inner.congested)
     }
 
     fn wait(&self) {
