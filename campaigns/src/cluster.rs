@@ -330,10 +330,15 @@ fn words_of(options: &Options) -> Vec<String> {
     ["prove", &path, "-tc", test].map(str::to_owned).into_iter().chain(more).collect()
 }
 
-/// The processes below a process.
+/// The processes below a process that have come to run what they are for. One that is stopped before that makes its parent wait for ever: so says
+/// `vfork`, and it is no matter of ours.
 fn children_of(parent: u32) -> Vec<libc::pid_t> {
     let list = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-    list.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    let has_begun = |process: &libc::pid_t| {
+        let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        words.split(|&byte| byte == 0).any(|word| word == b"--process")
+    };
+    list.split_whitespace().filter_map(|word| word.parse().ok()).filter(has_begun).collect()
 }
 
 /// One process is ended, or stopped, at a random moment, turn after turn.
