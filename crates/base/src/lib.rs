@@ -4,6 +4,7 @@
 //! diagnostics go out to `allways-report`, which alone knows how they look.
 
 pub mod diagnostic;
+pub mod forest;
 pub mod ids;
 pub mod intern;
 pub mod nearest;

@@ -10,6 +10,8 @@
 //! are permanent. A delegate closes a cycle if the line of delegates that begins there ends in
 //! the state itself; the ends are kept in a union-find structure.
 
+use allways_base::forest;
+
 #[derive(Default)]
 pub(crate) struct Delegates {
     /// By state: the delegate, or a later one of its line; itself at the end.
@@ -39,16 +41,8 @@ impl Delegates {
         self.further.extend(next..(state + 1).max(next));
     }
 
-    fn end(&mut self, mut state: u32) -> u32 {
+    fn end(&mut self, state: u32) -> u32 {
         self.reserve(state);
-        loop {
-            let next = self.further[state as usize];
-            let after = self.further[next as usize];
-            if next == after {
-                return next;
-            }
-            self.further[state as usize] = after;
-            state = after;
-        }
+        forest::root(&mut self.further, state)
     }
 }

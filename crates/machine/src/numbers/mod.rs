@@ -31,10 +31,10 @@ mod ahead;
 mod flow;
 mod renumber;
 
-use allways_base::Span;
+use allways_base::{Span, forest};
 use rustc_hash::FxHashMap;
 
-use self::flow::{Flow, Label, NO_PLACE, Origin, PlaceId, find};
+use self::flow::{Flow, Label, NO_PLACE, Origin, PlaceId};
 use crate::Executable;
 use crate::ir::{ControlId, EventId, InterfaceId};
 pub use renumber::{Occurrence, Renumbering};
@@ -174,21 +174,21 @@ impl<'a> Classifier<'a> {
         let mut exposed: FxHashMap<u32, (Why, Option<Span>)> = FxHashMap::default();
         for place in 0..self.flow.places.len() as u32 {
             if let Some(why) = self.flow.places[place as usize].exposed {
-                let root = find(&mut self.parents, place);
+                let root = forest::root(&mut self.parents, place);
                 let known = exposed.entry(root).or_insert(why);
                 if why.0 < known.0 {
                     *known = why;
                 }
             }
             if self.falls[place as usize].is_some_and(|falls| falls > MAX_FALL) {
-                let root = find(&mut self.parents, place);
+                let root = forest::root(&mut self.parents, place);
                 exposed.entry(root).or_insert((Why::Falls, None));
             }
         }
         let mut largest: FxHashMap<u32, i64> = FxHashMap::default();
         for at in 0..self.flow.constants.len() {
             let constant = self.flow.constants[at];
-            let root = find(&mut self.parents, constant.place);
+            let root = forest::root(&mut self.parents, constant.place);
             let known = largest.entry(root).or_insert(-1);
             // What is counted from is another matter, see `ahead`.
             if self.falls[constant.place as usize].is_none() {
@@ -201,7 +201,7 @@ impl<'a> Classifier<'a> {
         let mut moduli: FxHashMap<u32, i64> = FxHashMap::default();
         for at in 0..self.flow.moduli.len() {
             let (place, n) = self.flow.moduli[at];
-            let root = find(&mut self.parents, place);
+            let root = forest::root(&mut self.parents, place);
             let known = moduli.entry(root).or_insert(1);
             *known = lcm(*known, n);
             if *known > MAX_MODULUS {
@@ -211,7 +211,7 @@ impl<'a> Classifier<'a> {
         }
         let mut counted: Vec<u32> = Vec::new();
         for at in 0..self.flow.increments.len() {
-            let root = find(&mut self.parents, self.flow.increments[at].from);
+            let root = forest::root(&mut self.parents, self.flow.increments[at].from);
             if !counted.contains(&root) {
                 counted.push(root);
             }
@@ -266,7 +266,7 @@ impl<'a> Classifier<'a> {
         let mut seeds: Vec<(Origin, u8, Why)> = Vec::new();
         for at in 0..self.flow.constants.len() {
             let constant = self.flow.constants[at];
-            let root = find(&mut self.parents, constant.place);
+            let root = forest::root(&mut self.parents, constant.place);
             if let Some(&class) = class_of.get(&root)
                 && self.falls[constant.place as usize].is_some()
             {
@@ -275,7 +275,7 @@ impl<'a> Classifier<'a> {
         }
         for at in 0..self.flow.sources.len() {
             let source = self.flow.sources[at];
-            let root = find(&mut self.parents, source.place);
+            let root = forest::root(&mut self.parents, source.place);
             if let Some(&class) = class_of.get(&root) {
                 seeds.push((Origin::Op(source.pc), class, source.why));
             }
@@ -290,7 +290,7 @@ impl<'a> Classifier<'a> {
         numbers.transitions = self.flow.transition(ControlId::from_u32(0));
         numbers.creations = self.flow.creation(InterfaceId::from_u32(0));
         let classes: Vec<Option<u8>> = (0..self.flow.places.len() as u32)
-            .map(|place| class_of.get(&find(&mut self.parents, place)).copied())
+            .map(|place| class_of.get(&forest::root(&mut self.parents, place)).copied())
             .collect();
         let falls = self.falls;
         let (places, starts, webs) = self.flow.into_tables();
@@ -317,7 +317,7 @@ impl<'a> Classifier<'a> {
         }
         pairs.extend(self.flow.increments.iter().map(|increment| (increment.from, increment.to)));
         for (a, b) in pairs {
-            let (a, b) = (find(&mut self.parents, a), find(&mut self.parents, b));
+            let (a, b) = (forest::root(&mut self.parents, a), forest::root(&mut self.parents, b));
             self.parents[a as usize] = b;
         }
     }
@@ -381,7 +381,7 @@ impl<'a> Classifier<'a> {
         depth: usize,
         names: &mut FxHashMap<u32, String>,
     ) {
-        let root = find(&mut self.parents, place);
+        let root = forest::root(&mut self.parents, place);
         names.entry(root).or_insert_with(|| format!("`{name}` {of}"));
         if depth >= 3 {
             return;

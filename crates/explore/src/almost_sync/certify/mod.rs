@@ -24,6 +24,7 @@ mod senders;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use allways_base::forest;
 use allways_machine::{Executable, Topology};
 use allways_run::{Cancel, Limits, Observer, Progress};
 
@@ -239,7 +240,9 @@ impl Checker<'_> {
                 continue;
             }
             for &next in &successors {
-                if delegate.is_none_or(|(delegate, _)| next < delegate) && self.end_of_line(next) != state {
+                if delegate.is_none_or(|(delegate, _)| next < delegate)
+                    && forest::root(&mut self.delegates, next) != state
+                {
                     delegate = Some((next, Delegate::Step(*slot)));
                 }
             }
@@ -255,7 +258,7 @@ impl Checker<'_> {
             return Err("the delegate is not the expected one".to_owned());
         }
         if let Some((delegate, _)) = delegate {
-            let end = self.end_of_line(delegate);
+            let end = forest::root(&mut self.delegates, delegate);
             if end == state {
                 return Err("a cycle of delegates".to_owned());
             }
@@ -426,19 +429,6 @@ impl Checker<'_> {
         let is_next = self.fresh.iter().all(|&state| state < self.n_met);
         self.fresh.clear();
         if is_next { Ok(()) } else { Err("states are not in the order in which they are met".to_owned()) }
-    }
-
-    /// Where the line of delegates that begins at a state ends.
-    fn end_of_line(&mut self, mut state: u32) -> u32 {
-        loop {
-            let next = self.delegates[state as usize];
-            let after = self.delegates[next as usize];
-            if next == after {
-                return next;
-            }
-            self.delegates[state as usize] = after;
-            state = after;
-        }
     }
 }
 
