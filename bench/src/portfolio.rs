@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allways_driver::Request;
-use allways_driver::engine::{self, Budget, Effort, Question, Settings};
+use allways_driver::engine::{self, Budget, Effort, Means, Question, Settings};
 use allways_explore::search::{ProveOptions, Reductions};
 use allways_machine::Executable;
 use allways_run::{Guarantee, Quiet, StopReason, Verdict};
@@ -114,10 +114,10 @@ fn row(exe: &Arc<Executable>, options: &PortfolioOptions) -> String {
         memory_bytes: Some(options.gigabytes << 30),
         effort: Effort::Whole,
     };
+    let means = Means { budget, observer: &Quiet, cancel: &cancel };
     let question = Question::new(exe.clone());
     forget_peak();
-    let (answer, cpu, wall) =
-        timed(|| engine::answer(&options.engine, &question, &settings, budget, &Quiet, &cancel));
+    let (answer, cpu, wall) = timed(|| engine::answer(&options.engine, &question, &settings, means));
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) => return format!("internal error: {error}"),

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use allways_driver::engine::{self, Algorithm, Answer, Budget, Effort, Question, Settings};
+use allways_driver::engine::{self, Algorithm, Answer, Budget, Effort, Means, Question, Settings};
 use allways_driver::{Request, abstraction, suite};
 use allways_explore::symbolic::FilterNames;
 use allways_machine::Executable;
@@ -532,17 +532,15 @@ fn answer(
         *next_look = Instant::now() + LOOK_AFTER;
         (cpu_seconds() - began > seconds as f64).then_some(StopReason::Time(limit))
     };
+    let means = Means { budget, observer: &Quiet, cancel: &cancel };
     let (found, cpu, _) = timed(|| match is_abstract {
-        false => engine::answer(name, &question, &settings, budget, &Quiet, &cancel)
-            .map_err(|error| error.to_string()),
+        false => engine::answer(name, &question, &settings, means).map_err(|error| error.to_string()),
         true => {
             let network = NetworkOptions::default();
             let types = &suite.abstract_types;
-            abstraction::answer(
-                &program, number, &network, types, name, &question, &settings, budget, &Quiet, &cancel,
-            )
-            .map(|found| found.answer)
-            .map_err(|_| "the abstraction has no answer".to_owned())
+            abstraction::answer(&program, number, &network, types, name, &question, &settings, means)
+                .map(|found| found.answer)
+                .map_err(|_| "the abstraction has no answer".to_owned())
         }
     });
     Ok((found?, cpu))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allways_driver::Request;
-use allways_driver::engine::{self, Answer, Budget, Effort, Question, Settings};
+use allways_driver::engine::{self, Answer, Budget, Effort, Means, Question, Settings};
 use allways_explore::symbolic::Split;
 use allways_machine::Executable;
 use allways_run::{Quiet, StopReason, Verdict};
@@ -63,8 +63,9 @@ fn run_with(exe: &Arc<Executable>, name: &str, settings: &Settings, limit: Durat
     let start = Instant::now();
     let cancel = || (start.elapsed() > limit).then_some(StopReason::Time(limit));
     let budget = Budget { n_threads: 1, memory_bytes: Some(MEMORY), effort: Effort::Whole };
+    let means = Means { budget, observer: &Quiet, cancel: &cancel };
     let question = Question::new(exe.clone());
-    let (answer, cpu, _) = timed(|| engine::answer(name, &question, settings, budget, &Quiet, &cancel));
+    let (answer, cpu, _) = timed(|| engine::answer(name, &question, settings, means));
     match answer {
         Ok(answer) => Some(Run { answer, cpu }),
         Err(error) => {

@@ -7,14 +7,14 @@
 
 use std::sync::Arc;
 
-use allways_explore::{Cancel, InternalError};
+use allways_explore::InternalError;
 use allways_machine::Executable;
 use allways_p::abstraction::{AbstractType, Problem, abstracted, instance};
 use allways_p::hir::Program;
-use allways_run::{NetworkOptions, Observer, StopReason, Verdict};
+use allways_run::{NetworkOptions, StopReason, Verdict};
 use serde::Deserialize;
 
-use crate::engine::{self, Answer, Budget, Question, Settings, Unchecked};
+use crate::engine::{self, Answer, Means, Question, Settings, Unchecked};
 
 /// Values of each abstract type in the instances that are tried, one after the other.
 const INSTANCES: [u32; 3] = [2, 3, 4];
@@ -69,9 +69,7 @@ pub fn answer(
     engine: &str,
     question: &Question,
     settings: &Settings,
-    budget: Budget,
-    observer: &dyn Observer,
-    cancel: &dyn Cancel,
+    means: Means<'_>,
 ) -> Result<Abstracted, Failure> {
     let types: Vec<AbstractType> = types.iter().map(AbstractType::from).collect();
     let executable = |program: &Program| {
@@ -82,7 +80,7 @@ pub fn answer(
     let asks_liveness = question.fairness.is_some() && question.has_hot_state();
     let question = Question { exe: exe.clone(), fairness: None, ..question.clone() };
     let ask = |engine: &str, question: &Question| {
-        engine::answer(engine, question, settings, budget, observer, cancel).map_err(Failure::Internal)
+        engine::answer(engine, question, settings, means).map_err(Failure::Internal)
     };
     let mut found = ask(engine, &question)?;
     let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use allways_driver::engine::{self, Budget, Effort, Question, Settings};
+use allways_driver::engine::{self, Budget, Effort, Means, Question, Settings};
 use allways_explore::CheckOptions;
 use allways_explore::state_graph::{self, Goal, Reach};
 use allways_explore::testing::rng::{Rng, derive};
@@ -148,7 +148,8 @@ impl Job {
     fn prove(&self, session: &Session<'_>) -> (String, Option<Schedule>, bool) {
         let question = Question::new(session.exe.clone());
         let budget = Budget { n_threads: n_threads(), memory_bytes: None, effort: Effort::Whole };
-        match engine::answer(engine::AUTO, &question, &Settings::default(), budget, self, self) {
+        let means = Means { budget, observer: self, cancel: self };
+        match engine::answer(engine::AUTO, &question, &Settings::default(), means) {
             Ok(answer) => Self::answer(&answer.verdict),
             Err(error) => (format!("internal error: {error}"), None, false),
         }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::cache::Key;
 use crate::diagrams::{Edge, Halt, Node};
 use crate::events::{EventId, Events, LocalSteps, Role};
-use crate::reach::{OPERATION_BITS, PRE_EVENT, PRE_IMAGE, Reach};
+use crate::reach::{Mode, OPERATION_BITS, PRE_EVENT, PRE_IMAGE, Reach};
 
 /// The relations that are known, backwards.
 pub struct Backward {
@@ -208,33 +208,26 @@ impl<S: LocalSteps> Reach<'_, S> {
         if let Some(known) = self.diagrams.images.get(key) {
             return Ok(known);
         }
-        self.diagrams.tick()?;
         let level = self.diagrams.level(node);
-        let base = self.diagrams.work.len();
-        for at in 0..self.diagrams.n_edges(node) {
-            let Edge { value, child } = self.diagrams.edge(node, at);
-            let below = self.preimage_of(backward, child)?;
+        self.rebuild(key, Mode::Plain, |reach, base, Edge { value, child }| {
+            let below = reach.preimage_of(backward, child)?;
             if !below.is_empty() {
-                self.add(base, value, below)?;
+                reach.add(base, value, below)?;
             }
-            let Some(before) = backward.tops.get(level as usize - 1).and_then(|tops| tops.get(&value)) else {
-                continue;
-            };
+            let before = backward.tops.get(level as usize - 1).and_then(|tops| tops.get(&value));
             let mut last = None;
-            for &(event, source) in before {
+            for &(event, source) in before.into_iter().flatten() {
                 let below = match last {
                     Some((known, below)) if known == event => below,
-                    _ => self.unfire(backward, event, child)?,
+                    _ => reach.unfire(backward, event, child)?,
                 };
                 last = Some((event, below));
                 if !below.is_empty() {
-                    self.add(base, source, below)?;
+                    reach.add(base, source, below)?;
                 }
             }
-        }
-        let image = self.diagrams.node_of_work(level, base)?;
-        self.diagrams.images.insert(key, image);
-        Ok(image)
+            Ok(())
+        })
     }
 
     /// The preimage under one event of the levels at and below a node.
@@ -247,33 +240,26 @@ impl<S: LocalSteps> Reach<'_, S> {
         if let Some(known) = self.diagrams.images.get(key) {
             return Ok(known);
         }
-        self.diagrams.tick()?;
         let role = self.events.role(event, level);
-        let base = self.diagrams.work.len();
-        for at in 0..self.diagrams.n_edges(node) {
-            let Edge { value, child } = self.diagrams.edge(node, at);
+        self.rebuild(key, Mode::Plain, |reach, base, Edge { value, child }| {
             let before = match role {
-                Role::None => {
-                    let below = self.unfire(backward, event, child)?;
-                    if !below.is_empty() {
-                        self.add(base, value, below)?;
-                    }
-                    continue;
-                }
-                Role::Lead => backward.leads.get(&(event, value)),
-                Role::Party(relation) => backward.reactions[relation as usize].get(&value),
+                Role::None => None,
+                Role::Lead => Some(backward.leads.get(&(event, value))),
+                Role::Party(relation) => Some(backward.reactions[relation as usize].get(&value)),
             };
-            let Some(before) = before else { continue };
-            let below = self.unfire(backward, event, child)?;
+            let sources = match &before {
+                None => std::slice::from_ref(&value),
+                Some(Some(sources)) => sources,
+                Some(None) => return Ok(()),
+            };
+            let below = reach.unfire(backward, event, child)?;
             if below.is_empty() {
-                continue;
+                return Ok(());
             }
-            for &source in before {
-                self.add(base, source, below)?;
+            for &source in sources {
+                reach.add(base, source, below)?;
             }
-        }
-        let image = self.diagrams.node_of_work(level, base)?;
-        self.diagrams.images.insert(key, image);
-        Ok(image)
+            Ok(())
+        })
     }
 }

@@ -11,15 +11,6 @@ use crate::events::{Goal, LocalSteps};
 use crate::reach::{BLOCK, Mode, RAISE, Reach};
 
 impl<S: LocalSteps> Reach<'_, S> {
-    /// Adds what becomes of a block that had a value in its first part.
-    pub(crate) fn add_block(&mut self, list: Node, base: usize, value: u32) -> Result<(), Halt> {
-        for at in 0..self.diagrams.n_edges(list) {
-            let Edge { value: end, child: image } = self.diagrams.edge(list, at);
-            self.add(base, self.events.after(end, 0, value), image)?;
-        }
-        Ok(())
-    }
-
     /// What becomes of a block that has a value in its first part, and of the levels below: a list of its ends and images. The
     /// images are of the levels below the first part.
     pub(crate) fn block_images(

@@ -38,6 +38,15 @@ impl Mode {
     }
 }
 
+/// Where the images of an edge go: among the edges on the work stack from `base` on.
+#[derive(Clone, Copy, Debug)]
+enum Destination {
+    /// A level under saturation, whose children are closed; the children that fired are noted from `first` on.
+    Saturated { base: usize, first: usize },
+    /// A node under construction, for one step.
+    Image { base: usize },
+}
+
 pub struct Reach<'s, S> {
     pub diagrams: Diagrams<'s>,
     pub events: Events,
@@ -232,7 +241,7 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
                 if self.fired[first + at] != child {
                     any = true;
                     self.fired[first + at] = child;
-                    self.fire_all(level, base, first, value, child)?;
+                    self.fire_all(level, Destination::Saturated { base, first }, value, child)?;
                 }
                 at += 1;
             }
@@ -246,14 +255,7 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
     }
 
     /// Fires all events with their top here on one edge.
-    fn fire_all(
-        &mut self,
-        level: u32,
-        base: usize,
-        first: usize,
-        value: u32,
-        child: Node,
-    ) -> Result<(), Halt> {
+    fn fire_all(&mut self, level: u32, to: Destination, value: u32, child: Node) -> Result<(), Halt> {
         // Values of one level may go on without end while no new node is made.
         self.diagrams.tick()?;
         let is_block = self.events.is_block(level);
@@ -262,8 +264,9 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
         }
         if is_block {
             let list = self.block_images(Goal::Lead(level), level, None, value, child)?;
-            self.add_list(list, base, first, value)?;
+            self.add_list(list, to, value)?;
         }
+        let mode = self.mode_for(to);
         let mut last = None;
         let led = if is_block { 0..0 } else { self.events.leads(&mut self.steps, level, value)? };
         for at in led {
@@ -273,17 +276,20 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
             }
             let image = match last {
                 Some((known, image)) if known == event => image,
-                _ => self.fire_closed(event, child)?,
+                _ => {
+                    let image = self.fire(event, child, mode)?;
+                    self.finished(image, mode, to)?
+                }
             };
             last = Some((event, image));
             if !image.is_empty() {
-                self.add_fired(base, first, next, image)?;
+                self.add_to(to, next, image)?;
             }
         }
         let mut number = 0;
         while let Some(lead) = self.events.lead_below(level, number) {
             number += 1;
-            let list = self.fire_below(lead, level, child, self.below_mode())?;
+            let list = self.fire_below(lead, level, child, mode)?;
             for at in 0..self.diagrams.n_edges(list) {
                 let Edge { value: event, child: image } = self.diagrams.edge(list, at);
                 let Role::Party(relation) = self.events.role(event, level) else { continue };
@@ -292,10 +298,10 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
                     continue;
                 }
                 self.roots.push(list);
-                let image = self.closed(image)?;
+                let image = self.finished(image, mode, to)?;
                 self.roots.pop();
                 for at in targets {
-                    self.add_fired(base, first, self.events.target(at), image)?;
+                    self.add_to(to, self.events.target(at), image)?;
                 }
             }
         }
@@ -306,7 +312,7 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
             if is_block {
                 let (_, action) = self.events.slot_and_action(relation);
                 let list = self.block_images(Goal::Party(event), level, Some(action), value, child)?;
-                self.add_list(list, base, first, value)?;
+                self.add_list(list, to, value)?;
                 continue;
             }
             let image = self.fire(event, child, Mode::Plain)?;
@@ -317,39 +323,47 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
             if targets.is_empty() {
                 continue;
             }
-            let image = self.saturate_node(image)?;
+            let image = self.finished(image, Mode::Plain, to)?;
             for at in targets {
-                self.add_fired(base, first, self.events.target(at), image)?;
+                self.add_to(to, self.events.target(at), image)?;
             }
         }
         Ok(())
     }
 
-    /// Adds what becomes of a block that had a value in its first part, closed.
-    fn add_list(&mut self, list: Node, base: usize, first: usize, value: u32) -> Result<(), Halt> {
+    /// Adds what becomes of a block that had a value in its first part.
+    fn add_list(&mut self, list: Node, to: Destination, value: u32) -> Result<(), Halt> {
         for at in 0..self.diagrams.n_edges(list) {
             let Edge { value: end, child: image } = self.diagrams.edge(list, at);
             self.roots.push(list);
-            let image = self.saturate_node(image)?;
+            let image = self.finished(image, Mode::Plain, to)?;
             self.roots.pop();
-            self.add_fired(base, first, self.events.after(end, 0, value), image)?;
+            self.add_to(to, self.events.after(end, 0, value), image)?;
         }
         Ok(())
     }
 
-    fn below_mode(&self) -> Mode {
-        if self.parties_may_fail { Mode::Plain } else { Mode::Saturating }
+    /// How images below an edge are computed. Where parties may fail, they are closed only when they are known to be real.
+    fn mode_for(&self, to: Destination) -> Mode {
+        match to {
+            Destination::Saturated { .. } if !self.parties_may_fail => Mode::Saturating,
+            Destination::Saturated { .. } | Destination::Image { .. } => Mode::Plain,
+        }
     }
 
-    /// What an event makes of a set, closed.
-    fn fire_closed(&mut self, event: EventId, set: Node) -> Result<Node, Halt> {
-        let image = self.fire(event, set, self.below_mode())?;
-        self.closed(image)
+    /// An image as its destination needs it: closed, if the level is saturated.
+    fn finished(&mut self, image: Node, mode: Mode, to: Destination) -> Result<Node, Halt> {
+        match (to, mode) {
+            (Destination::Saturated { .. }, Mode::Plain) => self.saturate_node(image),
+            (Destination::Saturated { .. }, Mode::Saturating) | (Destination::Image { .. }, _) => Ok(image),
+        }
     }
 
-    /// Where parties may fail, images are closed only when they are known to be real.
-    fn closed(&mut self, image: Node) -> Result<Node, Halt> {
-        if self.parties_may_fail { self.saturate_node(image) } else { Ok(image) }
+    fn add_to(&mut self, to: Destination, value: u32, child: Node) -> Result<(), Halt> {
+        match to {
+            Destination::Saturated { base, first } => self.add_fired(base, first, value, child),
+            Destination::Image { base } => self.add(base, value, child),
+        }
     }
 
     /// Adds to the edges of a level under saturation.
@@ -389,6 +403,28 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
         }
     }
 
+    /// Makes a node of the edges of another, `key.second`, and remembers it: `each` adds to the edges on the work stack from the given
+    /// place on.
+    pub(crate) fn rebuild(
+        &mut self,
+        key: Key,
+        mode: Mode,
+        mut each: impl FnMut(&mut Self, usize, Edge) -> Result<(), Halt>,
+    ) -> Result<Node, Halt> {
+        self.diagrams.tick()?;
+        let node = key.second;
+        self.roots.push(node);
+        let base = self.diagrams.work.len();
+        for at in 0..self.diagrams.n_edges(node) {
+            let edge = self.diagrams.edge(node, at);
+            each(self, base, edge)?;
+        }
+        let made = self.finish(self.diagrams.level(node), base, mode)?;
+        self.roots.pop();
+        self.diagrams.images.insert(key, made);
+        Ok(made)
+    }
+
     /// What an event makes of the levels at and below a node.
     pub(crate) fn fire(&mut self, event: EventId, node: Node, mode: Mode) -> Result<Node, Halt> {
         let level = self.diagrams.level(node);
@@ -399,65 +435,55 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
         if let Some(known) = self.diagrams.images.get(key) {
             return Ok(known);
         }
-        self.diagrams.tick()?;
-        self.roots.push(node);
         let role = self.events.role(event, level);
         let is_block = self.events.is_block(level);
-        let base = self.diagrams.work.len();
-        for at in 0..self.diagrams.n_edges(node) {
-            let Edge { value, child } = self.diagrams.edge(node, at);
+        self.rebuild(key, mode, |reach, base, Edge { value, child }| {
             match role {
                 Role::Lead | Role::Party(_) if is_block => {
                     let (goal, action) = match role {
                         Role::Party(relation) => {
-                            (Goal::Party(event), Some(self.events.slot_and_action(relation).1))
+                            (Goal::Party(event), Some(reach.events.slot_and_action(relation).1))
                         }
                         _ => (Goal::LeadOf(event), None),
                     };
-                    let list = self.block_images(goal, level, action, value, child)?;
-                    for at in 0..self.diagrams.n_edges(list) {
-                        let Edge { value: end, child: image } = self.diagrams.edge(list, at);
-                        self.add(base, self.events.after(end, 0, value), image)?;
-                    }
+                    let list = reach.block_images(goal, level, action, value, child)?;
+                    reach.add_list(list, Destination::Image { base }, value)?;
                 }
                 Role::Lead => {
-                    let led = self.events.leads(&mut self.steps, level, value)?;
+                    let led = reach.events.leads(&mut reach.steps, level, value)?;
                     let mut image = None;
                     for at in led {
-                        let (offered, next) = self.events.led(at);
+                        let (offered, next) = reach.events.led(at);
                         if offered != event {
                             continue;
                         }
                         let below = match image {
                             Some(below) => below,
-                            None => self.fire(event, child, mode)?,
+                            None => reach.fire(event, child, mode)?,
                         };
                         image = Some(below);
                         if !below.is_empty() {
-                            self.add(base, next, below)?;
+                            reach.add(base, next, below)?;
                         }
                     }
                 }
                 Role::None => {
-                    let below = self.fire(event, child, mode)?;
+                    let below = reach.fire(event, child, mode)?;
                     if !below.is_empty() {
-                        self.diagrams.work.push(Edge { value, child: below });
+                        reach.diagrams.work.push(Edge { value, child: below });
                     }
                 }
                 Role::Party(relation) => {
-                    let below = self.fire(event, child, mode)?;
+                    let below = reach.fire(event, child, mode)?;
                     if !below.is_empty() {
-                        for at in self.events.react(&mut self.steps, relation, value)? {
-                            self.add(base, self.events.target(at), below)?;
+                        for at in reach.events.react(&mut reach.steps, relation, value)? {
+                            reach.add(base, reach.events.target(at), below)?;
                         }
                     }
                 }
             }
-        }
-        let image = self.finish(level, base, mode)?;
-        self.roots.pop();
-        self.diagrams.images.insert(key, image);
-        Ok(image)
+            Ok(())
+        })
     }
 
     /// What all events that a level leads, with their top further up, make of the levels at and below a node: a list of
@@ -535,22 +561,14 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
             return Ok(known);
         }
         self.collect_if_due([node]);
-        self.diagrams.tick()?;
-        self.roots.push(node);
         let level = self.diagrams.level(node);
-        let base = self.diagrams.work.len();
-        for at in 0..self.diagrams.n_edges(node) {
-            let Edge { value, child } = self.diagrams.edge(node, at);
-            let below = self.image_of(child)?;
+        self.rebuild(key, Mode::Plain, |reach, base, Edge { value, child }| {
+            let below = reach.image_of(child)?;
             if !below.is_empty() {
-                self.add(base, value, below)?;
+                reach.add(base, value, below)?;
             }
-            self.fire_plain(level, base, value, child)?;
-        }
-        let image = self.diagrams.node_of_work(level, base)?;
-        self.roots.pop();
-        self.diagrams.images.insert(key, image);
-        Ok(image)
+            reach.fire_all(level, Destination::Image { base }, value, child)
+        })
     }
 
     /// The same by events with their top at one level, for a node at or above it.
@@ -562,24 +580,18 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
         if let Some(known) = self.diagrams.images.get(key) {
             return Ok(known);
         }
-        self.diagrams.tick()?;
         let level = self.diagrams.level(node);
-        let base = self.diagrams.work.len();
-        for at in 0..self.diagrams.n_edges(node) {
-            let Edge { value, child } = self.diagrams.edge(node, at);
+        self.rebuild(key, Mode::Plain, |reach, base, Edge { value, child }| {
             if level == top {
-                self.learn(child)?;
-                self.fire_plain(level, base, value, child)?;
-                continue;
+                reach.learn(child)?;
+                return reach.fire_all(level, Destination::Image { base }, value, child);
             }
-            let below = self.image_at(child, top)?;
+            let below = reach.image_at(child, top)?;
             if !below.is_empty() {
-                self.diagrams.work.push(Edge { value, child: below });
+                reach.diagrams.work.push(Edge { value, child: below });
             }
-        }
-        let image = self.diagrams.node_of_work(level, base)?;
-        self.diagrams.images.insert(key, image);
-        Ok(image)
+            Ok(())
+        })
     }
 
     /// Asks for all that values at and below a node lead, so that it is known which events reach the levels above.
@@ -605,64 +617,6 @@ impl<'s, S: LocalSteps> Reach<'s, S> {
             self.learn(child)?;
         }
         self.diagrams.images.insert(key, Node::UNIT);
-        Ok(())
-    }
-
-    /// Fires all events with their top here on one edge, once. What the levels below lead is known.
-    fn fire_plain(&mut self, level: u32, base: usize, value: u32, child: Node) -> Result<(), Halt> {
-        let is_block = self.events.is_block(level);
-        if is_block && self.events.part_of(level) > 0 {
-            return Ok(());
-        }
-        if is_block {
-            let list = self.block_images(Goal::Lead(level), level, None, value, child)?;
-            self.add_block(list, base, value)?;
-        }
-        let mut last = None;
-        let led = if is_block { 0..0 } else { self.events.leads(&mut self.steps, level, value)? };
-        for at in led {
-            let (event, next) = self.events.led(at);
-            if self.events.top(event) != level {
-                continue;
-            }
-            let image = match last {
-                Some((known, image)) if known == event => image,
-                _ => self.fire(event, child, Mode::Plain)?,
-            };
-            last = Some((event, image));
-            if !image.is_empty() {
-                self.add(base, next, image)?;
-            }
-        }
-        let mut number = 0;
-        while let Some(lead) = self.events.lead_below(level, number) {
-            number += 1;
-            let list = self.fire_below(lead, level, child, Mode::Plain)?;
-            for at in 0..self.diagrams.n_edges(list) {
-                let Edge { value: event, child: image } = self.diagrams.edge(list, at);
-                let Role::Party(relation) = self.events.role(event, level) else { continue };
-                for at in self.events.react(&mut self.steps, relation, value)? {
-                    self.add(base, self.events.target(at), image)?;
-                }
-            }
-        }
-        let mut number = 0;
-        while let Some(event) = self.events.alone_at(level, number) {
-            number += 1;
-            let Role::Party(relation) = self.events.role(event, level) else { continue };
-            if is_block {
-                let (_, action) = self.events.slot_and_action(relation);
-                let list = self.block_images(Goal::Party(event), level, Some(action), value, child)?;
-                self.add_block(list, base, value)?;
-                continue;
-            }
-            let image = self.fire(event, child, Mode::Plain)?;
-            if !image.is_empty() {
-                for at in self.events.react(&mut self.steps, relation, value)? {
-                    self.add(base, self.events.target(at), image)?;
-                }
-            }
-        }
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use allways_driver::abstraction::{self, AbstractEntry};
-use allways_driver::engine::{self, Algorithm, Answer, BestSoFar, Budget, Effort, Question, Settings};
+use allways_driver::engine::{self, Algorithm, Answer, BestSoFar, Budget, Effort, Means, Question, Settings};
 use allways_driver::{Compilation, select};
 use allways_explore::almost_sync::{AlmostSyncOptions, DestinationChoice, FloodRule, Rules, certify};
 use allways_explore::search::{ProveOptions, Reductions, StoreKind, VariableBounds};
@@ -262,9 +262,7 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
                 ask.engine,
                 &question,
                 &settings,
-                budget,
-                &*progress,
-                &*stop,
+                Means { budget, observer: &*progress, cancel: &*stop },
             );
             match found {
                 Ok(found) => {
@@ -334,7 +332,10 @@ fn answer_in_time(
     let work = {
         let (question, progress, stop, best) =
             (question.clone(), progress.clone(), stop.clone(), best.clone());
-        move || engine::answer_step_by_step(engine, &question, &settings, budget, &*progress, &*stop, &best)
+        move || {
+            let means = Means { budget, observer: &*progress, cancel: &*stop };
+            engine::answer_step_by_step(engine, &question, &settings, means, &best)
+        }
     };
     overdue::run(stop, work).unwrap_or_else(|| {
         let best = best.lock().unwrap_or_else(PoisonError::into_inner).take();

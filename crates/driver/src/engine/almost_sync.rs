@@ -1,10 +1,10 @@
 //! Almost-synchronous search as an engine.
 
+use allways_explore::InternalError;
 use allways_explore::almost_sync::{self, AlmostSyncOptions};
-use allways_explore::{Cancel, InternalError};
-use allways_run::{Limits, Observer};
+use allways_run::Limits;
 
-use super::{Answer, Budget, Engine, Question, Unchecked, explicit};
+use super::{Answer, Engine, Means, Question, Unchecked, explicit};
 
 /// As users name it.
 pub const NAME: &str = "asi";
@@ -32,16 +32,10 @@ impl Engine for AlmostSync {
         Unchecked { deadlock: question.can_deadlock(), liveness: question.has_hot_state() }
     }
 
-    fn run(
-        &self,
-        question: &Question,
-        budget: Budget,
-        observer: &dyn Observer,
-        cancel: &dyn Cancel,
-    ) -> Result<Answer, InternalError> {
-        let limits = Limits { memory_bytes: budget.memory_bytes, ..question.limits };
+    fn run(&self, question: &Question, means: Means<'_>) -> Result<Answer, InternalError> {
+        let limits = Limits { memory_bytes: means.budget.memory_bytes, ..question.limits };
         let options = AlmostSyncOptions { limits, ..self.0.clone() };
-        let found = almost_sync::prove(&question.exe, &options, observer, cancel)?;
+        let found = almost_sync::prove(&question.exe, &options, means.observer, means.cancel)?;
         let mut answer = explicit::of_report(NAME, found.report);
         answer.unchecked = self.leaves_unchecked(question);
         answer.remarks.flood = found.flood;

@@ -1,10 +1,9 @@
 //! Exhaustive search as an engine.
 
+use allways_explore::InternalError;
 use allways_explore::search::{self, ProveOptions};
-use allways_explore::{Cancel, InternalError};
-use allways_run::Observer;
 
-use super::{Answer, Budget, Engine, Figures, Question, Remarks};
+use super::{Answer, Engine, Figures, Means, Question, Remarks};
 
 /// As users name it.
 pub const NAME: &str = "explicit";
@@ -21,23 +20,17 @@ impl Engine for Explicit {
         question.refuses_invariants("exhaustive search")
     }
 
-    fn run(
-        &self,
-        question: &Question,
-        budget: Budget,
-        observer: &dyn Observer,
-        cancel: &dyn Cancel,
-    ) -> Result<Answer, InternalError> {
+    fn run(&self, question: &Question, means: Means<'_>) -> Result<Answer, InternalError> {
         let mut options = ProveOptions {
             bounds: question.bounds,
             max_choices: question.max_choices,
             fairness: question.fairness,
-            n_threads: budget.n_threads,
+            n_threads: means.budget.n_threads,
             limits: question.limits,
             ..self.0.clone()
         };
-        options.limits.memory_bytes = budget.memory_bytes;
-        let report = search::prove(&question.exe, &options, observer, cancel)?;
+        options.limits.memory_bytes = means.budget.memory_bytes;
+        let report = search::prove(&question.exe, &options, means.observer, means.cancel)?;
         Ok(of_report(NAME, report))
     }
 }

@@ -130,6 +130,14 @@ impl Question {
     }
 }
 
+/// What an engine works with: what it may use, where its progress goes, and the one stop signal.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    pub budget: Budget,
+    pub observer: &'a dyn Observer,
+    pub cancel: &'a dyn Cancel,
+}
+
 /// What an engine may use. Time is up to the [`Cancel`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
@@ -167,18 +175,12 @@ pub trait Engine: Send + Sync {
         Unchecked::default()
     }
 
-    /// Works on a question that it does not refuse, and asks `cancel` at least every few milliseconds whether to stop.
-    /// Progress goes to `observer`. A violation in the answer has been replayed by the kernel.
+    /// Works on a question that it does not refuse, and asks `means.cancel` at least every few milliseconds whether to stop.
+    /// Progress goes to `means.observer`. A violation in the answer has been replayed by the kernel.
     ///
     /// # Errors
     /// When a violation was found that does not replay: a fault of Allways.
-    fn run(
-        &self,
-        question: &Question,
-        budget: Budget,
-        observer: &dyn Observer,
-        cancel: &dyn Cancel,
-    ) -> Result<Answer, InternalError>;
+    fn run(&self, question: &Question, means: Means<'_>) -> Result<Answer, InternalError>;
 }
 
 /// What an engine found.
@@ -279,7 +281,7 @@ pub fn known(name: &str) -> Option<&'static str> {
     std::iter::once(AUTO).chain(engines).find(|&known| known == name)
 }
 
-/// The best answer so far, for who may not wait for the end.
+/// The best answer so far, for a caller that may not wait for the end.
 pub type BestSoFar = Mutex<Option<Answer>>;
 
 /// The answer to a question, by the engine of a name or by the race of all.
@@ -293,11 +295,9 @@ pub fn answer(
     name: &str,
     question: &Question,
     settings: &Settings,
-    budget: Budget,
-    observer: &dyn Observer,
-    cancel: &dyn Cancel,
+    means: Means<'_>,
 ) -> Result<Answer, InternalError> {
-    answer_step_by_step(name, question, settings, budget, observer, cancel, &BestSoFar::default())
+    answer_step_by_step(name, question, settings, means, &BestSoFar::default())
 }
 
 /// [`answer`], where a race also shows what it has on its way.
@@ -309,34 +309,26 @@ pub fn answer_step_by_step(
     name: &str,
     question: &Question,
     settings: &Settings,
-    budget: Budget,
-    observer: &dyn Observer,
-    cancel: &dyn Cancel,
+    means: Means<'_>,
     best: &BestSoFar,
 ) -> Result<Answer, InternalError> {
     if name == AUTO {
         let engines: Vec<Box<dyn Engine>> = ENGINES.iter().map(|entry| (entry.make)(settings)).collect();
-        return race::race_step_by_step(&engines, question, budget, observer, cancel, best);
+        return race::race_step_by_step(&engines, question, means, best);
     }
     let entry = ENGINES.iter().find(|entry| entry.name == name).expect("names come from the list");
     let engine = (entry.make)(settings);
     match engine.refuses(question) {
         Some(what) => Ok(Answer::new(entry.name, Verdict::Unknown(StopReason::Unsupported { what }))),
-        None => run(&*engine, question, budget, observer, cancel),
+        None => run(&*engine, question, means),
     }
 }
 
 /// Runs an engine. A violation that it could not replay because it was stopped meanwhile is no fault of Allways: the answer is
 /// unknown.
-fn run(
-    engine: &dyn Engine,
-    question: &Question,
-    budget: Budget,
-    observer: &dyn Observer,
-    cancel: &dyn Cancel,
-) -> Result<Answer, InternalError> {
-    let noted = Noted::new(cancel);
-    match (engine.run(question, budget, observer, &noted), noted.first()) {
+fn run(engine: &dyn Engine, question: &Question, means: Means<'_>) -> Result<Answer, InternalError> {
+    let noted = Noted::new(means.cancel);
+    match (engine.run(question, Means { cancel: &noted, ..means }), noted.first()) {
         (Err(_), Some(reason)) => {
             let stopped = Some(reason.clone());
             Ok(Answer { stopped, ..Answer::new(engine.name(), Verdict::Unknown(reason)) })

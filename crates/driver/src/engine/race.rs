@@ -21,7 +21,7 @@ use allways_explore::{Cancel, InternalError};
 use allways_run::{Guarantee, Observer, Progress, Quiet, StopReason, Verdict};
 
 use super::pace::{Finish, Paced, WHOLE};
-use super::{Answer, BestSoFar, Budget, Effort, Engine, Question, run};
+use super::{Answer, BestSoFar, Budget, Effort, Engine, Means, Question, run};
 
 /// Before the others start.
 const HEAD_START: Duration = Duration::from_millis(100);
@@ -39,25 +39,22 @@ const MIN_FRONTIER: u64 = 1_000;
 pub fn race(
     engines: &[Box<dyn Engine>],
     question: &Question,
-    budget: Budget,
-    observer: &dyn Observer,
-    cancel: &dyn Cancel,
+    means: Means<'_>,
 ) -> Result<Answer, InternalError> {
-    race_step_by_step(engines, question, budget, observer, cancel, &BestSoFar::default())
+    race_step_by_step(engines, question, means, &BestSoFar::default())
 }
 
-/// The same, with the best answer so far for whoever watches.
+/// The same, which also shows the best answer so far.
 ///
 /// # Errors
 /// As there.
 pub fn race_step_by_step(
     engines: &[Box<dyn Engine>],
     question: &Question,
-    budget: Budget,
-    observer: &dyn Observer,
-    cancel: &dyn Cancel,
+    means: Means<'_>,
     so_far: &BestSoFar,
 ) -> Result<Answer, InternalError> {
+    let budget = means.budget;
     let mut reasons = Vec::new();
     let mut accepting = Vec::new();
     for engine in engines {
@@ -72,7 +69,8 @@ pub fn race_step_by_step(
     }
     let mut best = None;
     for engine in accepting.iter().filter(|engine| !engine.proves()) {
-        let answer = run(*engine, question, Budget { effort: Effort::Brief, ..budget }, &Quiet, cancel)?;
+        let brief = Budget { effort: Effort::Brief, ..budget };
+        let answer = run(*engine, question, Means { budget: brief, observer: &Quiet, ..means })?;
         if answer.is_final(question) {
             return Ok(answer);
         }
@@ -90,9 +88,7 @@ pub fn race_step_by_step(
         .collect();
     let race = Race {
         question,
-        observer,
-        cancel,
-        budget,
+        means,
         so_far,
         runners,
         leader,
@@ -100,7 +96,7 @@ pub fn race_step_by_step(
         finish: Finish::default(),
     };
     let found = race.run()?;
-    Ok(of_whole_memory(found.or(best).unwrap_or_else(|| nothing(cancel)), budget))
+    Ok(of_whole_memory(found.or(best).unwrap_or_else(|| nothing(means.cancel)), budget))
 }
 
 /// If no engine came to anything, it was stopped before it began.
@@ -133,7 +129,7 @@ fn of_budget(budget: Budget, leads: bool, proves: bool, n_searches: usize) -> Bu
     Budget { n_threads, memory_bytes, effort: Effort::Whole }
 }
 
-/// Who used up a share of the memory has used up what there was: the limit that was set is reported, not the share.
+/// An engine that used up its share of the memory used up what there was: the limit that was set is reported, not the share.
 fn of_whole_memory(mut answer: Answer, budget: Budget) -> Answer {
     let unknown = match &mut answer.verdict {
         Verdict::Unknown(reason) => Some(reason),
@@ -149,9 +145,7 @@ fn of_whole_memory(mut answer: Answer, budget: Budget) -> Answer {
 
 struct Race<'a> {
     question: &'a Question,
-    observer: &'a dyn Observer,
-    cancel: &'a dyn Cancel,
-    budget: Budget,
+    means: Means<'a>,
     so_far: &'a BestSoFar,
     runners: Vec<Runner<'a>>,
     leader: usize,
@@ -307,14 +301,15 @@ impl<'a> Race<'a> {
     fn run_one(&self, at: usize, start: Instant) -> Result<Answer, InternalError> {
         let runner = &self.runners[at];
         let cancel = Paced {
-            cancel: self.cancel,
+            cancel: self.means.cancel,
             finish: &self.finish,
             is_stopped: &runner.is_stopped,
             share: &runner.share,
             start,
         };
         let watch = Watch { race: self, at };
-        run(runner.engine, self.question, runner.budget, &watch, &cancel)
+        let means = Means { budget: runner.budget, observer: &watch, cancel: &cancel };
+        run(runner.engine, self.question, means)
     }
 
     /// Keeps an answer if it is the best so far, and ends the race if nothing better can come.
@@ -339,7 +334,7 @@ impl<'a> Race<'a> {
             rank > other_rank || (rank == other_rank && at < *other_at && rank < FINAL)
         };
         if best.as_ref().is_none_or(is_better) {
-            show(self.so_far, Some(&answer), self.budget);
+            show(self.so_far, Some(&answer), self.means.budget);
             *best = Some((answer, at));
         }
     }
@@ -395,7 +390,7 @@ impl Observer for Watch<'_> {
             runner.is_at_liveness.store(true, Ordering::Relaxed);
         }
         if self.race.shown.load(Ordering::Relaxed) == self.at {
-            self.race.observer.progress(progress);
+            self.race.means.observer.progress(progress);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Symbolic exploration as an engine.
 
+use allways_explore::InternalError;
 use allways_explore::search::ProveOptions;
 use allways_explore::symbolic::paper::{self, PaperOptions};
 use allways_explore::symbolic::{self, SymbolicOptions};
-use allways_explore::{Cancel, InternalError};
-use allways_run::{Observer, Verdict};
+use allways_run::Verdict;
 
-use super::{Answer, Budget, Engine, Figure, Question, Unchecked, explicit};
+use super::{Answer, Engine, Figure, Means, Question, Unchecked, explicit};
 
 /// As users name it.
 pub const NAME: &str = "symbolic";
@@ -61,15 +61,9 @@ impl Engine for Symbolic {
         Unchecked { deadlock: false, liveness }
     }
 
-    fn run(
-        &self,
-        question: &Question,
-        budget: Budget,
-        observer: &dyn Observer,
-        cancel: &dyn Cancel,
-    ) -> Result<Answer, InternalError> {
+    fn run(&self, question: &Question, means: Means<'_>) -> Result<Answer, InternalError> {
         let mut options = SymbolicOptions { search: self.search(question), ..self.0.clone() };
-        options.search.limits.memory_bytes = budget.memory_bytes;
+        options.search.limits.memory_bytes = means.budget.memory_bytes;
         if self.1 == Algorithm::Paper {
             let options = PaperOptions {
                 search: options.search,
@@ -77,7 +71,7 @@ impl Engine for Symbolic {
                 checks_filters: options.checks_filters,
                 ..PaperOptions::default()
             };
-            let found = paper::prove(&question.exe, &options, observer, cancel)?;
+            let found = paper::prove(&question.exe, &options, means.observer, means.cancel)?;
             let mut answer = Answer::new(NAME, found.verdict);
             answer.unchecked = self.leaves_unchecked(question);
             answer.stopped = found.stopped;
@@ -85,7 +79,7 @@ impl Engine for Symbolic {
             answer.remarks.notes = self.notes(found.comparison, &answer.verdict);
             return Ok(answer);
         }
-        let found = symbolic::prove(&question.exe, &options, observer, cancel)?;
+        let found = symbolic::prove(&question.exe, &options, means.observer, means.cancel)?;
         let mut answer = explicit::of_report(NAME, found.report);
         answer.remarks.notes = self.notes(found.figures.comparison.clone(), &answer.verdict);
         answer.figures.symbolic = Some(found.figures);

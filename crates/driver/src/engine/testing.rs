@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use allways_explore::{Cancel, CheckOptions, InternalError, LivenessOptions, TemperatureRule};
+use allways_explore::{CheckOptions, InternalError, LivenessOptions, TemperatureRule};
 use allways_run::{Either, Limits, Observer, Progress, StopReason};
 
-use super::{Answer, Budget, Effort, Engine, Figures, Question};
+use super::{Answer, Effort, Engine, Figures, Means, Question};
 
 /// As users name it.
 pub const NAME: &str = "testing";
@@ -40,16 +40,10 @@ impl Engine for Testing {
             .or_else(|| question.refuses_invariants("testing"))
     }
 
-    fn run(
-        &self,
-        question: &Question,
-        budget: Budget,
-        observer: &dyn Observer,
-        cancel: &dyn Cancel,
-    ) -> Result<Answer, InternalError> {
+    fn run(&self, question: &Question, means: Means<'_>) -> Result<Answer, InternalError> {
         let mut options = CheckOptions {
             n_schedules: None,
-            n_threads: budget.n_threads,
+            n_threads: means.budget.n_threads,
             // Only certain violations are an answer here.
             liveness: LivenessOptions {
                 temperature: TemperatureRule::Off,
@@ -62,10 +56,10 @@ impl Engine for Testing {
             limits: Limits { memory_bytes: None, ..question.limits },
             ..self.0.clone()
         };
-        if budget.effort == Effort::Whole {
+        if means.budget.effort == Effort::Whole {
             // Not the schedules of the brief run again.
             options.seed = options.seed.wrapping_add(1);
-            return test(question, &options, observer, cancel);
+            return test(question, &options, means);
         }
         options.n_schedules = Some(BRIEF_SCHEDULES);
         options.fair_steps = Some(BRIEF_LENGTH);
@@ -79,18 +73,13 @@ impl Engine for Testing {
             (steps.0.load(Ordering::Relaxed) >= BRIEF_STEPS || is_late())
                 .then_some(StopReason::Time(BRIEF_TIME))
         };
-        let until = Either(cancel, is_over);
-        test(question, &options, &steps, &until)
+        let until = Either(means.cancel, is_over);
+        test(question, &options, Means { observer: &steps, cancel: &until, ..means })
     }
 }
 
-fn test(
-    question: &Question,
-    options: &CheckOptions,
-    observer: &dyn Observer,
-    cancel: &dyn Cancel,
-) -> Result<Answer, InternalError> {
-    let found = allways_explore::check(&question.exe, options, observer, cancel)?;
+fn test(question: &Question, options: &CheckOptions, means: Means<'_>) -> Result<Answer, InternalError> {
+    let found = allways_explore::check(&question.exe, options, means.observer, means.cancel)?;
     Ok(Answer {
         stopped: found.stopped,
         figures: Figures { testing: Some(found.statistics), ..Figures::default() },

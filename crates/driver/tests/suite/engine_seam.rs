@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use allways_driver::Request;
 use allways_driver::engine::race::{race, race_step_by_step};
 use allways_driver::engine::{
-    self, ALMOST_SYNC, AUTO, Answer, BestSoFar, Budget, ENGINES, EXPLICIT, Effort, Engine, Figure, Question,
-    Settings,
+    self, ALMOST_SYNC, AUTO, Answer, BestSoFar, Budget, ENGINES, EXPLICIT, Effort, Engine, Figure, Means,
+    Question, Settings,
 };
-use allways_explore::{Cancel, Claim, InternalError, Never, confirm};
+use allways_explore::{Claim, InternalError, Never, confirm};
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent};
-use allways_run::{Guarantee, NetworkModel, NetworkOptions, Observer, Progress, Quiet, StopReason, Verdict};
+use allways_run::{Guarantee, NetworkModel, NetworkOptions, Progress, Quiet, StopReason, Verdict};
 
 /// Walks at random, to a depth, a number of times. It can find a violation and prove nothing.
 struct RandomWalk {
@@ -50,28 +50,26 @@ impl Engine for RandomWalk {
         (!question.exe.network.is_default()).then(|| "random walks over other networks".to_owned())
     }
 
-    fn run(
-        &self,
-        question: &Question,
-        budget: Budget,
-        observer: &dyn Observer,
-        cancel: &dyn Cancel,
-    ) -> Result<Answer, InternalError> {
+    fn run(&self, question: &Question, means: Means<'_>) -> Result<Answer, InternalError> {
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
         let mut kernel = Kernel::new(question.exe.clone(), question.limits);
-        let n_walks = if budget.effort == Effort::Brief { 1 } else { self.n_walks };
+        let n_walks = if means.budget.effort == Effort::Brief { 1 } else { self.n_walks };
         let mut n_steps = 0;
         for walk in 0..n_walks {
             kernel.reset();
             while kernel.is_running() && (kernel.schedule().len() as u64) < self.depth {
-                if let Some(reason) = cancel.reason() {
+                if let Some(reason) = means.cancel.reason() {
                     return Ok(Answer::new(self.name(), Verdict::Unknown(reason)));
                 }
                 let choice = kernel.nth_enabled(dice.below(kernel.n_enabled())).expect("it is running");
                 kernel.take(choice, &mut dice, &mut Silent).expect("it is enabled");
                 n_steps += 1;
             }
-            observer.progress(&Progress { n_schedules: Some(walk + 1), n_steps, ..Progress::default() });
+            means.observer.progress(&Progress {
+                n_schedules: Some(walk + 1),
+                n_steps,
+                ..Progress::default()
+            });
             if let Outcome::Violated(violation) = kernel.outcome() {
                 let (violation, schedule) = ((**violation).clone(), kernel.schedule().clone());
                 let claim = Claim { violation, schedule, loop_start: None };
@@ -131,6 +129,7 @@ fn executable(name: &str, text: &str) -> Executable {
 }
 
 const BUDGET: Budget = Budget { n_threads: 2, memory_bytes: Some(64 << 20), effort: Effort::Whole };
+const MEANS: Means<'static> = Means { budget: BUDGET, observer: &Quiet, cancel: &Never };
 
 fn is_violated(answer: &Answer) -> bool {
     matches!(answer.verdict, Verdict::Violated(_))
@@ -147,21 +146,21 @@ fn with_all(first: Box<dyn Engine>) -> Vec<Box<dyn Engine>> {
 
 #[test]
 fn a_toy_engine_answers_alone() {
-    let broken = toy(100).run(&question("toy-race", RACE), BUDGET, &Quiet, &Never).unwrap();
+    let broken = toy(100).run(&question("toy-race", RACE), MEANS).unwrap();
     assert!(is_violated(&broken), "{:?}", broken.verdict);
     assert_eq!(broken.figures.more[0].name, "nWalks");
-    let calm = toy(10).run(&question("toy-calm", CALM), BUDGET, &Quiet, &Never).unwrap();
+    let calm = toy(10).run(&question("toy-calm", CALM), MEANS).unwrap();
     assert!(matches!(calm.verdict, Verdict::Holds(Guarantee::Sampled { n_schedules: 10, .. })));
 }
 
 #[test]
 fn a_toy_engine_takes_part_in_the_race() {
     let broken = question("toy-race-all", RACE);
-    let answer = race(&with_all(toy(1_000)), &broken, BUDGET, &Quiet, &Never).unwrap();
+    let answer = race(&with_all(toy(1_000)), &broken, MEANS).unwrap();
     assert!(is_violated(&answer), "{:?}", answer.verdict);
     // Alone with another that proves, it does not keep the race from ending.
     let calm = question("toy-calm-all", CALM);
-    let answer = race(&with_all(toy(u64::MAX)), &calm, BUDGET, &Quiet, &Never).unwrap();
+    let answer = race(&with_all(toy(u64::MAX)), &calm, MEANS).unwrap();
     assert_eq!(answer.engine, EXPLICIT);
     assert!(answer.is_final(&calm));
 }
@@ -169,7 +168,7 @@ fn a_toy_engine_takes_part_in_the_race() {
 #[test]
 fn a_proof_that_only_one_engine_has_ends_the_race() {
     let flood = question("toy-flood", FLOOD);
-    let answer = race(&with_all(toy(u64::MAX)), &flood, BUDGET, &Quiet, &Never).unwrap();
+    let answer = race(&with_all(toy(u64::MAX)), &flood, MEANS).unwrap();
     assert_eq!(answer.engine, ALMOST_SYNC);
     assert!(matches!(answer.verdict, Verdict::Holds(Guarantee::LocalStates { .. })));
 }
@@ -179,14 +178,14 @@ fn refusals_are_answers() {
     let mut question = question("toy-refuse", CALM);
     let settings = Settings::default();
     question.max_choices = Some(1);
-    let answer = engine::answer(ALMOST_SYNC, &question, &settings, BUDGET, &Quiet, &Never).unwrap();
+    let answer = engine::answer(ALMOST_SYNC, &question, &settings, MEANS).unwrap();
     let Verdict::Unknown(StopReason::Unsupported { what }) = answer.verdict else { panic!("{answer:?}") };
     assert!(what.contains("bounds"), "{what}");
     // No other engine is left.
     let network = NetworkOptions { model: NetworkModel::Bag, ..NetworkOptions::default() };
     let exe = executable("toy-refuse", CALM).with_network(&network).unwrap();
     let other = Question { exe: Arc::new(exe), ..question };
-    let answer = race(&[toy(1)], &other, BUDGET, &Quiet, &Never).unwrap();
+    let answer = race(&[toy(1)], &other, MEANS).unwrap();
     assert_eq!(answer.engine, AUTO);
     assert!(matches!(answer.verdict, Verdict::Unknown(StopReason::Unsupported { .. })));
 }
@@ -199,12 +198,13 @@ fn a_stop_signal_ends_the_race() {
     let n_asked = AtomicU64::new(0);
     let cancel = || (n_asked.fetch_add(1, Ordering::Relaxed) > 5_000).then_some(StopReason::Interrupted);
     let answer =
-        race(&with_all(toy(u64::MAX)), &question("toy-stop", text), BUDGET, &Quiet, &cancel).unwrap();
+        race(&with_all(toy(u64::MAX)), &question("toy-stop", text), Means { cancel: &cancel, ..MEANS })
+            .unwrap();
     assert_eq!(answer.verdict, Verdict::Unknown(StopReason::Interrupted));
     assert_eq!(answer.engine, EXPLICIT);
 }
 
-/// An engine that asks nobody whether to stop. It ends when the race shows a violation.
+/// An engine that never asks whether to stop. It ends when the race shows a violation.
 struct Deaf(Arc<BestSoFar>);
 
 impl Engine for Deaf {
@@ -212,13 +212,7 @@ impl Engine for Deaf {
         "deaf"
     }
 
-    fn run(
-        &self,
-        _: &Question,
-        _: Budget,
-        _: &dyn Observer,
-        _: &dyn Cancel,
-    ) -> Result<Answer, InternalError> {
+    fn run(&self, _: &Question, _: Means<'_>) -> Result<Answer, InternalError> {
         while !self.0.lock().unwrap().as_ref().is_some_and(is_violated) {
             std::thread::yield_now();
         }
@@ -232,7 +226,7 @@ fn a_race_shows_what_it_has() {
     let best = Arc::new(BestSoFar::default());
     let engines: Vec<Box<dyn Engine>> = vec![Box::new(Deaf(best.clone())), toy(1_000)];
     let question = question("toy-deaf", RACE);
-    let answer = race_step_by_step(&engines, &question, BUDGET, &Quiet, &Never, &best).unwrap();
+    let answer = race_step_by_step(&engines, &question, MEANS, &best).unwrap();
     assert!(is_violated(&answer), "{:?}", answer.verdict);
     assert!(best.lock().unwrap().as_ref().is_some_and(is_violated));
 }
@@ -258,14 +252,8 @@ impl Engine for Stumbles {
         "stumbles"
     }
 
-    fn run(
-        &self,
-        _: &Question,
-        _: Budget,
-        _: &dyn Observer,
-        cancel: &dyn Cancel,
-    ) -> Result<Answer, InternalError> {
-        while !self.at_once && cancel.reason().is_none() {
+    fn run(&self, _: &Question, means: Means<'_>) -> Result<Answer, InternalError> {
+        while !self.at_once && means.cancel.reason().is_none() {
             std::thread::yield_now();
         }
         let (expected, found) = ("a step".to_owned(), "nothing".to_owned());
@@ -278,12 +266,12 @@ impl Engine for Stumbles {
 fn an_engine_that_is_stopped_midway_spoils_no_answer() {
     let calm = question("stumble-calm", CALM);
     let engines = with_all(Box::new(Stumbles { at_once: false }));
-    let answer = race(&engines, &calm, BUDGET, &Quiet, &Never).unwrap();
+    let answer = race(&engines, &calm, MEANS).unwrap();
     assert!(answer.is_final(&calm), "{:?}", answer.verdict);
     let alone: [Box<dyn Engine>; 1] = [Box::new(Stumbles { at_once: false })];
     let over = || Some(StopReason::Interrupted);
-    let answer = race(&alone, &calm, BUDGET, &Quiet, &over).unwrap();
+    let answer = race(&alone, &calm, Means { cancel: &over, ..MEANS }).unwrap();
     assert_eq!(answer.verdict, Verdict::Unknown(StopReason::Interrupted));
     let faulty: [Box<dyn Engine>; 1] = [Box::new(Stumbles { at_once: true })];
-    assert!(race(&faulty, &calm, BUDGET, &Quiet, &Never).is_err());
+    assert!(race(&faulty, &calm, MEANS).is_err());
 }
