@@ -94,21 +94,25 @@ fn ask(
 
 /// The infinite run as a counterexample, to be shown and written like others.
 pub fn counterexample(found: &quiesce::Divergence) -> Counterexample {
-    let message = if found.turn.piles.is_empty() {
-        "this run goes on for ever: it repeats".to_owned()
-    } else {
-        "this run goes on for ever, and messages pile up".to_owned()
+    let violation = match found.turn.piles.is_empty() {
+        true => divergence("this run goes on for ever: it repeats"),
+        false => divergence("this run goes on for ever, and messages pile up"),
     };
     Counterexample {
-        violation: Violation {
-            kind: ViolationKind::Divergence,
-            message,
-            span: None,
-            machine: None,
-            monitor: None,
-        },
+        violation,
         schedule: found.schedule.clone(),
         loop_start: Some(found.loop_start),
         trace: found.trace.clone(),
+    }
+}
+
+/// An infinite run as a violation: the answer to the question whether all runs end.
+pub(crate) fn divergence(message: &str) -> Violation {
+    Violation {
+        kind: ViolationKind::Divergence,
+        message: message.to_owned(),
+        span: None,
+        machine: None,
+        monitor: None,
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use allways_base::Sources;
-use allways_run::{Choice, Counterexample, HandlerLimit, StopReason};
+use allways_run::{Choice, Counterexample, HandlerLimit, StopReason, Trace, TraceStep};
 use serde::Serialize;
 
 use crate::json::Head;
@@ -175,24 +175,25 @@ pub fn violation(
         strategy,
         n_steps: counterexample.trace.steps.len(),
         loop_start: counterexample.loop_start,
-        steps: counterexample
-            .trace
-            .steps
+        steps: steps(&counterexample.trace, sources),
+    }
+}
+
+/// The steps of a trace as data.
+pub fn steps(trace: &Trace, sources: &Sources) -> Vec<Step> {
+    let step = |step: &TraceStep| Step {
+        machine: step.actor.map_or("network", |actor| trace.name(actor)).to_owned(),
+        choices: step
+            .choices
             .iter()
-            .map(|step| Step {
-                machine: step.actor.map_or("network", |actor| counterexample.trace.name(actor)).to_owned(),
-                choices: step
-                    .choices
-                    .iter()
-                    .filter_map(|choice| match choice {
-                        Choice::Machine(_) | Choice::Deliver { .. } | Choice::Crash(_) => None,
-                        Choice::Data(answer) => Some(*answer),
-                    })
-                    .collect(),
-                log: crate::p_log::lines(&counterexample.trace, step, sources),
+            .filter_map(|choice| match choice {
+                Choice::Machine(_) | Choice::Deliver { .. } | Choice::Crash(_) => None,
+                Choice::Data(answer) => Some(*answer),
             })
             .collect(),
-    }
+        log: crate::p_log::lines(trace, step, sources),
+    };
+    trace.steps.iter().map(step).collect()
 }
 
 /// Why there is no answer, with the place in the program if there is one.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use allways_run::{Dispatch, Lasso, Message, Sent, SentFate};
 use serde::Serialize;
 
+use crate::check::Step;
 use crate::graph::{Edge, Graph, Node, NodeKind};
 use crate::json::Head;
 use crate::{boogie, json};
@@ -44,8 +45,10 @@ pub struct FoundReport {
     pub recursion: u32,
     pub assumptions_left_to_solver: usize,
     pub lasso: LassoReport,
-    /// The statements of stem, loop and loop.
-    pub trace: Vec<String>,
+    /// Steps of the stem and of one turn of the loop: a statement each.
+    pub n_stem_steps: usize,
+    pub n_loop_steps: usize,
+    pub steps: Vec<Step>,
 }
 
 #[derive(Serialize)]

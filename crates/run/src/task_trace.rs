@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use allways_base::{Idx, Span};
 
 use crate::Violation;
+use crate::choice::Choice;
 use crate::datum::{Datum, Edit, Name};
 use crate::trace::{
     ActorId, ActorKind, Change, ChangeKind, Entry, FailurePart, PartLabel, PartOrigin, Trace, TraceActor,
@@ -99,6 +100,13 @@ impl TaskTrace {
             if let Some(step) = self.trace.steps.last_mut() {
                 step.changes.push(Change { actor, what });
             }
+        }
+    }
+
+    /// The choice of the scheduler that the last step begins with.
+    pub fn choose(&mut self, choice: Choice) {
+        if let Some(step) = self.trace.steps.last_mut() {
+            step.choices.push(choice);
         }
     }
 

@@ -1,15 +1,12 @@
-//! One run, with an oracle for every choice: recorded, replayed, shown.
+//! One run, with an oracle for every choice: recorded and replayed.
 
-use std::fmt::Write;
-
-use allways_base::{Sources, Span};
+use allways_base::Span;
 
 use super::code::Code;
 use super::machine::{Assertions, Conf, Failure, Machine, Stop, Writes};
 use super::oracle::{Oracle, Recorder, Schedule};
 use super::schedule::{Move, Scheduler};
 use super::value::{Domains, Limit};
-use crate::printer::print_stmt_head;
 use crate::tree::StmtId;
 
 #[derive(Clone, Debug)]
@@ -151,51 +148,4 @@ fn run_to_end(
             }
         }
     }
-}
-
-/// The run for people: one line per statement, with task, round, place and new values.
-pub fn render_trace(code: &Code, sources: &Sources, run: &Run) -> String {
-    let program = &code.checked.program;
-    let mut out = String::new();
-    for segment in &run.segments {
-        match segment.made {
-            Move::Delay(task, n) => {
-                let _ = writeln!(out, "task {} is delayed by {n}", task + 1);
-            }
-            Move::Abandon(task) => {
-                let _ = writeln!(out, "task {} never runs again", task + 1);
-            }
-            Move::Run(_) => {}
-        }
-        for event in &segment.events {
-            let procedure = program.text(code.procedures[event.procedure].name);
-            let text = event.stmt.map_or(String::new(), |stmt| print_stmt_head(program, stmt));
-            let _ = write!(
-                out,
-                "task {} round {} {procedure} {}: {text}",
-                event.task + 1,
-                segment.round,
-                sources.place(event.span)
-            );
-            for (name, value) in &event.writes {
-                let name = name.map_or("recorded", |name| program.text(name));
-                let value = value.as_ref().map_or("any value".to_owned(), ToString::to_string);
-                let _ = write!(out, "  // {name} = {value}");
-            }
-            out.push('\n');
-        }
-    }
-    let _ = match &run.ending {
-        Ending::Finalized => writeln!(out, "all tasks completed"),
-        Ending::Stuck => writeln!(out, "the run is stuck"),
-        Ending::Failed(failure) => writeln!(
-            out,
-            "{}: {} fails in task {}",
-            sources.place(failure.span),
-            failure.kind.text(),
-            failure.task + 1
-        ),
-        Ending::Limit(limit) => writeln!(out, "stopped by {limit}"),
-    };
-    out
 }

@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use allways_base::diagnostic::has_errors;
 use allways_base::{FileId, Sources};
 use allways_boogie::interp::oracle::concurrent_schedule;
-use allways_boogie::interp::run::render_trace;
 use allways_boogie::interp::{
     Assertions, Domains, Ending, ExploreOptions, First, Limit, Preemption, Random, Replay, RunOptions,
     Scheduler, explore, lower, run,
@@ -151,8 +150,6 @@ fn expectations_of_the_corpus_hold() {
                 // A task that the scheduler abandoned is not completed in the concurrent run.
                 let abandoned = scheduler.stops_after_post() && assertions == Assertions::Continue;
                 assert!(abandoned || same.ending == again.ending, "{name}: {line}");
-                let trace = render_trace(&code, &sources, &again);
-                assert!(trace.ends_with(&format!("fails in task {}\n", failure.task + 1)), "{trace}");
             }
         }
     }

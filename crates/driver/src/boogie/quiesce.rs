@@ -9,10 +9,9 @@ use allways_base::Symbol;
 use allways_bmc::{Answer, Quantifiers, Recursion, Stats, Trace};
 use allways_boogie::check::Checked;
 use allways_boogie::dialect::AsyncOp;
-use allways_boogie::interp::run::render_trace;
 use allways_boogie::interp::{self, Value};
 use allways_boogie::tree::{StmtId, StmtKind};
-use allways_run::{Lasso, StopReason};
+use allways_run::{Counterexample, Lasso, StopReason};
 use allways_sequentialize::effects::{EffectTable, Effects};
 use allways_sequentialize::nontermination::causes::{Cause, Question, causes, has_cycle, is_finite_data};
 use allways_sequentialize::nontermination::lasso::{Certificate, decode, replay};
@@ -23,7 +22,8 @@ use allways_sequentialize::{Preemption, Sequentialized};
 
 use super::concrete::Concrete;
 use super::pipeline::{Pipeline, checked_again, recheck};
-use super::{BoogieError, BoogieOptions, Loaded, Watch, unsupported};
+use super::{BoogieError, BoogieOptions, Loaded, Watch, trace, unsupported};
+use crate::quiesce::divergence;
 
 /// Bounds that are tried where none are given.
 const MAX_ROUNDS: u32 = 3;
@@ -94,8 +94,8 @@ pub struct Divergence {
     pub rounds: u32,
     pub recursion: u32,
     pub lasso: Lasso,
-    /// The statements of stem, loop and loop.
-    pub trace: String,
+    /// The statements of the stem and of one turn of the loop.
+    pub counterexample: Counterexample,
     /// Assumptions over unbounded data on the way, for which the solver is trusted.
     pub n_trusted: usize,
 }
@@ -374,7 +374,7 @@ impl Search<'_> {
         done: &Sequentialized,
         legend: &Legend,
         translated: &Checked,
-        trace: &Trace,
+        found: &Trace,
         rounds: u32,
         recursion: u32,
     ) -> Result<(Outcome, bool), Option<String>> {
@@ -382,17 +382,17 @@ impl Search<'_> {
         let checked = allways_boogie::check(original.program.clone()).0;
         let code =
             interp::lower(checked, entry, Preemption::Serial).map_err(|error| Some(error.to_string()))?;
-        let concrete = Concrete::new(original, translated, &code.unique, trace);
-        let plan = decode(done, legend, concrete.steps(trace));
+        let concrete = Concrete::new(original, translated, &code.unique, found);
+        let plan = decode(done, legend, concrete.steps(found));
         let values = Values {
-            initial: concrete.initial(done, trace),
-            constants: concrete.constants(trace),
-            apply: &|function, args| concrete.apply(trace, function, args),
-            pool: concrete.pool(done, trace),
+            initial: concrete.initial(done, found),
+            constants: concrete.constants(found),
+            apply: &|function, args| concrete.apply(found, function, args),
+            pool: concrete.pool(done, found),
             should_stop: &|| self.pipeline.clock.stopped().is_some(),
         };
         let shift = match &legend.shift {
-            Some(name) => match concrete.constant(trace, name) {
+            Some(name) => match concrete.constant(found, name) {
                 Some(Value::Int(amount)) => amount,
                 _ => return Err(Some("the amount of the shift is unknown".to_owned())),
             },
@@ -410,13 +410,13 @@ impl Search<'_> {
             )));
         }
         let Certificate { n_trusted, n_axioms, .. } = certificate;
-        let divergence = Divergence {
-            rounds,
-            recursion,
-            lasso: describe(&code, &certificate),
-            trace: render_trace(&code, &loaded.sources, &certificate.run),
-            n_trusted,
+        let lasso = describe(&code, &certificate);
+        let violation = match lasso.growing().is_empty() {
+            true => divergence("this run goes on for ever: it repeats"),
+            false => divergence("this run goes on for ever, and tasks pile up"),
         };
+        let counterexample = trace::of_lasso(&code, &certificate, violation);
+        let divergence = Divergence { rounds, recursion, lasso, counterexample, n_trusted };
         Ok((Outcome::Diverges(Box::new(divergence)), n_trusted == 0 && n_axioms == 0))
     }
 }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use allways_base::Idx;
 use allways_boogie::interp::run::{Run, Segment};
 use allways_boogie::interp::{Code, Move};
 use allways_boogie::printer::print_stmt_head;
 use allways_boogie::tree::{ExprKind, Program, StmtId, StmtKind};
 use allways_run::task_trace::Write;
-use allways_run::{ActorId, Entry, TaskTrace, Trace, Violation};
+use allways_run::{
+    ActorId, Choice, Counterexample, Entry, InstanceId, Schedule, TaskTrace, Trace, Violation,
+};
+use allways_sequentialize::nontermination::lasso::Certificate;
 
 /// The name of a task: the procedure that it runs, and its number in the order of posting.
 pub fn task_name(procedure: &str, task: usize) -> String {
@@ -28,16 +32,46 @@ pub fn add_reads(trace: &mut TaskTrace, program: &Program, task: ActorId, stmt: 
 /// The trace of a run that fails.
 pub fn of_run(code: &Code, run: &Run, violation: &Violation, shows_rounds: bool) -> Trace {
     let program = &code.checked.program;
+    let mut trace = TaskTrace::default();
+    if let Some((actor, stmt)) = add_segments(&mut trace, code, &run.segments, shows_rounds) {
+        add_reads(&mut trace, program, actor, stmt);
+    }
+    trace.finish(violation)
+}
+
+/// The stem and one turn of the loop of an infinite run, as a counterexample.
+pub fn of_lasso(code: &Code, certificate: &Certificate, violation: Violation) -> Counterexample {
+    let Certificate { run, n_stem, n_loop, .. } = certificate;
+    let segments = &run.segments[..n_stem + n_loop];
+    let mut trace = TaskTrace::default();
+    add_segments(&mut trace, code, segments, false);
+    // The scheduler chooses a task for each segment that has statements.
+    let loop_start = segments[..*n_stem].iter().filter(|segment| !segment.events.is_empty()).count();
+    Counterexample {
+        trace: trace.finish(&violation),
+        violation,
+        schedule: Schedule::default(),
+        loop_start: Some(loop_start),
+    }
+}
+
+/// Adds segments, each begun by a choice of the scheduler. Returns the last statement and its task.
+fn add_segments(
+    trace: &mut TaskTrace,
+    code: &Code,
+    segments: &[Segment],
+    shows_rounds: bool,
+) -> Option<(ActorId, StmtId)> {
+    let program = &code.checked.program;
     let mut names: BTreeMap<usize, String> = BTreeMap::new();
-    for event in run.segments.iter().flat_map(|segment| &segment.events) {
+    for event in segments.iter().flat_map(|segment| &segment.events) {
         // The first statement of a task stands in the procedure that was posted.
         let procedure = program.text(code.procedures[event.procedure].name);
         names.entry(event.task).or_insert_with(|| task_name(procedure, event.task));
     }
     let name = |task: usize| names.get(&task).cloned().unwrap_or_else(|| task_name("task", task));
-    let mut trace = TaskTrace::default();
     let mut last = None;
-    for Segment { made, round, events } in &run.segments {
+    for Segment { made, round, events } in segments {
         let (Move::Run(task) | Move::Delay(task, _) | Move::Abandon(task)) = *made;
         let actor = trace.task(&name(task));
         match *made {
@@ -45,7 +79,7 @@ pub fn of_run(code: &Code, run: &Run, violation: &Violation, shows_rounds: bool)
             Move::Abandon(_) => trace.step(actor, Entry::Abandon { actor }),
             Move::Run(_) => {}
         }
-        for event in events {
+        for (number, event) in events.iter().enumerate() {
             let writes = event.writes.iter().map(|(variable, value)| Write {
                 variable: variable.map_or("recorded", |variable| program.text(variable)).into(),
                 value: value.as_ref().map_or("any value".to_owned(), ToString::to_string).into(),
@@ -61,10 +95,10 @@ pub fn of_run(code: &Code, run: &Run, violation: &Violation, shows_rounds: bool)
                 writes.collect(),
                 event.span,
             );
+            if number == 0 {
+                trace.choose(Choice::Machine(InstanceId::new(task)));
+            }
         }
     }
-    if let Some((actor, stmt)) = last {
-        add_reads(&mut trace, program, actor, stmt);
-    }
-    trace.finish(violation)
+    last
 }

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use allways_driver::boogie;
 use allways_driver::boogie::quiesce::{
     Covered, Divergence, Proof, QuiesceError, QuiesceOptions, QuiesceReport, QuiesceVerdict,
 };
-use allways_report::check::explain_stop;
+use allways_driver::boogie::{self, Loaded};
+use allways_report::check::{self, explain_stop};
 use allways_report::json::{Head, Reports};
 use allways_report::lasso::{CoveredReport, DivergenceReport, FoundReport};
 use allways_report::text::{count, count_of};
-use allways_report::{boogie as boogie_report, json, junit, lasso};
-use allways_run::StopReason;
+use allways_report::{boogie as boogie_report, json, junit, lasso, trace};
+use allways_run::{Counterexample, StopReason};
 
 use super::super::boogie::{compile_report, name, refuse_mixed, show_diagnostics, show_error};
 use super::p::picture_format;
@@ -71,9 +71,9 @@ pub fn quiesce(paths: &[PathBuf], args: &QuiesceArgs) -> ExitStatus {
     write_files(&name, args, &report);
     match args.format.format {
         Format::Json => {
-            printer::out(&json::to_text(&Reports::new(vec![report_of(&name, args, &report)])));
+            printer::out(&json::to_text(&Reports::new(vec![report_of(&name, &loaded, args, &report)])));
         }
-        _ => show(&name, args, &report),
+        _ => show(&name, &loaded, args, &report),
     }
     if let Some(path) = &args.junit {
         let seconds = start.elapsed().as_secs_f64();
@@ -199,12 +199,13 @@ fn bounds(covered: &Covered) -> String {
     }
 }
 
-fn show(name: &str, args: &QuiesceArgs, report: &QuiesceReport) {
+fn show(name: &str, loaded: &Loaded, args: &QuiesceArgs, report: &QuiesceReport) {
     printer::out(&format!("{name}: {}\n", verdict_word(&report.verdict)));
     if let QuiesceVerdict::Diverges(found) = &report.verdict {
         printer::out(&format!("\n{}", lasso::render(&found.lasso)));
         if args.full_trace {
-            printer::out(&format!("\n{}\n", found.trace));
+            let table = trace::render_steps(&found.counterexample, &loaded.sources, printer::look(true));
+            printer::out(&format!("\n{table}\n"));
         }
     }
     printer::out(&format!("{}\n", explain(args, report)));
@@ -230,7 +231,7 @@ fn junit_case(args: &QuiesceArgs, report: &QuiesceReport, seconds: f64) -> junit
     junit::Case { name: report.entry.clone(), seconds, result }
 }
 
-fn report_of(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> DivergenceReport {
+fn report_of(name: &str, loaded: &Loaded, args: &QuiesceArgs, report: &QuiesceReport) -> DivergenceReport {
     let (covered, divergence) = match &report.verdict {
         QuiesceVerdict::Diverges(found) => (None, Some(found)),
         QuiesceVerdict::NoDivergence { covered, .. } => (Some(covered), None),
@@ -251,12 +252,18 @@ fn report_of(name: &str, args: &QuiesceArgs, report: &QuiesceReport) -> Divergen
         explanation: explain(args, report),
         fair: args.fair,
         covered: covered.map(|covered| covered.iter().map(covered_report).collect()),
-        divergence: divergence.map(|found| FoundReport {
-            rounds: found.rounds,
-            recursion: found.recursion,
-            assumptions_left_to_solver: found.n_trusted,
-            lasso: lasso::report(&found.lasso),
-            trace: found.trace.lines().map(str::to_owned).collect(),
+        divergence: divergence.map(|found| {
+            let Counterexample { trace, loop_start, .. } = &found.counterexample;
+            let n_stem_steps = loop_start.map_or(0, |choice| trace.step_of_choice(choice));
+            FoundReport {
+                rounds: found.rounds,
+                recursion: found.recursion,
+                assumptions_left_to_solver: found.n_trusted,
+                lasso: lasso::report(&found.lasso),
+                n_stem_steps,
+                n_loop_steps: trace.steps.len() - n_stem_steps,
+                steps: check::steps(trace, &loaded.sources),
+            }
         }),
         statistics: boogie_report::Statistics {
             n_queries: report.stats.n_queries,
