@@ -1,7 +1,7 @@
 //! The functions of a model: what the solver says about functions without a definition, applied on demand.
 //!
 //! Solvers write such a function as a definition over literals, comparisons and branches. What goes beyond that has no
-//! value here, and whoever asks has to do without.
+//! value here, and callers have to do without.
 
 use std::collections::BTreeMap;
 

@@ -23,6 +23,7 @@ pub mod interp;
 pub mod lexer;
 pub mod mono;
 pub mod parser;
+mod preempted;
 pub mod printer;
 pub mod tree;
 pub mod walk;

@@ -84,7 +84,7 @@ impl Stop {
         self.resident() > self.base + memory + memory / 16 + SPARE_BYTES
     }
 
-    /// Why to stop now, if there is a reason. Nobody hears of it.
+    /// Why to stop now, if there is a reason, without recording that it was asked.
     fn standing_reason(&self) -> Option<StopReason> {
         if is_interrupted() {
             return Some(StopReason::Interrupted);

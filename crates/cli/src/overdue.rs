@@ -23,7 +23,7 @@ const STACK_BYTES: usize = 8 << 20;
 pub fn run<T: Send + 'static>(stop: &Arc<Stop>, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (sender, receiver) = mpsc::channel();
     let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-        // Nobody may be waiting any more.
+        // The receiver may be gone.
         let _ = sender.send(panic::catch_unwind(AssertUnwindSafe(work)));
     });
     worker.ok()?;
@@ -48,7 +48,7 @@ pub fn run<T: Send + 'static>(stop: &Arc<Stop>, work: impl FnOnce() -> T + Send 
     }
 }
 
-/// What this process has used of all processors; where the system does not tell, time goes by.
+/// What this process has used of all processors; the time of the clock where the system does not say.
 fn processor_time() -> Duration {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name of the program is in parentheses and may hold anything. User and system time are the 14th and 15th field.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use allways_explore::quiesce::{self, Engine, QuiesceOptions, QuiesceReport, Quiescence};
 use allways_explore::{Cancel, InternalError};
 use allways_machine::Executable;
-use allways_run::{Counterexample, NetworkModel, NetworkOptions, Observer, Quiet, Violation, ViolationKind};
-
-use crate::engine::Noted;
+use allways_run::{
+    Counterexample, NetworkModel, NetworkOptions, Noted, Observer, Quiet, Violation, ViolationKind,
+};
 
 /// Configurations that a question about a loop may cost.
 const ASIDE: usize = 200_000;

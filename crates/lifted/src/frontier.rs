@@ -465,7 +465,7 @@ impl Frontier {
         }
     }
 
-    /// Remembers to whom a message was sent.
+    /// Remembers which machine a message was sent to.
     fn note_sent(&mut self, lifted: &mut Lifted<'_>, source: InstanceId, target: InstanceId, guard: Guard) {
         let Some(sent) = &mut self.sent else { return };
         let sent = sent.entry(source).or_insert_with(|| lifted.values.nothing());

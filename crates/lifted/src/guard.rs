@@ -6,7 +6,7 @@
 //! what its roots do not need, at moments that the caller chooses, and no handle moves.
 //!
 //! Limits hold inside every operation. When one is met, the manager *halts*: from then on all operations answer at once,
-//! with guards that mean nothing, and [`Guards::halted`] says why. Whoever draws a conclusion asks it first.
+//! with guards that mean nothing, and [`Guards::halted`] says why. Code that draws a conclusion asks it first.
 
 use hashbrown::HashTable;
 

@@ -37,7 +37,7 @@ pub struct Usage {
     /// By machine: fields whose order is never observed, and those where only `choose` does.
     unordered_fields: Vec<(u64, u64)>,
     /// The same where the order of broadcasts does not count.
-    told_in_any_order: Vec<(u64, u64)>,
+    observed_in_any_order: Vec<(u64, u64)>,
     /// By machine: those broadcasts.
     broadcasts: Vec<Vec<Broadcast>>,
     broadcast_precondition: BroadcastPrecondition,
@@ -60,13 +60,13 @@ impl Usage {
             entry_reads: exe.states.iter().map(|state| has_param(state.entry)).collect(),
             fun_reads: exe.funs.iter().map(|fun| !fun.params.is_empty()).collect(),
             unordered_fields: unordered_fields(exe, &runs_in, &[]),
-            told_in_any_order: Vec::new(),
+            observed_in_any_order: Vec::new(),
             broadcasts,
             broadcast_precondition,
             unordered_registers: unordered_registers(exe),
             names_in_texts: names_in_texts(exe),
         };
-        usage.told_in_any_order = unordered_fields(exe, &runs_in, &usage.broadcasts);
+        usage.observed_in_any_order = unordered_fields(exe, &runs_in, &usage.broadcasts);
         for (at, state) in exe.states.iter_ids() {
             let row = state.machine.index() * exe.n_events();
             for (event, action) in state.actions.iter().enumerate() {
@@ -158,7 +158,7 @@ impl Usage {
                 .iter()
                 .filter(|broadcast| local.frames.iter().any(|frame| broadcast.is_inside(frame.pc)));
             let under_way = under_way.fold(0, |fields, broadcast| fields | bit(broadcast.field));
-            fields |= pick(self.told_in_any_order[machine]) & !under_way;
+            fields |= pick(self.observed_in_any_order[machine]) & !under_way;
         }
         let fields = bits(fields);
         let frames = local.frames.iter().enumerate().flat_map(move |(depth, frame)| {

@@ -1,4 +1,4 @@
-//! The typed program: what the P front end hands to everyone else.
+//! The typed program: the result of the P front end.
 //!
 //! Properties of this form:
 //! - *resolved*: every name is an id; the only symbols left are for people and for named-tuple fields;

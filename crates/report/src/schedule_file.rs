@@ -146,7 +146,7 @@ impl Names<'_> {
 
 /// A short name for a program: its files' texts, whatever they are called.
 pub fn fingerprint<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    // FNV-1a over all bytes: a label for people's mistakes, not a defense against anyone.
+    // FNV-1a over all bytes: it finds mistakes, and does not protect against forgery.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for text in texts {
         for byte in text.bytes().chain([0]) {
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_files_are_told_apart() {
+    fn damaged_files_are_reported_apart() {
         let text = write(&sample());
         let cut = &text[..text.len() - 6];
         assert!(parse(cut).unwrap_err().contains("cut off"));

@@ -1,5 +1,7 @@
-//! Why a search should stop. Clocks, signals and the memory of the process are behind one question, so that whoever works
-//! for long can ask it: engines between steps, the kernel inside a handler.
+//! Why a search should stop. Clocks, signals and the memory of the process are behind one question, so that long
+//! work can ask it: engines between steps, the kernel inside a handler.
+
+use std::sync::OnceLock;
 
 use crate::StopReason;
 
@@ -11,6 +13,40 @@ pub trait Cancel: Sync {
     /// reached, but not for long.
     fn last_reason(&self) -> Option<StopReason> {
         None
+    }
+}
+
+/// Answers as another does, and keeps the first reason to stop that was given.
+pub struct Noted<'a> {
+    pub cancel: &'a dyn Cancel,
+    first: OnceLock<StopReason>,
+}
+
+impl<'a> Noted<'a> {
+    pub fn new(cancel: &'a dyn Cancel) -> Self {
+        Noted { cancel, first: OnceLock::new() }
+    }
+
+    /// The first reason that was given, if there was one.
+    pub fn first(&self) -> Option<StopReason> {
+        self.first.get().cloned()
+    }
+
+    fn note(&self, reason: Option<StopReason>) -> Option<StopReason> {
+        if let Some(reason) = &reason {
+            self.first.get_or_init(|| reason.clone());
+        }
+        reason
+    }
+}
+
+impl Cancel for Noted<'_> {
+    fn reason(&self) -> Option<StopReason> {
+        self.note(self.cancel.reason())
+    }
+
+    fn last_reason(&self) -> Option<StopReason> {
+        self.note(self.cancel.last_reason())
     }
 }
 

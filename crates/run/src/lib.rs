@@ -17,7 +17,7 @@ pub mod trace;
 pub mod trace_state;
 pub mod verdict;
 
-pub use cancel::{Cancel, Either, LastCall, Never};
+pub use cancel::{Cancel, Either, LastCall, Never, Noted};
 pub use choice::{Choice, InstanceId, Schedule};
 pub use datum::{Datum, Edit, Name, PathStep};
 pub use lasso::{Change, Dispatch, Lasso, Message, Sent, SentFate};

@@ -68,36 +68,62 @@ pub enum AtPoint {
     Stop,
 }
 
+/// Which task of the original runs while the translated program, in which a task is a call, is read step by step.
+pub(crate) struct Running<T> {
+    /// The tasks around, each with the depth of calls at which it was entered.
+    tasks: Vec<(T, usize)>,
+    depth: usize,
+}
+
+impl<T: Copy> Running<T> {
+    pub fn new(first: T) -> Self {
+        Running { tasks: vec![(first, 0)], depth: 0 }
+    }
+
+    pub fn task(&self) -> Option<T> {
+        self.tasks.last().map(|&(task, _)| task)
+    }
+
+    /// A procedure is entered, which runs this task if it is one.
+    pub fn enter(&mut self, task: Option<T>) {
+        self.depth += 1;
+        self.tasks.extend(task.map(|task| (task, self.depth)));
+    }
+
+    pub fn leave(&mut self) {
+        if self.tasks.len() > 1 && self.tasks.last().is_some_and(|&(_, entered)| entered == self.depth) {
+            self.tasks.pop();
+        }
+        self.depth = self.depth.saturating_sub(1);
+    }
+}
+
 /// Reads the steps of a run, from the call of the old entry point on.
 pub fn decode(done: &Sequentialized, steps: impl IntoIterator<Item = Step>) -> Plan {
     let mut plan = Plan { tasks: vec![TaskPlan::default()] };
-    // The tasks around, each with the depth of calls at which it was entered.
-    let mut running: Vec<(usize, usize)> = vec![(0, 0)];
-    let (mut depth, mut posted) = (0usize, false);
+    let mut running = Running::new(0);
+    let mut posted = false;
     // The poster of the running task, until that has executed a statement.
     let mut poster: Option<usize> = None;
     for step in steps {
-        let Some(&(task, entered)) = running.last() else { break };
+        let Some(task) = running.task() else { break };
         match step {
             Step::Enter { procedure, values } => {
-                depth += 1;
-                let mut inside = task;
+                let mut posts = None;
                 if std::mem::take(&mut posted) {
-                    inside = plan.tasks.len();
+                    let child = plan.tasks.len();
                     plan.tasks.push(TaskPlan::default());
-                    plan.tasks[task].children.push(inside);
-                    running.push((inside, depth));
+                    plan.tasks[task].children.push(child);
+                    posts = Some(child);
                     poster = Some(task);
                 }
+                running.enter(posts);
                 if let Some(procedure) = procedure {
-                    plan.tasks[inside].items.push(Item::Enter { procedure, values });
+                    plan.tasks[posts.unwrap_or(task)].items.push(Item::Enter { procedure, values });
                 }
             }
             Step::Leave => {
-                if depth == entered && running.len() > 1 {
-                    running.pop();
-                }
-                depth = depth.saturating_sub(1);
+                running.leave();
                 poster = None;
             }
             Step::Body(number) => plan.tasks[poster.unwrap_or(task)].ways.push(number),

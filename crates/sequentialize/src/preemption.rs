@@ -134,43 +134,11 @@ impl Insertion<'_> {
     }
 
     fn is_shared(&self, decl_idx: usize, id: StmtId) -> bool {
-        let program = &self.checked.program;
         let writes = |name: Symbol| {
             self.checked
                 .var_in(decl_idx, name)
                 .is_some_and(|var| self.checked.vars[var].kind == VarKind::Global)
         };
-        let reads = || program.stmt_exprs(id).iter().any(|&expr| self.reads_global(expr));
-        match &program.stmts[id].kind {
-            StmtKind::Label(_)
-            | StmtKind::Break(_)
-            | StmtKind::Goto(_)
-            | StmtKind::Return
-            | StmtKind::Yield
-            | StmtKind::While { .. } => false,
-            StmtKind::Assert { .. } | StmtKind::If { .. } => reads(),
-            StmtKind::Assume { attrs, expr } => {
-                program.has_attr(attrs, "wait")
-                    || program.has_attr(attrs, "waitall")
-                    || !matches!(program.exprs[*expr].kind, ExprKind::Bool(true))
-            }
-            StmtKind::Havoc(names) => names.iter().any(|name| writes(name.symbol)),
-            StmtKind::Assign { lhs, .. } => lhs.iter().any(|lhs| writes(lhs.name.symbol)) || reads(),
-            StmtKind::Call(call) => {
-                program.text(call.callee.symbol) == "corral_atomic_begin"
-                    || self.is_bodiless(call.callee.symbol)
-                    || reads()
-                    || call.outs.iter().flatten().any(|out| writes(out.symbol))
-            }
-        }
-    }
-
-    /// A procedure without body that says something is one shared access.
-    fn is_bodiless(&self, name: Symbol) -> bool {
-        self.checked.program.procedure(name).is_some_and(|(_, procedure)| {
-            procedure.body.is_none()
-                && !self.checked.implementations.contains_key(&name)
-                && !procedure.specs.is_empty()
-        })
+        self.checked.is_preempted(id, |expr| self.reads_global(expr), writes)
     }
 }

@@ -21,7 +21,7 @@
 //!
 //! *Assertions.* In exit mode a failed assertion sets the shared variable `failed` in its round and
 //! leaves the task; tasks that see it at their entry, at a preemption point, after a wait or after a
-//! call leave as well. Nothing fails before the first failure and everybody leaves after it, so one copy
+//! call leave as well. Nothing fails before the first failure and every task leaves after it, so one copy
 //! suffices, for the round of the failure, which is guessed: a constant `failing.round`. In continue mode
 //! `failed` is not shared by rounds and no task leaves.
 

@@ -118,7 +118,7 @@ fn with_script(name: &str, text: &str) -> String {
 }
 
 #[test]
-fn solvers_that_misbehave_in_the_middle_are_told_apart() {
+fn solvers_that_misbehave_in_the_middle_are_distinguished() {
     let garbage = with_script("garbage", "*check-sat*) echo 'sat unsat maybe)' ;;");
     assert!(garbage.contains("which is not an SMT-LIB answer"), "{garbage}");
     let gone = with_script("gone", "*check-sat*) echo 'out of memory' >&2; exit 3 ;;");

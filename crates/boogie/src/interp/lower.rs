@@ -716,44 +716,9 @@ impl Flatten<'_, '_> {
 
     /// Whether automatic preemption puts a point before this statement.
     fn is_shared(&self, id: StmtId) -> bool {
-        let program = self.lower.program();
         let writes =
             |name: Symbol| matches!(self.slot(name), Ok(Slot::Global(slot)) if self.is_shared_slot(slot));
-        let reads = || program.stmt_exprs(id).iter().any(|&expr| self.reads_global(expr));
-        match &program.stmts[id].kind {
-            StmtKind::Label(_)
-            | StmtKind::Break(_)
-            | StmtKind::Goto(_)
-            | StmtKind::Return
-            | StmtKind::Yield => false,
-            // The head of a loop is visited again and again; its point is put there.
-            StmtKind::While { .. } => false,
-            StmtKind::Assert { .. } | StmtKind::If { .. } => reads(),
-            StmtKind::Assume { attrs, expr } => {
-                program.has_attr(attrs, "wait")
-                    || program.has_attr(attrs, "waitall")
-                    || !matches!(program.exprs[*expr].kind, ExprKind::Bool(true))
-            }
-            StmtKind::Havoc(names) => names.iter().any(|name| writes(name.symbol)),
-            StmtKind::Assign { lhs, .. } => lhs.iter().any(|lhs| writes(lhs.name.symbol)) || reads(),
-            StmtKind::Call(call) => {
-                let atomic_begin = program.text(call.callee.symbol) == "corral_atomic_begin";
-                let bodiless = self.is_bodiless(call.callee.symbol);
-                atomic_begin
-                    || bodiless
-                    || reads()
-                    || call.outs.iter().flatten().any(|out| writes(out.symbol))
-            }
-        }
-    }
-
-    /// A bodiless procedure that touches globals is one shared access.
-    fn is_bodiless(&self, name: Symbol) -> bool {
-        let checked = self.lower.checked;
-        let Some((_, procedure)) = checked.program.procedure(name) else { return false };
-        procedure.body.is_none()
-            && !checked.implementations.contains_key(&name)
-            && !procedure.specs.is_empty()
+        self.lower.checked.is_preempted(id, |expr| self.reads_global(expr), writes)
     }
 
     fn reads_global(&self, root: ExprId) -> bool {

@@ -1,7 +1,7 @@
 //! How `-h` and `--help` look: options in two columns under their headings, wrapped to the terminal, from the table of arguments.
 //!
 //! clap's own long form takes three lines for an option and does not wrap. Options for Boogie files are shown by
-//! `--help-boogie`, except where a command takes nothing else, so that whoever checks P programs does not read past them.
+//! `--help-boogie`, except where a command takes nothing else, so that users of P programs do not have to read past them.
 
 use std::fmt::Write as _;
 

@@ -195,7 +195,7 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
     if let (Some(folder), Verdict::Violated(counterexample)) = (args.files.html.as_deref(), &answer.verdict) {
         let (project, test) = (&name(paths), &answer.entry);
         let heading = Heading { project, test, network: None, monitor: None };
-        let shown = Shown { folder, project, test, number: 0, is_told: is_text };
+        let shown = Shown { folder, project, test, number: 0, is_reported: is_text };
         show::write_html_of(&shown, &heading, counterexample, &loaded.sources);
     }
     let search = search_report(&options, &answer);

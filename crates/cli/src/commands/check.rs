@@ -187,11 +187,11 @@ pub fn annotate_unknown(test: &str, explanation: &str) {
 }
 
 /// The pages that `--html` asks for.
-fn write_html(compilation: &Compilation, checked: &Checked, args: &CheckArgs, is_told: bool) {
+fn write_html(compilation: &Compilation, checked: &Checked, args: &CheckArgs, is_reported: bool) {
     let Some(folder) = args.files.html.as_deref() else { return };
     for (number, finding) in checked.report.findings.iter().enumerate() {
         let shown =
-            Shown { folder, project: &compilation.project.name, test: &checked.name, number, is_told };
+            Shown { folder, project: &compilation.project.name, test: &checked.name, number, is_reported };
         show::write_html(&shown, &checked.executable, &finding.counterexample, compilation.sources());
     }
 }

@@ -49,7 +49,7 @@ pub fn compile(args: &CompileArgs) -> ExitStatus {
     if let Some(note) = super::foreign::missing(&compilation) {
         printer::out(&format!("{note}\n"));
     }
-    // Results are the same bytes every time; the clock is for whoever watches.
+    // Results are the same bytes every time; the time is for people.
     if printer::err_is_terminal() {
         printer::err(&format!("in {} ms\n", start.elapsed().as_millis()));
     }

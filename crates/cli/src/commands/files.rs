@@ -91,7 +91,7 @@ pub fn write_counterexample(
 /// The folder of one test's results.
 struct Folder {
     path: PathBuf,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl Folder {
@@ -99,7 +99,7 @@ impl Folder {
         let root = outdir.unwrap_or(Path::new(DEFAULT_FOLDER)).join(test);
         let path = root.join("BugFinding");
         rotate(&root, &path).map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
-        Ok(Folder { path, is_told: format.is_text() })
+        Ok(Folder { path, is_reported: format.is_text() })
     }
 
     fn put(&self, name: &str, text: &str) -> Result<(), String> {
@@ -120,7 +120,7 @@ impl Folder {
         match written {
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let _ = fs::remove_file(&path);
-                if self.is_told {
+                if self.is_reported {
                     printer::out(&format!("..... Not writing {}: it would be too large\n", path.display()));
                 }
                 return Ok(());
@@ -129,7 +129,7 @@ impl Folder {
                 written.map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
             }
         }
-        if self.is_told {
+        if self.is_reported {
             printer::detail(&format!("..... Writing {}\n", path.display()));
         }
         Ok(())
@@ -170,7 +170,7 @@ impl Folder {
     /// Says how to look at the first run. Comes after all files.
     fn say_how_to_look(&self, project: &str) {
         let trace = self.path.join(format!("{project}_0_0.allways.json"));
-        if self.is_told && trace.exists() {
+        if self.is_reported && trace.exists() {
             printer::detail(&format!(
                 "`allways show {}` makes a page of it for a browser\n",
                 trace.display()

@@ -435,7 +435,8 @@ fn write_files(
     let outdir = args.files.outdir.as_deref();
     if let Some(folder) = args.files.html.as_deref() {
         let project = &compilation.project.name;
-        let shown = Shown { folder, project, test: &proved.name, number: 0, is_told: format == Format::Text };
+        let shown =
+            Shown { folder, project, test: &proved.name, number: 0, is_reported: format == Format::Text };
         show::write_html(&shown, exe, counterexample, compilation.sources());
     }
     files::named(files::write_counterexample(

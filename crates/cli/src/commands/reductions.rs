@@ -1,5 +1,5 @@
-//! Which reductions are asked for. One that is named and would do nothing is refused: a user who names it wants to see its effect, and
-//! would take a search without it for one with it. Whether it would is in the table of reductions.
+//! Which reductions are asked for. One that is named and does not apply is refused: users who name it want to see its effect, and
+//! would take a search without it for one with it. Whether it applies is in the table of reductions.
 
 use allways_driver::engine;
 use allways_explore::search::{Obstacle, REDUCTIONS, Reduction, Reductions, Setting};

@@ -137,7 +137,7 @@ pub struct Shown<'a> {
     pub test: &'a str,
     /// Of several counterexamples of one test.
     pub number: usize,
-    pub is_told: bool,
+    pub is_reported: bool,
 }
 
 /// Writes the page of a counterexample of a P program into the folder of `--html`.
@@ -159,7 +159,7 @@ pub fn write_html_of(
         shown.test.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '_' }).collect();
     let path = shown.folder.join(format!("{safe}_{}.html", shown.number));
     match write_run(&path, counterexample, heading, sources) {
-        Ok(()) if shown.is_told => printer::out(&format!("..... Writing {}\n", path.display())),
+        Ok(()) if shown.is_reported => printer::out(&format!("..... Writing {}\n", path.display())),
         Ok(()) => {}
         Err(error) => printer::err(&format!("`{}` cannot be written: {error}\n", path.display())),
     }

@@ -90,7 +90,7 @@ fn sequentialized_text_is_boogie_again() {
 }
 
 #[test]
-fn mistakes_and_missing_solvers_are_told() {
+fn mistakes_and_missing_solvers_are_reported() {
     let dir = folder("boogie_mistakes");
     fs::write(dir.join("bad.bpl"), "procedure main() { x := 1; y := ; }\n").unwrap();
     assert_says(&rejected(&dir, &["check", "bad.bpl"]), &["error[boogie-", "bad.bpl:1"]);

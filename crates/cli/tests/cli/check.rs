@@ -497,7 +497,7 @@ fn a_folder_names_its_project() {
 }
 
 #[test]
-fn bad_usage_is_told() {
+fn bad_usage_is_reported() {
     let dir = race("check_usage");
     assert_says(&rejected(&dir, &["check", "--no-such-option"]), &["--no-such-option"]);
     assert_says(&rejected(&dir, &["check", "-tc", "tcOne", "-ms", "100", "50"]), &["--max-steps"]);

@@ -202,7 +202,7 @@ fn a_page_is_used_by_mouse_and_keyboard() {
     page.press("?");
     assert_eq!(page.evaluate("document.getElementById('help').open"), true);
     page.click("#help .close");
-    // For those who listen: roles, names, and the chosen step is announced.
+    // For screen readers: roles, names, and the chosen step is announced.
     page.press("G");
     assert_says(&page.text("#announcer"), &["Step 9 of 9", "Fails here"]);
     let options = page.count("#list[role=listbox] [role=option][aria-label][aria-posinset]");

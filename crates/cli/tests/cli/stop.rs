@@ -116,7 +116,7 @@ machine Link {
 }
 
 #[test]
-fn what_grew_is_told() {
+fn what_grew_is_reported() {
     let folder = folder("stop-growth");
     let program = "
 event eItem: int;
@@ -153,7 +153,7 @@ machine Producer { start state S { entry (sink: Sink) { while (true) { send sink
 }
 
 #[test]
-fn too_many_choices_are_told() {
+fn too_many_choices_are_reported() {
     let folder = folder("stop-choices");
     let program = "
 event eDone: int;
@@ -186,7 +186,7 @@ fun Some(): int {
     );
 }
 
-/// The limit that was set, whoever of the race used up its share of it.
+/// The limit that was set is reported, whichever engine of the race used up its share of it.
 #[test]
 fn memory_limit_of_a_race_is_the_one_that_was_set() {
     let folder = endless("stop-memory-auto");

@@ -7,7 +7,6 @@
 
 mod almost_sync;
 mod explicit;
-mod noted;
 mod pace;
 pub mod race;
 mod symbolic;
@@ -22,9 +21,7 @@ use allways_explore::symbolic::{SymbolicFigures, SymbolicOptions};
 use allways_explore::{Cancel, CheckOptions, Coverage, Fairness, InternalError, Statistics};
 use allways_machine::Executable;
 use allways_p::hir::Temperature;
-use allways_run::{Guarantee, Limits, Observer, StopReason, Verdict};
-
-pub(crate) use noted::Noted;
+use allways_run::{Guarantee, Limits, Noted, Observer, StopReason, Verdict};
 
 pub use almost_sync::{AlmostSync, NAME as ALMOST_SYNC};
 pub use explicit::{Explicit, NAME as EXPLICIT};

@@ -213,7 +213,7 @@ struct Standing {
     is_closing: bool,
 }
 
-/// How much of the time each engine gets, of [`WHOLE`]. The leader works without pause; so does anyone when no
+/// How much of the time each engine gets, of [`WHOLE`]. The leader works without pause; so does any engine when no
 /// search is left beside it.
 fn shares(standings: &[Standing], leader: usize, age: Duration) -> Vec<u32> {
     let share = |at: usize| {

@@ -1,41 +1,32 @@
 //! A stop signal that stays set. Whatever saw the signal has left something out, and a limit of memory may be exceeded only for a
 //! moment, while one step with very many outcomes is computed: later phases must not take the rest for everything.
 
-use std::sync::OnceLock;
+use allways_run::{Cancel, Noted, StopReason};
 
-use allways_run::{Cancel, StopReason};
-
-pub(crate) struct StickyCancel<'a> {
-    cancel: &'a dyn Cancel,
-    first: OnceLock<StopReason>,
-}
+pub(crate) struct StickyCancel<'a>(Noted<'a>);
 
 impl<'a> StickyCancel<'a> {
     pub fn new(cancel: &'a dyn Cancel) -> Self {
-        StickyCancel { cancel, first: OnceLock::new() }
+        StickyCancel(Noted::new(cancel))
     }
 
     /// The first reason that was given, if there was one.
     pub fn first_reason(&self) -> Option<StopReason> {
-        self.first.get().cloned()
+        self.0.first()
     }
 }
 
 impl Cancel for StickyCancel<'_> {
     fn reason(&self) -> Option<StopReason> {
-        match self.cancel.reason() {
+        match self.0.reason() {
             // A user who interrupts is answered, whatever came before.
-            Some(StopReason::Interrupted) => {
-                self.first.get_or_init(|| StopReason::Interrupted);
-                Some(StopReason::Interrupted)
-            }
-            Some(reason) => Some(self.first.get_or_init(|| reason).clone()),
-            None => self.first_reason(),
+            Some(StopReason::Interrupted) => Some(StopReason::Interrupted),
+            _ => self.0.first(),
         }
     }
 
     fn last_reason(&self) -> Option<StopReason> {
-        self.cancel.last_reason()
+        self.0.cancel.last_reason()
     }
 }
 

@@ -331,7 +331,7 @@ pub(super) struct Worker<'a> {
     strategies: Vec<(StrategyKind, Box<dyn Strategy>, Rules)>,
     /// How long schedules are thought to be. Changes during calibration only.
     length: u64,
-    n_steps_untold: u64,
+    n_steps_unreported: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -345,7 +345,7 @@ impl<'a> Worker<'a> {
             crashes: Crashes::new(),
             strategies: Vec::new(),
             length: FIRST_LENGTH,
-            n_steps_untold: 0,
+            n_steps_unreported: 0,
         }
     }
 
@@ -418,14 +418,14 @@ impl<'a> Worker<'a> {
         rules.is_thorough = index < N_THOROUGH || index.is_multiple_of(N_THOROUGH * N_THOROUGH);
         self.kernel.reset();
         let mut statistics = Statistics::default();
-        let mut n_told = 0;
-        let untold = &mut self.n_steps_untold;
+        let mut n_reported = 0;
+        let unreported = &mut self.n_steps_unreported;
         let mut poll = |n_steps: u64| {
-            if n_steps > n_told {
-                *untold += n_steps - n_told;
-                n_told = n_steps;
-                if *untold >= PROGRESS_STEPS {
-                    shared.n_steps.fetch_add(std::mem::take(untold), Ordering::Relaxed);
+            if n_steps > n_reported {
+                *unreported += n_steps - n_reported;
+                n_reported = n_steps;
+                if *unreported >= PROGRESS_STEPS {
+                    shared.n_steps.fetch_add(std::mem::take(unreported), Ordering::Relaxed);
                     shared.tell();
                 }
             }
@@ -440,7 +440,7 @@ impl<'a> Worker<'a> {
             &mut statistics,
             &mut poll,
         );
-        self.n_steps_untold += self.kernel.n_steps() - n_told;
+        self.n_steps_unreported += self.kernel.n_steps() - n_reported;
         if let Ended::Cancelled = ended {
             return Next::Stop;
         }
@@ -450,8 +450,8 @@ impl<'a> Worker<'a> {
         let length = self.kernel.schedule().len() as u64;
         shared.n_schedules.fetch_add(1, Ordering::Relaxed);
         shared.max_length.fetch_max(length, Ordering::Relaxed);
-        if self.n_steps_untold >= PROGRESS_STEPS {
-            shared.n_steps.fetch_add(std::mem::take(&mut self.n_steps_untold), Ordering::Relaxed);
+        if self.n_steps_unreported >= PROGRESS_STEPS {
+            shared.n_steps.fetch_add(std::mem::take(&mut self.n_steps_unreported), Ordering::Relaxed);
             shared.tell();
         }
         if index < N_CALIBRATION {

@@ -238,7 +238,7 @@ impl Parts {
                     return None;
                 }
                 movers.remove(random.below(movers.len()));
-                "somebody does not move who should"
+                "a machine that should move does not"
             }
             4 => {
                 if self.states[at].movers.is_empty() {
@@ -274,7 +274,7 @@ impl Parts {
                 let others: Vec<usize> =
                     (0..state.spots.len()).filter(|&slot| slot_name(slot) != now).collect();
                 state.delegate = format!(">{}", slot_name(pick(&others, random)?));
-                "somebody else inherits"
+                "another step inherits"
             }
             9 => {
                 let at = pick(&with_delegate('>'), random)?;
@@ -288,7 +288,7 @@ impl Parts {
                 let state = &mut self.states[at];
                 let step = format!(">{}", slot_name(*random.pick(&state.movers)));
                 state.delegate = if random.below(2) == 0 { "!".to_owned() } else { step };
-                "somebody inherits nothing"
+                "a step inherits that must not"
             }
             11 => {
                 let slot = random.below(self.places.len());

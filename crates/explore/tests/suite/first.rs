@@ -116,10 +116,10 @@ fn a_drop_loses_nothing_else() {
     }
 }
 
-/// Who waits in `receive`, and can crash, has crashed where what it waits for never arrives; who cannot waits for ever when the message is
-/// lost, or the sender has crashed.
+/// A machine that waits in `receive` and can crash has crashed where its message never arrives. One that cannot crash waits for ever when
+/// the message is lost, or the sender has crashed.
 #[test]
-fn who_waits_for_ever_has_not_crashed() {
+fn a_machine_that_waits_for_ever_has_not_crashed() {
     let text = "event e;
         machine Waiter { start state S { ignore e; entry { receive { case e: { } } } } }
         machine Sender { start state S { entry (waiter: machine) { send waiter, e; } } }

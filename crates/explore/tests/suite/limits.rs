@@ -73,7 +73,7 @@ fn assert_replays(exe: &Arc<Executable>, report: &ProveReport) -> usize {
 
 /// The search itself has just enough memory. To search for a path again it would need more.
 #[test]
-fn violations_that_were_seen_are_told_without_memory_for_a_shortest_way() {
+fn violations_that_were_seen_are_reported_without_memory_for_a_shortest_way() {
     let exe = executable(BUSY);
     let mut n_frugal = 0;
     for reductions in [Reductions::NONE, Reductions::default(), Reductions::ALL] {
@@ -126,7 +126,7 @@ impl Cancel for Then<'_> {
 }
 
 #[test]
-fn violations_that_were_seen_are_told_after_the_time_limit() {
+fn violations_that_were_seen_are_reported_after_the_time_limit() {
     let exe = executable(BUSY);
     for reductions in [Reductions::NONE, Reductions::default()] {
         let options = ProveOptions { reductions, ..safety() };
@@ -139,7 +139,7 @@ fn violations_that_were_seen_are_told_after_the_time_limit() {
 }
 
 #[test]
-fn violations_that_were_seen_are_told_without_a_run_if_need_be() {
+fn violations_that_were_seen_are_reported_without_a_run_if_need_be() {
     let exe = executable(BUSY);
     let bounds = SearchBounds { depth: Some(1000), ..SearchBounds::default() };
     for (reductions, is_counted) in [(Reductions::NONE, true), (Reductions::ALL, false)] {
@@ -165,7 +165,7 @@ fn grows(kind: GrowthKind, owner: &str, name: &str) -> (GrowthKind, String, Opti
 }
 
 #[test]
-fn what_grows_is_told() {
+fn what_grows_is_reported() {
     let inbox = "
 event eItem: int;
 machine Main { start state S { entry { new Producer(new Sink()); } } }
@@ -348,7 +348,7 @@ test tcMany [main=Main]: assert Ends in { Main, Child };
 
 /// A limit may be met for a moment: a phase that sees it leaves something out, and the verdict says so.
 #[test]
-fn a_limit_that_is_told_once_is_in_the_verdict() {
+fn a_limit_that_is_said_once_is_in_the_verdict() {
     let exe = executable(MANY_OUTCOMES);
     for fairness in [None, Some(Fairness::Random)] {
         for n_threads in [1, 2] {

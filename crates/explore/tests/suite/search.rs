@@ -514,7 +514,7 @@ fn a_violation_that_was_found_is_told_however_long_the_way_takes() {
     assert!(matches!(run_for(0).0, Verdict::Unknown(StopReason::Time(_))));
 }
 
-/// Users who ask themselves again and again what to do, without doing anything: as many runs as there are numbers, and few local states.
+/// Machines that choose again and again what to do, without doing anything: as many runs as there are numbers, and few local states.
 const IDLERS: &str = "
 event eGo; event eOpen: int; event eUnit;
 machine Main {

@@ -299,7 +299,7 @@ fn abstract_proofs_hold_in_instances() {
     assert!(n_proved > 15, "{n_proved}");
 }
 
-/// Filters that need nobody's word lose nothing, and leave out steps.
+/// Filters that rest on no claim lose nothing, and leave out steps.
 #[test]
 fn filters_lose_nothing_on_random_programs() {
     let options = OracleOptions { max_configurations: 300, ..OracleOptions::default() };
@@ -391,7 +391,7 @@ fn left_movers_are_what_the_user_says() {
     );
 }
 
-/// Two messages race for one machine; who says that one of them is a left mover is wrong.
+/// Two messages race for one machine; the claim that one of them is a left mover is wrong.
 const RACE: &str = "
 event eOne;
 event eTwo;

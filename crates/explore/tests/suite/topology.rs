@@ -37,7 +37,7 @@ fn expect(text: &str, expected: &[&str]) -> (Executable, Topology) {
 }
 
 #[test]
-fn sites_and_parts_of_payloads_are_told_apart() {
+fn sites_and_parts_of_payloads_are_reported_apart() {
     let (_, topology) = expect(
         "event ping: (source: machine, other: machine); event pong; event go;
          machine Main {

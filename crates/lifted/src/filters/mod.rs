@@ -5,8 +5,8 @@
 //! in the order of [`Filters::new`].
 //!
 //! Each says what it preserves. Two rest on what the user says: [`left_movers`] (these messages commute to the left of everything), and
-//! [`send_order`] over a network that keeps the order between two machines only (nobody can tell the order in which messages of one machine arrive at
-//! different ones). `explore` compares with the unfiltered search when it is asked to.
+//! [`send_order`] over a network that keeps the order between two machines only (the order in which messages of one machine arrive at different ones cannot
+//! be observed). `explore` compares with the unfiltered search when it is asked to.
 
 mod left_movers;
 pub(crate) mod look;

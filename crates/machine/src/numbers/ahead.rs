@@ -97,7 +97,7 @@ impl Ahead {
                 let cases = exe.receives[table as usize].cases.iter().flatten();
                 cases.fold(0, |all, case| all | self.ops[case.to as usize])
             }
-            // A raised event is handled in the control state at hand, which whoever runs this has ahead anyway.
+            // A raised event is handled in the control state at hand, which machines that run this have ahead anyway.
             _ => 0,
         }
     }

@@ -292,7 +292,7 @@ impl<V: Visit> Walker<'_, V> {
         let (content, free) = self.store.elements_and_holes(value);
         let mut content = content.to_vec();
         let width = if kind == Kind::Map { 2 } else { 1 };
-        // Keys and elements of sets have to differ from each other, whoever looks at them: nothing goes from within them.
+        // Keys and elements of sets have to differ from each other, whatever reads them: no entry within them is removed.
         let of_keys = match kind {
             Kind::Set | Kind::Map if numbers.places[place as usize].is_only_found && self.depth == 0 => {
                 numbers.class_of(key)

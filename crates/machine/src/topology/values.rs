@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_apart() {
+    fn parts_are_reported_apart() {
         let pair = Abstract::of_parts([
             (Key::Part(0), Abstract::reference(1)),
             (Key::Part(1), Abstract::reference(2)),

@@ -2,7 +2,7 @@
 //!
 //! A node never changes, so that a change of a collection would copy all of it. A collection that is large enough becomes a
 //! *draft* when it is changed: a node of its own outside of the table, which exactly one place holds, a variable or a part
-//! of another draft. Changing it again costs what the change costs. Whoever copies it gets a node with the same content
+//! of another draft. Changing it again costs what the change costs. A copy of it is a node with the same content
 //! ([`Store::freeze`]), which is remembered until the next change. Reading needs no node.
 //!
 //! Drafts stay within one run of the kernel: a local that is kept, compared or cloned has none

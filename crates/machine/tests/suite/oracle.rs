@@ -2,7 +2,7 @@
 //!
 //! The oracle is docs/semantics.md, section 1 to the letter: every scheduling point of P's checker, no outboxes, no
 //! reduction. On random small programs both must reach the same local states (what handlers print), monitor states,
-//! quiescent configurations and violations. They share the interpreter of single handlers and nothing else.
+//! quiescent configurations and violations. They share the interpreter of single handlers, and the count of answers to choices.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
@@ -14,8 +14,7 @@ use allways_machine::encode::encode_local;
 use allways_machine::interpret::{Context, Effect, Input, resume};
 use allways_machine::ir::{Action, EventId, InterfaceId, MachineId, Operand, OperandView};
 use allways_machine::{
-    Actor, DataPoint, Executable, Kernel, Local, Message, Note, Oracle, Outcome, Recorder, Scene, Status,
-    Store, Value,
+    Actor, Executable, Kernel, Local, Message, Note, Outcome, Recorder, Scene, Script, Status, Store, Value,
 };
 use allways_p::hir::Temperature;
 use allways_p::{Dialect, FileRole};
@@ -103,40 +102,6 @@ impl Recorder for Prints<'_> {
     }
 }
 
-/// Answers from a list, and zero from there on; notes how many answers there were.
-#[derive(Default)]
-struct Prefix {
-    path: Vec<(u32, u32)>,
-    at: usize,
-}
-
-impl Prefix {
-    fn advance(&mut self) -> bool {
-        self.at = 0;
-        while let Some((choice, n)) = self.path.pop() {
-            if choice + 1 < n {
-                self.path.push((choice + 1, n));
-                return true;
-            }
-        }
-        false
-    }
-
-    fn pick(&mut self, n: u32) -> u32 {
-        if self.at == self.path.len() {
-            self.path.push((0, n));
-        }
-        self.at += 1;
-        self.path[self.at - 1].0
-    }
-}
-
-impl Oracle for Prefix {
-    fn answer(&mut self, point: DataPoint) -> u32 {
-        self.pick(point.n_answers)
-    }
-}
-
 fn show_local(local: &Local) -> String {
     if local.status == Status::Halted {
         return "halted".into();
@@ -160,11 +125,11 @@ fn explore(exe: &Arc<Executable>) -> Option<(Reached, usize)> {
         kernel.restore(&snapshot);
         let machines: Vec<InstanceId> = kernel.enabled().collect();
         for machine in machines {
-            let mut prefix = Prefix::default();
+            let mut script = Script::default();
             loop {
                 kernel.restore(&snapshot);
                 let mut recorder = Prints { exe, prints: &mut reached.prints };
-                kernel.step(machine, &mut prefix, &mut recorder).expect("enabled");
+                kernel.step(machine, &mut script, &mut recorder).expect("enabled");
                 let conf = kernel.configuration();
                 match kernel.outcome() {
                     Outcome::Violated(violation) => {
@@ -190,7 +155,7 @@ fn explore(exe: &Arc<Executable>) -> Option<(Reached, usize)> {
                 if kernel.is_running() && seen.insert(kernel.encoded()) {
                     open.push(kernel.save());
                 }
-                if !prefix.advance() {
+                if !script.advance() {
                     break;
                 }
             }
@@ -243,7 +208,7 @@ struct PSemantics<'a> {
     limits: Limits,
     roster: Roster,
     reached: Reached,
-    prefix: Prefix,
+    script: Script,
 }
 
 /// The run broke off.
@@ -257,7 +222,7 @@ impl<'a> PSemantics<'a> {
             limits: Limits::default(),
             roster: Roster::default(),
             reached: Reached::default(),
-            prefix: Prefix::default(),
+            script: Script::default(),
         }
     }
 
@@ -281,7 +246,7 @@ impl<'a> PSemantics<'a> {
                 self.end(&world);
             }
             for instance in enabled {
-                self.prefix = Prefix::default();
+                self.script = Script::default();
                 loop {
                     let mut next = world.clone();
                     if self.step(&mut next, instance).is_ok() {
@@ -290,7 +255,7 @@ impl<'a> PSemantics<'a> {
                             open.push(next);
                         }
                     }
-                    if !self.prefix.advance() {
+                    if !self.script.advance() {
                         break;
                     }
                 }
@@ -483,7 +448,7 @@ impl<'a> PSemantics<'a> {
                 Effect::Deliver { target, message } => Phase::Deliver(target, message),
                 Effect::Create { interface, payload, dst } => Phase::Create(interface, payload, dst),
                 Effect::Choose { n_answers, .. } => {
-                    input = Input::Chosen(self.prefix.pick(n_answers));
+                    input = Input::Chosen(self.script.ask(n_answers));
                     continue;
                 }
                 Effect::Receive { table } => {

@@ -16,7 +16,7 @@ use crate::hir::{
 use crate::syntax::ast::{self, BinaryOp, Decl, Name};
 use crate::types::{Type, TypeId, Types};
 
-/// More than anyone writes down, since each machine that there is may be bound to each.
+/// More variables than an invariant has in practice: each may be bound to each machine.
 const MAX_VARIABLES: usize = 8;
 
 /// What a part of an invariant reads: its parameters, in order.

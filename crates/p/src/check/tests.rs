@@ -75,8 +75,8 @@ impl<'a> Checker<'a> {
         if !is_closed {
             return;
         }
-        let is_told = matches!(test.wise, Some(ast::Wise::Pairwise(_))) && test.params.len() < 2;
-        if assignments.is_empty() && !is_told {
+        let is_reported = matches!(test.wise, Some(ast::Wise::Pairwise(_))) && test.params.len() < 2;
+        if assignments.is_empty() && !is_reported {
             self.report(
                 Diagnostic::warning(
                     codes::NO_TEST_CASES,

@@ -17,7 +17,7 @@ use allways_boogie::interp::{
 use allways_boogie::tree::{StmtId, StmtKind};
 
 use super::{Fate, Legend, Phase, shift};
-use crate::decode::{Item, Named, Plan, Step, TaskPlan, choose};
+use crate::decode::{Item, Named, Plan, Running, Step, TaskPlan, choose};
 use crate::replay::{Guide, MAX_RUNS, MAX_STEPS, Reading, Values};
 use crate::{Role, Sequentialized};
 
@@ -77,19 +77,17 @@ impl LassoPlan {
 pub fn decode(done: &Sequentialized, legend: &Legend, steps: impl IntoIterator<Item = Step>) -> LassoPlan {
     let mut plan = LassoPlan::default();
     plan.add(Phase::Stem, 0, None);
-    // The tasks around, `None` for those that only compare, each with the depth of calls at which it was entered.
-    let mut running: Vec<(Option<usize>, usize)> = vec![(Some(0), 0)];
-    let mut depth = 0usize;
+    // `None` stands for tasks that only compare.
+    let mut running: Running<Option<usize>> = Running::new(Some(0));
     let mut posted: Option<Fate> = None;
     let mut round: Option<u32> = None;
     for step in steps {
-        let Some(&(task, entered)) = running.last() else { break };
+        let Some(task) = running.task() else { break };
         match step {
             Step::Enter { procedure, values } => {
-                depth += 1;
-                let mut inside = task;
+                let mut posts = None;
                 if let Some(fate) = posted.take() {
-                    inside = match (fate, task) {
+                    posts = Some(match (fate, task) {
                         (Fate::Dispatched(phase), Some(parent)) => {
                             let round = round.take().unwrap_or(plan.tasks[parent].round);
                             let child = plan.add(phase, round, Some(parent));
@@ -97,20 +95,17 @@ pub fn decode(done: &Sequentialized, legend: &Legend, steps: impl IntoIterator<I
                             Some(child)
                         }
                         _ => None,
-                    };
-                    running.push((inside, depth));
+                    });
                 }
-                if let (Some(procedure), Some(task)) = (procedure, inside) {
+                running.enter(posts);
+                if let (Some(procedure), Some(task)) = (procedure, posts.unwrap_or(task)) {
                     let procedure = legend.loop_procedures.get(&procedure).cloned().unwrap_or(procedure);
                     let values = original_names(legend, values);
                     plan.plan.tasks[task].items.push(Item::Enter { procedure, values });
                 }
             }
             Step::Leave => {
-                if depth == entered && running.len() > 1 {
-                    running.pop();
-                }
-                depth = depth.saturating_sub(1);
+                running.leave();
             }
             // Posted procedures have one body, so this is a call of the running task.
             Step::Body(number) => {

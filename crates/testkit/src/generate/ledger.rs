@@ -1,5 +1,5 @@
 //! Random programs about one machine that keeps a value of some nested type: others write to parts of it in any order, and it
-//! reads parts of it. Whoever leaves out of a value what is read later, or takes for unordered what is read in order,
+//! reads parts of it. A search that leaves out of a value what is read later, or takes for unordered what is read in order,
 //! loses a run here. Small, and every run ends.
 
 use crate::random::Random;

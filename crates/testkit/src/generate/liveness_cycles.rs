@@ -1,6 +1,6 @@
 //! Random small programs that go round for ever: tokens are handed on, timers tick, and monitors are hot and cold by turns.
 //!
-//! Whoever takes a token sends one at most, so that there are never more of them and the graph is small, and yet there are few ends. What
+//! A machine that takes a token sends one at most, so that there are never more of them and the graph is small, and yet there are few ends. What
 //! becomes of a run is decided by `$`, by which message comes first, and by a mode that one machine switches once: one part of the graph cools
 //! a monitor again and again, another one never does. In some, *races*, nothing goes round unless the right one comes first, so that
 //! most runs end.

@@ -1,6 +1,6 @@
 //! Random small programs in which one machine comes first. The one that is hit notes in which order; of one order something is claimed, or it begins to go
 //! round for ever. What is special is how rivals get the reference that they send to, and what else goes on meanwhile: for each condition
-//! under which steps may go first, alone, there is a [`Kind`] that needs it. Whoever leaves the condition out misses an order.
+//! under which steps may go first, alone, there is a [`Kind`] that needs it. A search without the condition misses an order.
 //!
 //! Persistent sets need to know which machines can be sent to, created, woken or observed; path compression, and the question whether every run ends, that all of a set
 //! step, which shows only where two races are independent of all others; confluent sends, what can still be observed, and what may crash or get lost.

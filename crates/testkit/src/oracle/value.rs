@@ -76,7 +76,7 @@ impl<T> Slots<T> {
     }
 }
 
-/// A run-time error, by kind; the place is known to whoever executes.
+/// A run-time error, by kind; the caller knows the place.
 pub type Fault = ViolationKind;
 
 impl Value {

@@ -172,7 +172,8 @@ fn random_runs_replay_to_the_same_trace() {
             kernel.reset();
             // Null handlers run for ever.
             while kernel.is_running() && kernel.n_steps() < 200 {
-                let choice = kernel.nth_enabled(random.below(kernel.n_enabled())).expect("somebody can step");
+                let choice =
+                    kernel.nth_enabled(random.below(kernel.n_enabled())).expect("some machine can step");
                 let mut answers = |point: DataPoint| random.below(point.n_answers as usize) as u32;
                 kernel.take(choice, &mut answers, &mut Silent).expect("the machine is enabled");
             }

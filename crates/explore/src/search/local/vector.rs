@@ -36,3 +36,25 @@ pub(crate) fn copy_changed(
     vector.extend_from_slice(from);
     apply(vector, changes);
 }
+
+/// Collects the slots in which a vector differs from another, and returns what that adds to a fingerprint: the sum of the hashes of local
+/// states.
+#[inline]
+pub(crate) fn differences(
+    from: &[LocalStateId],
+    to: &[LocalStateId],
+    differences: &mut Vec<(u32, LocalStateId)>,
+    mut hash: impl FnMut(LocalStateId) -> u64,
+) -> u64 {
+    differences.clear();
+    let mut delta = 0u64;
+    for slot in 0..to.len().max(from.len()) {
+        let before = from.get(slot).copied().unwrap_or(0);
+        let after = to.get(slot).copied().unwrap_or(0);
+        if before != after {
+            differences.push((slot as u32, after));
+            delta = delta.wrapping_add(hash(after)).wrapping_sub(hash(before));
+        }
+    }
+    delta
+}

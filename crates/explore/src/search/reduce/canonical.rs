@@ -100,19 +100,10 @@ impl<'a> Canonicalizer<'a> {
         }
         let mut vector = std::mem::take(&mut self.scratch);
         vector::copy_changed(&mut vector, from, changes);
-        let len = self.canonical(&vector).len();
+        self.canonical(&vector);
         vector.clear();
         vector.extend_from_slice(self.last());
-        differences.clear();
-        let mut delta = 0u64;
-        for slot in 0..len.max(from.len()) {
-            let before = from.get(slot).copied().unwrap_or(0);
-            let after = vector.get(slot).copied().unwrap_or(0);
-            if before != after {
-                differences.push((slot as u32, after));
-                delta = delta.wrapping_add(self.hash(after)).wrapping_sub(self.hash(before));
-            }
-        }
+        let delta = vector::differences(from, &vector, differences, |local| self.hash(local));
         self.scratch = vector;
         delta
     }

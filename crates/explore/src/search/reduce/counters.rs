@@ -203,7 +203,7 @@ impl Counters {
             };
             ahead |= form.ahead;
             for number in &self.numbers[form.first as usize..(form.first + form.n) as usize] {
-                // Too large to be told from others.
+                // Too large to be distinguished from others.
                 if number.number >= MAX_NUMBER {
                     ahead |= 1 << number.class;
                 }

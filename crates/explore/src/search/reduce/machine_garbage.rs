@@ -53,7 +53,7 @@ pub(crate) fn may_repeat_creations(exe: &Executable) -> bool {
     }) || makes_its_own_kind(exe)
 }
 
-/// Whether some machine may make another of its kind, perhaps by way of others: whether the graph of who makes whom has a cycle.
+/// Whether some machine may make another of its kind, perhaps through others: whether the graph of creations has a cycle.
 fn makes_its_own_kind(exe: &Executable) -> bool {
     let mut made: IndexVec<MachineId, BTreeSet<MachineId>> =
         exe.machines.iter().map(|_| BTreeSet::new()).collect();

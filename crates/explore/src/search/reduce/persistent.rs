@@ -253,7 +253,7 @@ pub(crate) struct PersistentSets<'a> {
     /// The path that was followed last, as far as it is remembered, and how much of it was used since.
     stops: Vec<Stop>,
     n_stops: usize,
-    n_told: usize,
+    n_reported: usize,
     known: KnownSenders,
 }
 
@@ -273,7 +273,7 @@ impl<'a> PersistentSets<'a> {
             way: Vec::new(),
             stops: Vec::new(),
             n_stops: 0,
-            n_told: 0,
+            n_reported: 0,
             known: KnownSenders::default(),
         }
     }
@@ -290,7 +290,7 @@ impl<'a> PersistentSets<'a> {
         canonicalizer: Option<&mut Canonicalizer<'_>>,
     ) -> Option<Chosen> {
         self.n_stops = 0;
-        self.n_told = 0;
+        self.n_reported = 0;
         let chosen = self.least(memo, vector)?;
         let mut way = std::mem::take(&mut self.way);
         way.clear();
@@ -344,11 +344,11 @@ impl<'a> PersistentSets<'a> {
     /// What is known of a configuration if it is the next on the path that was followed last: the one that stands for it, and
     /// what is chosen there.
     pub fn recall(&mut self, raw: &[LocalStateId]) -> Option<(&[LocalStateId], Option<Chosen>)> {
-        let stop = self.stops[..self.n_stops].get(self.n_told)?;
+        let stop = self.stops[..self.n_stops].get(self.n_reported)?;
         if stop.raw != raw {
             return None;
         }
-        self.n_told += 1;
+        self.n_reported += 1;
         Some((&stop.vector, stop.chosen))
     }
 

@@ -361,22 +361,14 @@ impl<'a> Symmetry<'a> {
         let mut vector = std::mem::take(&mut self.scratch);
         vector::copy_changed(&mut vector, from, changes);
         self.canonical(&vector);
-        differences.clear();
-        let mut delta = 0u64;
-        for slot in 0..self.out.len().max(from.len()) {
-            let before = from.get(slot).copied().unwrap_or(0);
-            let after = self.out.get(slot).copied().unwrap_or(0);
-            if before == after {
-                continue;
+        let out = std::mem::take(&mut self.out);
+        let delta = vector::differences(from, &out, differences, |local| {
+            if local != 0 {
+                self.know(local);
             }
-            differences.push((slot as u32, after));
-            for local in [before, after] {
-                if local != 0 {
-                    self.know(local);
-                }
-            }
-            delta = delta.wrapping_add(self.hash(after)).wrapping_sub(self.hash(before));
-        }
+            self.hash(local)
+        });
+        self.out = out;
         self.scratch = vector;
         delta
     }

@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_survive_growth_and_fullness_is_told() {
+    fn keys_survive_growth_and_fullness_is_reported() {
         let mut table = Table::new(7).unwrap();
         let keys: Vec<u64> = (1..=128u64).map(|n| n * 0x1_0000_0001).collect();
         let known: Vec<u64> = keys.iter().copied().filter(|&key| table.insert(key) == Ok(true)).collect();

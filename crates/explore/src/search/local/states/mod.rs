@@ -88,7 +88,7 @@ pub(crate) struct LocalStates<'c> {
     keep_answers: bool,
     /// Outcomes say what was touched, and differ where that differs.
     pub(crate) records_touched: bool,
-    /// By whoever was interned last.
+    /// By the local state that was interned last.
     touched: Touched,
     simplify: Simplify,
     /// Numbers that no code reads are forgotten, since configurations are compared up to renumbering.

@@ -130,7 +130,7 @@ impl Joins {
 }
 
 impl LocalStates<'_> {
-    /// Before a local step: why it is not to be computed any more, if so. Whoever asks for many steps need not ask for the time as well.
+    /// Before a local step: the reason to stop, if there is one. Callers that ask for many steps need not ask for the time as well.
     fn must_stop(&mut self) -> Option<StopReason> {
         self.n_unasked += 1;
         if self.n_following > 0 || self.n_unasked < STEPS_PER_LOOK {

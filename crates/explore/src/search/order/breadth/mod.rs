@@ -498,13 +498,13 @@ impl Leader<'_, '_> {
         let larger = table.larger(read(&self.shared.pairs).len().max(n_local_states) as u64)?;
         let growth = Arc::new(Growth::new(table, larger));
         write(&self.shared.growth, Some(growth.clone()));
-        self.everybody(is_small);
+        self.all_workers(is_small);
         write(&self.shared.growth, None);
         Arc::into_inner(growth)?.finish()
     }
 
     /// One round, alone or with all others.
-    fn everybody(&mut self, alone: bool) {
+    fn all_workers(&mut self, alone: bool) {
         if alone || self.cx.options.n_threads <= 1 {
             self.worker.round();
         } else {
@@ -524,7 +524,7 @@ impl Leader<'_, '_> {
     ) -> Vec<Task> {
         let shared = self.shared;
         shared.tasks.hand_out(tasks);
-        self.everybody(n_left < ALONE);
+        self.all_workers(n_left < ALONE);
         let mut outputs = std::mem::take(&mut *lock(&shared.outputs));
         // So that each goes on with what it has found.
         outputs.sort_unstable_by_key(|output| output.number);
