@@ -5,7 +5,7 @@
 //! register, whatever the point; the domain of a register is where it exists and may still be read.
 
 use allways_machine::configuration::{After, Fault, Frame};
-use allways_machine::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand};
+use allways_machine::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, ReceiveId};
 use allways_machine::{Local, Message, Pending, Status, Value};
 use allways_run::InstanceId;
 use rustc_hash::FxHashMap;
@@ -43,7 +43,7 @@ pub enum Stand {
     /// By its number in [`Points::faults`].
     Fault(u32),
     Foreign(FunId),
-    Blocked(u32),
+    Blocked(ReceiveId),
     Halted,
 }
 

@@ -18,7 +18,7 @@ use allways_p::hir::BinaryOp;
 use crate::Executable;
 use crate::ir::{FunDef, FunId, InterfaceId, MachineId, Op, Operand, OperandView};
 use crate::liveness::{Access, accesses};
-use crate::topology::{Target, Topology};
+use crate::topology::{SiteId, Target, Topology};
 use crate::value::Value;
 
 /// A loop that sends to every element of a field.
@@ -215,9 +215,7 @@ fn jumps<'a>(exe: &'a Executable, fun: &'a FunDef) -> impl Iterator<Item = (u32,
             Op::Jump { to } | Op::JumpIf { to, .. } | Op::JumpIfNot { to, .. } | Op::Next { end: to, .. } => {
                 vec![to]
             }
-            Op::Receive { table } => {
-                exe.receives[table as usize].cases.iter().flatten().map(|case| case.to).collect()
-            }
+            Op::Receive { table } => exe.receives[table].cases.iter().flatten().map(|case| case.to).collect(),
             _ => Vec::new(),
         };
         to.into_iter().map(move |to| (pc, to))
@@ -244,17 +242,17 @@ pub(crate) fn is_unseen(
     let sites = topology.sites();
     let mut needs = precondition.clone();
     let mut is_made = false;
-    for from in (0..sites.len() as u32).filter(|&site| sites[site as usize].machine == machine) {
-        let interface = sites[from as usize].interface;
+    for from in sites.ids().filter(|&site| sites[site].machine == machine) {
+        let interface = sites[from].interface;
         // The main machine is not seen to be made, so a second of its kind would pass for the only one.
-        let is_mains = interface == sites[0].interface;
-        if is_mains && sites[1..].iter().any(|site| site.interface == interface) {
+        let is_mains = interface == sites[SiteId::MAIN].interface;
+        if is_mains && sites.iter().skip(1).any(|site| site.interface == interface) {
             return false;
         }
         for to in topology.targets(from, broadcast.send) {
             is_made = true;
             needs.single.insert(interface);
-            let peer = sites[to as usize];
+            let peer = sites[to];
             // A machine that acts on an empty inbox may do so until the message arrives.
             if peer.interface == interface
                 || exe.states.iter().any(|state| state.machine == peer.machine && state.has_null)
@@ -262,11 +260,11 @@ pub(crate) fn is_unseen(
                 return false;
             }
             for (sender, _, events) in topology.edges().filter(|edge| edge.1 == Target::Site(to)) {
-                let other = sites[sender as usize].interface;
+                let other = sites[sender].interface;
                 if other != interface {
                     // Main exists, and no machine creates it. That the peers are there would be seen, but then no loop has an
                     // order, this one or another; so also where a machine sends to itself and others answer it.
-                    if sender == 0 || other == peer.interface {
+                    if sender == SiteId::MAIN || other == peer.interface {
                         return false;
                     }
                     needs.absent.insert(other);

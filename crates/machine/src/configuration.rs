@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use allways_base::{Idx, Span};
 use allways_run::{InstanceId, ViolationKind};
 
-use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView};
+use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView, ReceiveId};
 use crate::network::InFlight;
 use crate::value::Value;
 
@@ -91,7 +91,7 @@ pub enum Status {
     Pending(Pending),
     /// In `receive`, by its table, with nothing in the inbox that it waits for.
     Blocked {
-        table: u32,
+        table: ReceiveId,
     },
     Halted,
 }

@@ -30,7 +30,7 @@ fn parts(local: &Local, hides_dead: Option<&Executable>, tell: &mut impl FnMut(P
     match local.status {
         Status::Idle => pair(0, 0),
         Status::Halted => return pair(1, 0),
-        Status::Blocked { table } => pair(2, table),
+        Status::Blocked { table } => pair(2, table.as_u32()),
         Status::Pending(Pending::Start) => pair(3, 0),
         Status::Pending(Pending::Observe) => pair(4, 0),
         Status::Pending(Pending::Deliver { target, message }) => {

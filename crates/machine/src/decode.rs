@@ -11,7 +11,7 @@ use allways_run::{InstanceId, Limits, ViolationKind};
 
 use crate::Executable;
 use crate::configuration::{After, Fault, Frame, Local, Message, Pending, Status};
-use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView};
+use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView, ReceiveId};
 use crate::kernel::Kernel;
 use crate::network::InFlight;
 use crate::value::{Kind, MAX_DEPTH, PermissionId, Store, Value};
@@ -168,7 +168,9 @@ impl Decoder<'_> {
         let status = match self.number()? {
             0 => Status::Idle,
             1 => return Ok(Local { machine, interface, ..Local::default() }),
-            2 => Status::Blocked { table: self.below(exe.receives.len(), "no such receive")? },
+            2 => Status::Blocked {
+                table: ReceiveId::from_u32(self.below(exe.receives.len(), "no such receive")?),
+            },
             3 => Status::Pending(Pending::Start),
             4 => Status::Pending(Pending::Observe),
             5 => {

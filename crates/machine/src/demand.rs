@@ -14,7 +14,7 @@ use allways_p::hir::BinaryOp;
 use rustc_hash::FxHashMap;
 
 use crate::Executable;
-use crate::ir::{Action, ControlId, EventId, FunId, MachineId, Op, Operand, OperandView, Step};
+use crate::ir::{AccessId, Action, ControlId, EventId, FunId, MachineId, Op, Operand, OperandView, Step};
 use crate::liveness::{Access, accesses};
 use crate::usage::{machines_of, runs_in};
 use crate::value::Kind;
@@ -317,7 +317,7 @@ impl<'a> Solver<'a> {
                 come_from(to, None);
             }
             Op::Receive { table } => {
-                for case in exe.receives[table as usize].cases.iter().flatten() {
+                for case in exe.receives[table].cases.iter().flatten() {
                     come_from(case.to, case.param.map(|(param, _)| param));
                 }
             }
@@ -415,8 +415,8 @@ impl<'a> Solver<'a> {
         })
     }
 
-    fn name(&self, access: u32) -> Part {
-        Part::Name(self.exe.accesses[access as usize].0)
+    fn name(&self, access: AccessId) -> Part {
+        Part::Name(self.exe.accesses[access].0)
     }
 
     fn op(&mut self, fun: FunId, op: &Op) {
@@ -530,7 +530,7 @@ impl<'a> Solver<'a> {
                 self.join(fun, root, &way);
             }
             Op::Receive { table } => {
-                for (event, case) in exe.receives[table as usize].cases.iter_ids() {
+                for (event, case) in exe.receives[table].cases.iter_ids() {
                     let Some(case) = case else { continue };
                     let Some((param, _)) = case.param else { continue };
                     let demand = self.solved.registers[case.to as usize][param as usize].clone().kept();

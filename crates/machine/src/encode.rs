@@ -252,7 +252,7 @@ impl Encoder<'_> {
             Status::Halted => return self.number(1),
             Status::Blocked { table } => {
                 self.number(2);
-                self.number(table as u64);
+                self.number(table.as_u32().into());
             }
             Status::Pending(Pending::Start) => self.number(3),
             Status::Pending(Pending::Observe) => self.number(4),

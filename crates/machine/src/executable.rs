@@ -11,8 +11,8 @@ use crate::demand::Demands;
 use crate::instances::InstanceTable;
 use crate::invariant::Invariant;
 use crate::ir::{
-    ControlId, EventBits, EventId, FunDef, FunId, Inspection, InterfaceDef, InterfaceId, MachineDef,
-    MachineId, MonitorDef, Op, ReceiveTable, StateDef, Step, Template,
+    AccessId, ControlId, EventBits, EventId, FunDef, FunId, Inspection, InterfaceDef, InterfaceId,
+    MachineDef, MachineId, MonitorDef, Op, ReceiveId, ReceiveTable, StateDef, Step, Template, TemplateId,
 };
 use crate::liveness::Liveness;
 use crate::network::{Network, UnknownName};
@@ -40,10 +40,10 @@ pub struct Executable {
     pub spans: Vec<Span>,
     pub consts: Vec<Value>,
     /// Fields that code asks for by name, and where they usually are.
-    pub accesses: Vec<(Symbol, u32)>,
-    pub templates: Vec<Template>,
+    pub accesses: IndexVec<AccessId, (Symbol, u32)>,
+    pub templates: IndexVec<TemplateId, Template>,
     pub paths: Vec<Vec<Step>>,
-    pub receives: Vec<ReceiveTable>,
+    pub receives: IndexVec<ReceiveId, ReceiveTable>,
     pub shapes: Shapes,
     pub permissions: IndexVec<PermissionId, EventBits>,
     /// Conditions of assertions, by the op that fails.
@@ -115,8 +115,8 @@ impl Executable {
 
     /// Where a named tuple of a shape has the field of an access: where the static type says, or wherever its own names say.
     #[inline]
-    pub fn field_position(&self, shape: ShapeId, access: u32) -> Option<usize> {
-        let (name, usual) = self.accesses[access as usize];
+    pub fn field_position(&self, shape: ShapeId, access: AccessId) -> Option<usize> {
+        let (name, usual) = self.accesses[access];
         let names = &self.shapes[shape];
         if names.get(usual as usize) == Some(&name) {
             return Some(usual as usize);

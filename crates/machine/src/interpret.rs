@@ -15,7 +15,7 @@ use allways_run::{HandlerLimit, Limits, ViolationKind};
 
 use crate::Executable;
 use crate::configuration::{After, Fault, Frame, Local, Message, Roster};
-use crate::ir::{Action, ControlId, FunId, InterfaceId, Op, Operand};
+use crate::ir::{Action, ControlId, FunId, InterfaceId, Op, Operand, ReceiveId};
 use crate::ops;
 use crate::record::{Actor, Note, PathNames, Recorder, Scene};
 use crate::value::{InstanceNames, Store, Value};
@@ -63,7 +63,7 @@ pub enum Effect {
     },
     /// At a `receive`, by its table.
     Receive {
-        table: u32,
+        table: ReceiveId,
     },
     /// The handler is done: time for the next message.
     Done,
@@ -328,7 +328,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         let exe = self.cx.exe;
         let Some(frame) = self.local.frames.last_mut() else { return Ok(Next::Effect(Effect::Done)) };
         let Op::Receive { table } = exe.code[frame.pc as usize] else { return Ok(Next::Execute) };
-        let Some(case) = exe.receives[table as usize].cases[message.event] else {
+        let Some(case) = exe.receives[table].cases[message.event] else {
             // Every `receive` waits for halt; without a case it stops the machine right here.
             return self.raised(message);
         };

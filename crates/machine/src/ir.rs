@@ -20,6 +20,12 @@ use crate::value::{Notation, PermissionId, ShapeId, Value};
 newtype_ids! {
     /// A control state of the whole program: states are numbered through, machine by machine.
     ControlId = "st";
+    /// What a `receive` waits for.
+    ReceiveId = "recv";
+    /// A field of named tuples, with the place that it has where the static type says so.
+    AccessId = "acc";
+    /// A format string.
+    TemplateId = "tpl";
 }
 
 /// What an op reads or writes: a register, a field, or (reading only) a constant.
@@ -124,7 +130,7 @@ pub enum Op {
     Field {
         dst: Operand,
         src: Operand,
-        access: u32,
+        access: AccessId,
     },
     Index {
         dst: Operand,
@@ -164,13 +170,13 @@ pub enum Op {
     },
     Format {
         dst: Operand,
-        template: u32,
+        template: TemplateId,
         first: u32,
     },
     /// The same for a text that is only printed: empty when nothing records it.
     FormatForPrint {
         dst: Operand,
-        template: u32,
+        template: TemplateId,
         first: u32,
     },
     This {
@@ -244,7 +250,7 @@ pub enum Op {
     },
     /// `print` of a template, which is filled in only when a recorder listens.
     PrintFormat {
-        template: u32,
+        template: TemplateId,
         first: u32,
     },
     Send {
@@ -270,7 +276,7 @@ pub enum Op {
         payload: Operand,
     },
     Receive {
-        table: u32,
+        table: ReceiveId,
     },
     /// The body of a foreign function that was not supplied.
     Foreign {
@@ -282,7 +288,7 @@ pub enum Op {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Step {
     Part(u32),
-    Field(u32),
+    Field(AccessId),
     Index(Operand),
 }
 
@@ -461,7 +467,7 @@ pub enum Inspect {
     Operand(Operand),
     Part(Box<Inspect>, u32),
     /// By the table of accesses.
-    Field(Box<Inspect>, u32),
+    Field(Box<Inspect>, AccessId),
     Index(Box<Inspect>, Box<Inspect>),
     Sizeof(Box<Inspect>),
 }

@@ -91,7 +91,7 @@ fn solve(exe: &Executable, fun: &FunDef, width: usize) -> Vec<u64> {
                 | Op::JumpIfNot { to, .. }
                 | Op::Next { end: to, .. } => join(&mut now, to),
                 Op::Receive { table } => {
-                    for case in exe.receives[table as usize].cases.iter().flatten() {
+                    for case in exe.receives[table].cases.iter().flatten() {
                         let mut from_case = vec![0; width];
                         join(&mut from_case, case.to);
                         if let Some((param, _)) = case.param {
@@ -205,7 +205,7 @@ pub(crate) fn accesses(exe: &Executable, op: &Op, tell: &mut dyn FnMut(Operand, 
         }
         Op::Format { dst, template, first } => {
             write(tell, dst);
-            row(tell, first, exe.templates[template as usize].n_args as usize);
+            row(tell, first, exe.templates[template].n_args as usize);
         }
         Op::This { dst } | Op::Flip { dst, .. } => write(tell, dst),
         Op::JumpIf { cond, .. } | Op::JumpIfNot { cond, .. } => read(tell, cond),

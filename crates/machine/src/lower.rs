@@ -16,7 +16,7 @@ use crate::executable::Executable;
 use crate::instances::InstanceTable;
 use crate::invariant::Invariant;
 use crate::ir::{
-    Action, Class, ControlId, EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, StateDef,
+    AccessId, Action, Class, ControlId, EventBits, FunDef, InterfaceDef, MachineDef, MonitorDef, StateDef,
 };
 use crate::liveness::Liveness;
 use crate::value::{Kind, Notation, PermissionId, ShapeId, Shapes, Store, Value};
@@ -42,11 +42,11 @@ pub(crate) fn lower_test(program: &hir::Program, test_idx: usize) -> Executable 
             code: Vec::new(),
             spans: Vec::new(),
             consts: Vec::new(),
-            accesses: Vec::new(),
-            templates: Vec::new(),
+            accesses: IndexVec::new(),
+            templates: IndexVec::new(),
             inspections: Vec::new(),
             paths: Vec::new(),
-            receives: Vec::new(),
+            receives: IndexVec::new(),
             shapes: Shapes::default(),
             permissions: IndexVec::new(),
             monitors: Vec::new(),
@@ -89,7 +89,7 @@ struct Lowering<'a> {
     /// For each function, which parameters are only printed.
     print_only: Vec<Vec<bool>>,
     const_ids: FxHashMap<Value, u32>,
-    access_ids: FxHashMap<(Symbol, u32), u32>,
+    access_ids: FxHashMap<(Symbol, u32), AccessId>,
     exe: Executable,
 }
 
@@ -211,12 +211,12 @@ impl Lowering<'_> {
         }
     }
 
-    fn access(&mut self, name: Symbol, position: usize) -> u32 {
+    fn access(&mut self, name: Symbol, position: usize) -> AccessId {
         let accesses = &mut self.exe.accesses;
-        *self.access_ids.entry((name, position as u32)).or_insert_with(|| {
-            accesses.push((name, position as u32));
-            accesses.len() as u32 - 1
-        })
+        *self
+            .access_ids
+            .entry((name, position as u32))
+            .or_insert_with(|| accesses.push((name, position as u32)))
     }
 
     fn constant(&mut self, value: Value) -> u32 {

@@ -12,7 +12,7 @@ use allways_p::hir::BinaryOp;
 use allways_run::{HandlerLimit, InstanceId, ViolationKind};
 
 use crate::Executable;
-use crate::ir::{Class, EventId, InterfaceId, MachineId, Operand, Step};
+use crate::ir::{AccessId, Class, EventId, InterfaceId, MachineId, Operand, Step};
 use crate::value::{CollectionFault, Kind, MAX_DEPTH, PermissionId, Store, Value, View};
 
 /// The largest number of answers of a `choose`.
@@ -296,7 +296,7 @@ pub fn part(store: &mut Store, tuple: Value, index: u32) -> Outcome {
 
 /// `tuple.name`, by the table of accesses.
 #[inline]
-pub fn field(exe: &Executable, store: &mut Store, tuple: Value, access: u32) -> Outcome {
+pub fn field(exe: &Executable, store: &mut Store, tuple: Value, access: AccessId) -> Outcome {
     let View::Node(Kind::Named, id) = tuple.view() else {
         return Err(OpFault::Operand("value with fields expected, found one", tuple));
     };
@@ -306,7 +306,7 @@ pub fn field(exe: &Executable, store: &mut Store, tuple: Value, access: u32) -> 
             let value = parts[at];
             Ok(store.copy(value))
         }
-        None => Err(OpFault::MissingField(exe.accesses[access as usize].0)),
+        None => Err(OpFault::MissingField(exe.accesses[access].0)),
     }
 }
 
@@ -529,10 +529,15 @@ fn with_child(
     cx.store().with_part(holder, at, value).ok_or_else(|| no_parts(holder))
 }
 
-fn holder_position(exe: &Executable, store: &Store, holder: Value, access: u32) -> Result<usize, OpFault> {
+fn holder_position(
+    exe: &Executable,
+    store: &Store,
+    holder: Value,
+    access: AccessId,
+) -> Result<usize, OpFault> {
     let View::Node(Kind::Named, id) = holder.view() else { return Err(no_parts(holder)) };
     let at = exe.field_position(store.named_parts(id).0, access);
-    at.ok_or(OpFault::MissingField(exe.accesses[access as usize].0))
+    at.ok_or(OpFault::MissingField(exe.accesses[access].0))
 }
 
 fn no_parts(holder: Value) -> OpFault {

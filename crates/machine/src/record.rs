@@ -7,7 +7,7 @@ use allways_run::{Choice, InstanceId};
 
 use crate::Executable;
 use crate::configuration::{Configuration, Message, Roster};
-use crate::ir::{ControlId, EventId};
+use crate::ir::{ControlId, EventId, ReceiveId};
 use crate::value::{
     Form, InstanceNames, Notation, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value, write_value_as,
 };
@@ -82,7 +82,7 @@ pub enum Note {
     Wait {
         machine: InstanceId,
         state: ControlId,
-        table: u32,
+        table: ReceiveId,
     },
     Raise {
         actor: Actor,

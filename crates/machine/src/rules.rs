@@ -5,7 +5,7 @@
 
 use crate::Executable;
 use crate::configuration::{Local, Message, Status};
-use crate::ir::{Action, EventId, ReceiveTable};
+use crate::ir::{Action, EventId, ReceiveId, ReceiveTable};
 
 /// What becomes of a message when it reaches its target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub fn arrival(exe: &Executable, local: &Local, event: EventId) -> Arrival {
     match local.status {
         Status::Halted => Arrival::Dropped,
         Status::Pending(_) => Arrival::Waits,
-        Status::Blocked { table } => match is_awaited(&exe.receives[table as usize], event) {
+        Status::Blocked { table } => match is_awaited(&exe.receives[table], event) {
             true => Arrival::Received,
             false => Arrival::Waits,
         },
@@ -80,9 +80,9 @@ pub fn take(exe: &Executable, local: &mut Local) -> Option<Message> {
 
 /// Takes the first message that a `receive` waits for.
 #[inline]
-pub fn take_awaited(exe: &Executable, local: &mut Local, table: u32) -> Option<Message> {
+pub fn take_awaited(exe: &Executable, local: &mut Local, table: ReceiveId) -> Option<Message> {
     local.touched.read_inbox();
-    let wanted = &exe.receives[table as usize];
+    let wanted = &exe.receives[table];
     let at = local.inbox.iter().position(|message| is_awaited(wanted, message.event))?;
     local.inbox.remove(at)
 }

@@ -11,7 +11,7 @@
 use std::fmt::{self, Write as _};
 
 use crate::Executable;
-use crate::ir::{Op, Step, TemplatePiece};
+use crate::ir::{AccessId, Op, Step, TemplateId, TemplatePiece};
 use crate::record::PathNames;
 use crate::value::{Form, write_value};
 
@@ -57,8 +57,8 @@ impl Shown<'_> {
         out
     }
 
-    fn field(&self, access: u32) -> &str {
-        self.exe.symbols.text(self.exe.accesses[access as usize].0)
+    fn field(&self, access: AccessId) -> &str {
+        self.exe.symbols.text(self.exe.accesses[access].0)
     }
 
     fn row(&self, first: u32, n: usize) -> String {
@@ -66,8 +66,8 @@ impl Shown<'_> {
         registers.join(", ")
     }
 
-    fn template(&self, template: u32) -> String {
-        self.exe.templates[template as usize]
+    fn template(&self, template: TemplateId) -> String {
+        self.exe.templates[template]
             .pieces
             .iter()
             .map(|piece| match piece {
@@ -101,7 +101,7 @@ impl fmt::Display for Shown<'_> {
             Op::ToFloat { dst, src } => write!(f, "{dst:?} = {src:?} to float"),
             Op::ToPermission { dst, src, permission } => write!(f, "{dst:?} = {src:?} to {permission:?}"),
             Op::Format { dst, template, first } | Op::FormatForPrint { dst, template, first } => {
-                let n_args = exe.templates[template as usize].n_args as usize;
+                let n_args = exe.templates[template].n_args as usize;
                 write!(f, "{dst:?} = format {} ({})", self.template(template), self.row(first, n_args))
             }
             Op::This { dst } => write!(f, "{dst:?} = this"),
@@ -123,7 +123,7 @@ impl fmt::Display for Shown<'_> {
             Op::Fail { message } => write!(f, "fail {message:?}"),
             Op::Print { src } => write!(f, "print {src:?}"),
             Op::PrintFormat { template, first } => {
-                let n_args = exe.templates[template as usize].n_args as usize;
+                let n_args = exe.templates[template].n_args as usize;
                 write!(f, "print {} ({})", self.template(template), self.row(first, n_args))
             }
             Op::Send { target, event, payload } => write!(f, "send {target:?}, {event:?}, {payload:?}"),
@@ -135,7 +135,7 @@ impl fmt::Display for Shown<'_> {
             Op::Goto { state, payload } => write!(f, "goto {}, {payload:?}", exe.state_name(state)),
             Op::Receive { table } => {
                 write!(f, "receive")?;
-                for (event, case) in exe.receives[table as usize].cases.iter_ids() {
+                for (event, case) in exe.receives[table].cases.iter_ids() {
                     if let Some(case) = case {
                         write!(f, " {}:{}", exe.event_name(event), case.to)?;
                     }

@@ -83,7 +83,7 @@ impl Usage {
                 let fun = &exe.funs[fun];
                 for op in &exe.code[fun.entry as usize..fun.end as usize] {
                     if let Op::Receive { table } = *op {
-                        for (event, case) in exe.receives[table as usize].cases.iter().enumerate() {
+                        for (event, case) in exe.receives[table].cases.iter().enumerate() {
                             usage.reads_payload[row + event] |= case.is_some_and(|case| case.param.is_some());
                         }
                     }
@@ -364,7 +364,7 @@ impl<'a> Fields<'a> {
                 places.fold(0, |live, (state, event)| live | self.dispatch(state, event))
             }
             Op::Receive { table } => {
-                let cases = exe.receives[table as usize].cases.iter().flatten();
+                let cases = exe.receives[table].cases.iter().flatten();
                 let live = cases.fold(0, |live, case| live | self.live[case.to as usize]);
                 here.iter().fold(live, |live, &state| live | self.dispatch(state, EventId::HALT))
             }
@@ -534,7 +534,7 @@ fn order_seen(
 fn names_in_texts(exe: &Executable) -> bool {
     exe.code.windows(2).any(|ops| match (ops[0], ops[1]) {
         (Op::Format { dst, template, .. }, next) => {
-            exe.templates[template as usize].has_machines && next != Op::Fail { message: dst }
+            exe.templates[template].has_machines && next != Op::Fail { message: dst }
         }
         _ => false,
     })

@@ -8,7 +8,7 @@
 //! 6. Nothing writes to a constant.
 
 use crate::Executable;
-use crate::ir::{FunDef, Op, Operand, OperandView, Step};
+use crate::ir::{FunDef, Op, Operand, OperandView, Step, TemplateId};
 
 /// Checks all code; the error names the op.
 pub fn verify(exe: &Executable) -> Result<(), String> {
@@ -58,7 +58,7 @@ impl Check<'_> {
                 self.write(dst).and(self.row(first, names.len()))
             }
             Op::Field { dst, src, access } => {
-                exe.accesses.get(access as usize).ok_or("no such access")?;
+                exe.accesses.get(access).ok_or("no such access")?;
                 self.write(dst).and(self.read(src))
             }
             Op::Index { dst, src, index } => self.write(dst).and(self.read(src)).and(self.read(index)),
@@ -101,7 +101,7 @@ impl Check<'_> {
                 self.read(payload)
             }
             Op::Receive { table } => {
-                let table = exe.receives.get(table as usize).ok_or("no such receive table")?;
+                let table = exe.receives.get(table).ok_or("no such receive table")?;
                 for case in table.cases.iter().flatten() {
                     self.jump(case.to)?;
                     if let Some((register, _)) = case.param {
@@ -138,8 +138,8 @@ impl Check<'_> {
         if (self.fun.entry..self.fun.end).contains(&to) { Ok(()) } else { Err("leads out of the function") }
     }
 
-    fn template(&self, template: u32, first: u32) -> Result<(), &'static str> {
-        let template = self.exe.templates.get(template as usize).ok_or("no such template")?;
+    fn template(&self, template: TemplateId, first: u32) -> Result<(), &'static str> {
+        let template = self.exe.templates.get(template).ok_or("no such template")?;
         self.row(first, template.n_args as usize)
     }
 
@@ -149,7 +149,7 @@ impl Check<'_> {
             match *step {
                 Step::Part(_) => {}
                 Step::Field(access) => {
-                    self.exe.accesses.get(access as usize).ok_or("no such access")?;
+                    self.exe.accesses.get(access).ok_or("no such access")?;
                 }
                 Step::Index(index) => self.read(index)?,
             }

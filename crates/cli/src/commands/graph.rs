@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use allways_base::Idx;
 use allways_driver::{Compilation, select};
 use allways_explore::state_graph::{self, StateGraph};
 use allways_machine::Executable;
@@ -197,7 +198,7 @@ fn state_charts(compilation: &Compilation, exe: &Executable, only: &[String]) ->
 fn topology(compilation: &Compilation, exe: &Executable) -> Graph {
     let topology = Topology::new(exe);
     let n_sites = topology.sites().len();
-    let machines = (0..n_sites as u32).map(|site| Node {
+    let machines = topology.sites().ids().map(|site| Node {
         lines: vec![topology.name(exe, site)],
         kind: NodeKind::Machine,
         place: Some(compilation.sources().place(topology.place(exe, site))),
@@ -208,9 +209,9 @@ fn topology(compilation: &Compilation, exe: &Executable) -> Graph {
         place: Some(compilation.sources().place(exe.machines[monitor.machine].span)),
     });
     let edges = topology.edges().map(|(from, target, events)| Edge {
-        from: from as usize,
+        from: from.index(),
         to: match target {
-            Target::Site(site) => site as usize,
+            Target::Site(site) => site.index(),
             Target::Monitor(monitor) => n_sites + monitor as usize,
         },
         labels: events.iter().map(|&event| exe.event_name(event).to_owned()).collect(),

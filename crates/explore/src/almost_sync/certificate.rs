@@ -50,11 +50,11 @@ pub(crate) fn topology_lines(exe: &Executable, topology: &Topology) -> Vec<Strin
         .edges()
         .map(|(from, target, events)| {
             let target = match target {
-                Target::Site(site) => format!("site {site}"),
+                Target::Site(site) => format!("site {}", site.as_u32()),
                 Target::Monitor(monitor) => format!("monitor {monitor}"),
             };
             let events: Vec<&str> = events.iter().map(|&event| exe.event_name(event)).collect();
-            format!("send {from} {target} {}", events.join(" "))
+            format!("send {} {target} {}", from.as_u32(), events.join(" "))
         })
         .collect()
 }

@@ -3,17 +3,18 @@
 //! An instance can be made at different sites in different runs. A slot has all sites at which its machine was seen to be made;
 //! too many potential senders are sound.
 
+use allways_base::IndexVec;
 use allways_machine::ir::MachineId;
-use allways_machine::topology::{Target, Topology};
+use allways_machine::topology::{SiteId, Target, Topology};
 use allways_machine::{Executable, Local, Pending, Status};
 
 pub(crate) struct Senders {
     topology: Topology,
     n_monitors: usize,
     /// By site: some state of the machine handles null, so that it may act on itself.
-    has_null: Vec<bool>,
+    has_null: IndexVec<SiteId, bool>,
     /// By slot; monitors have none.
-    sites: Vec<Vec<u32>>,
+    sites: Vec<Vec<SiteId>>,
     /// Creator, created, and how the creator stood.
     creations: Vec<(u32, u32, Local)>,
     /// By target slot: the slots of potential senders, as bits.
@@ -35,7 +36,7 @@ impl Senders {
             rows: Vec::new(),
         };
         // The main machine is the first after the monitors.
-        senders.sites.push(vec![0]);
+        senders.sites.push(vec![SiteId::MAIN]);
         senders.update();
         senders
     }
@@ -114,7 +115,7 @@ impl Senders {
 
     fn may_send(&self, sender: usize, slot: usize) -> bool {
         self.sites[sender].iter().any(|&from| {
-            if sender == slot && self.has_null[from as usize] {
+            if sender == slot && self.has_null[from] {
                 true
             } else if slot < self.n_monitors {
                 self.topology.is_potential_sender(from, Target::Monitor(slot as u32))

@@ -53,7 +53,7 @@ fn write_local(exe: &Executable, local: &Local, out: &mut Vec<u64>) {
     match local.status {
         Status::Idle => out.push(0),
         Status::Halted => return out.push(1),
-        Status::Blocked { table } => out.push(pair(2, table)),
+        Status::Blocked { table } => out.push(pair(2, table.as_u32())),
         Status::Pending(Pending::Start) => out.push(3),
         Status::Pending(Pending::Observe) => out.push(4),
         Status::Pending(Pending::Deliver { target, message }) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use allways_machine::ir::EventId;
-use allways_machine::topology::{Target, Topology};
+use allways_machine::topology::{SiteId, Target, Topology};
 use allways_machine::value::{Kind, View};
 use allways_machine::{DataPoint, Executable, Kernel, Note, Pending, Recorder, Scene, Store, Value};
 use allways_run::{InstanceId, Limits};
@@ -59,7 +59,7 @@ fn sites_and_parts_of_payloads_are_reported_apart() {
         &["Main -> Client: go", "Echo#1 -> Client: pong", "Client -> Echo#1: ping"],
     );
     // Main makes the client, so it can bring about what that sends; the second echo gets nothing and sends nothing.
-    let (main, echo, other, client) = (0, 1, 2, 3);
+    let [main, echo, other, client] = [0, 1, 2, 3].map(SiteId::from_u32);
     assert!(
         topology.is_potential_sender(main, Target::Site(echo))
             && !topology.sends(main, Target::Site(echo), EventId::from_u32(2))
@@ -135,14 +135,17 @@ fn machines_that_make_their_like_are_one_site() {
         ],
     );
     assert_eq!(topology.sites().len(), 3, "the first, made by Main, and all others");
-    assert!(topology.is_potential_sender(0, Target::Monitor(0)), "the main machine makes a sender");
+    assert!(
+        topology.is_potential_sender(SiteId::MAIN, Target::Monitor(0)),
+        "the main machine makes a sender"
+    );
 }
 
 /// What the steps of a run show.
 struct Watch<'a> {
     topology: &'a Topology,
     /// By instance.
-    sites: Vec<Option<u32>>,
+    sites: Vec<Option<SiteId>>,
     missing: BTreeSet<String>,
     n_pairs: usize,
     n_references: usize,
@@ -174,7 +177,7 @@ fn references(store: &Store, value: Value, out: &mut Vec<InstanceId>) {
 }
 
 impl Watch<'_> {
-    fn site(&self, instance: InstanceId) -> Option<u32> {
+    fn site(&self, instance: InstanceId) -> Option<SiteId> {
         self.sites.get(instance.as_u32() as usize).copied().flatten()
     }
 
@@ -187,7 +190,7 @@ impl Watch<'_> {
             self.n_references += 1;
             let mut carried = self.topology.carried(sender, receiver);
             if !self.site(machine).is_some_and(|of| carried.any(|site| site == of)) {
-                self.missing.insert(format!("site {sender} tells site {receiver} of {machine:?}"));
+                self.missing.insert(format!("{sender:?} sends {receiver:?} a reference to {machine:?}"));
             }
         }
     }
@@ -235,7 +238,7 @@ fn watch_runs(
         let mut kernel = Kernel::new(exe.clone(), Limits { instructions: 20_000, ..Limits::default() });
         let mut watch = Watch {
             topology: &topology,
-            sites: vec![Some(0)],
+            sites: vec![Some(SiteId::MAIN)],
             missing: BTreeSet::new(),
             n_pairs: 0,
             n_references: 0,

@@ -53,10 +53,10 @@ impl Monotonic {
         let mut hears = vec![Vec::new(); exe.machines.len()];
         if !exe.monitors.is_empty() {
             let topology = Topology::new(exe);
-            for (site, known) in topology.sites().iter().enumerate() {
+            for (site, known) in topology.sites().iter_ids() {
                 let hears: &mut Vec<u32> = &mut hears[known.machine.index()];
                 for monitor in 0..exe.monitors.len() as u32 {
-                    let may_hear = topology.is_potential_sender(site as u32, Target::Monitor(monitor));
+                    let may_hear = topology.is_potential_sender(site, Target::Monitor(monitor));
                     if may_hear && !hears.contains(&monitor) {
                         hears.push(monitor);
                     }

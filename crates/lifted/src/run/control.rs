@@ -2,7 +2,7 @@
 
 use allways_machine::configuration::{After, Fault};
 use allways_machine::interpret::{Effect, Input, Piece};
-use allways_machine::ir::{Action, EventId, FunId, InterfaceId, Op, Operand};
+use allways_machine::ir::{Action, EventId, FunId, InterfaceId, Op, Operand, ReceiveId};
 use allways_machine::value::{Kind, Value};
 use allways_machine::{Actor, Local, Message, rules};
 use allways_run::{HandlerLimit, StopReason};
@@ -31,7 +31,7 @@ impl Running<'_, '_> {
         let exe = self.lifted.exe.clone();
         let pc = thread.local.frames.last().map_or(0, |frame| frame.pc);
         let case = match exe.code[pc as usize] {
-            Op::Receive { table } => exe.receives[table as usize].cases[event],
+            Op::Receive { table } => exe.receives[table].cases[event],
             _ => None,
         };
         let param = case.and_then(|case| case.param);
@@ -261,9 +261,9 @@ impl Running<'_, '_> {
         }
     }
 
-    pub(super) fn receive(&mut self, thread: Thread, table: u32) {
+    pub(super) fn receive(&mut self, thread: Thread, table: ReceiveId) {
         let exe = self.lifted.exe.clone();
-        let table_of = &exe.receives[table as usize];
+        let table_of = &exe.receives[table];
         let (taken, rest) =
             self.take_from_inbox(thread.guard, |event| match rules::is_awaited(table_of, event) {
                 true => Look::Take,

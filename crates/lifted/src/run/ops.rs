@@ -2,7 +2,7 @@
 
 use allways_machine::configuration::Frame;
 use allways_machine::interpret::{Effect, Piece};
-use allways_machine::ir::{Class, EventId, FunId, Op, Operand, OperandView};
+use allways_machine::ir::{AccessId, Class, EventId, FunId, Op, Operand, OperandView};
 use allways_machine::liveness::reads_and_writes;
 use allways_machine::value::{Kind, Value};
 use allways_machine::{Local, Message};
@@ -505,7 +505,7 @@ impl Running<'_, '_> {
 
     // Parts of tuples.
 
-    pub fn field_position(&self, value: Value, access: u32) -> Option<usize> {
+    pub fn field_position(&self, value: Value, access: AccessId) -> Option<usize> {
         let shape = self.lifted.values.shape_of(value)?;
         self.lifted.exe.field_position(shape, access)
     }

@@ -6,7 +6,7 @@ use allways_run::{HandlerLimit, ViolationKind};
 
 use super::{Context, Effect, Interpreter, Stop, Trap};
 use crate::configuration::{Fault, Frame, Message};
-use crate::ir::{Op, Operand, OperandView, TemplatePiece};
+use crate::ir::{Op, Operand, OperandView, TemplateId, TemplatePiece};
 use crate::ops::{self, MAX_TEXT, OpFault, PathOperands, Update};
 use crate::record::{Actor, Note, PathNames, Recorder, Scene};
 use crate::value::{Form, InstanceNames, Store, Value, write_value};
@@ -179,7 +179,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     let text = self.fill(template, base + first as usize);
                     // The text of a failed assertion is for people only.
                     if code.get(pc as usize + 1) != Some(&Op::Fail { message: dst }) {
-                        let n = exe.templates[template as usize].n_args as usize;
+                        let n = exe.templates[template].n_args as usize;
                         let at = base + first as usize;
                         let args = &self.local.registers[at..at + n];
                         args.iter().for_each(|&value| self.cx.store.need_numbers_in(value));
@@ -431,7 +431,7 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         Ok(())
     }
 
-    fn fill(&self, template: u32, first: usize) -> String {
+    fn fill(&self, template: TemplateId, first: usize) -> String {
         let Context { exe, store, roster, .. } = &self.cx;
         match exe.observed_text {
             Some(_) => self.fill_with(template, first, &Scene { exe, store, roster }),
@@ -439,9 +439,9 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
         }
     }
 
-    fn fill_with(&self, template: u32, first: usize, names: &impl InstanceNames) -> String {
+    fn fill_with(&self, template: TemplateId, first: usize, names: &impl InstanceNames) -> String {
         let mut out = String::new();
-        for piece in &self.cx.exe.templates[template as usize].pieces {
+        for piece in &self.cx.exe.templates[template].pieces {
             match piece {
                 TemplatePiece::Text(text) => out.push_str(text),
                 TemplatePiece::Arg(n) => {

@@ -9,7 +9,9 @@ use allways_base::{Idx, IndexVec, Span};
 use allways_p::hir::{self, BinaryOp, ExprId, ExprKind, PathKind, PlaceRoot, StmtId, StmtKind};
 
 use super::Lowering;
-use crate::ir::{Class, Op, Operand, OperandView, ReceiveCase, ReceiveTable, Step, Template, TemplatePiece};
+use crate::ir::{
+    Class, Op, Operand, OperandView, ReceiveCase, ReceiveTable, Step, Template, TemplateId, TemplatePiece,
+};
 use crate::value::Value;
 
 /// Appends the code of a function and returns how many registers it needs.
@@ -360,7 +362,7 @@ impl<'a> FunctionLowering<'a, '_> {
         }
     }
 
-    fn template(&mut self, pieces: &[hir::FormatPiece], args: &[ExprId]) -> u32 {
+    fn template(&mut self, pieces: &[hir::FormatPiece], args: &[ExprId]) -> TemplateId {
         let pieces = pieces.iter().map(|piece| match piece {
             hir::FormatPiece::Text(text) => TemplatePiece::Text(text.clone()),
             hir::FormatPiece::Arg(n) => TemplatePiece::Arg(*n as u32),
@@ -368,8 +370,7 @@ impl<'a> FunctionLowering<'a, '_> {
         let program = self.lowering.program;
         let has_machines = args.iter().any(|&arg| has_machines(program, self.body.exprs[arg].ty));
         let template = Template { pieces: pieces.collect(), n_args: args.len() as u32, has_machines };
-        self.lowering.exe.templates.push(template);
-        self.lowering.exe.templates.len() as u32 - 1
+        self.lowering.exe.templates.push(template)
     }
 
     /// Jumps to `to` when the condition is `wanted`, and goes on otherwise.
@@ -609,9 +610,8 @@ impl<'a> FunctionLowering<'a, '_> {
     }
 
     fn receive(&mut self, cases: &'a [hir::Case]) {
-        let table = self.lowering.exe.receives.len() as u32;
         let mut by_event = vec![None; self.lowering.program.events.len()];
-        self.lowering.exe.receives.push(ReceiveTable { cases: IndexVec::new() });
+        let table = self.lowering.exe.receives.push(ReceiveTable { cases: IndexVec::new() });
         self.emit(Op::Receive { table });
         let end = self.new_label();
         self.jumps.push(Jumps { on_break: end, on_continue: None });
@@ -634,7 +634,7 @@ impl<'a> FunctionLowering<'a, '_> {
         }
         self.jumps.pop();
         self.place_label(end);
-        self.lowering.exe.receives[table as usize].cases = by_event.into();
+        self.lowering.exe.receives[table].cases = by_event.into();
     }
 }
 

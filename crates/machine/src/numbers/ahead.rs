@@ -94,7 +94,7 @@ impl Ahead {
                 made.fold(0, |all, made| all | made)
             }
             Op::Receive { table } => {
-                let cases = exe.receives[table as usize].cases.iter().flatten();
+                let cases = exe.receives[table].cases.iter().flatten();
                 cases.fold(0, |all, case| all | self.ops[case.to as usize])
             }
             // A raised event is handled in the control state at hand, which machines that run this have ahead anyway.

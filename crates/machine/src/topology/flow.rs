@@ -8,23 +8,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use allways_base::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
 use super::values::{Abstract, Key};
-use super::{MAX_SITES, Site, Target};
+use super::{MAX_SITES, Site, SiteId, Target};
 use crate::Executable;
 use crate::ir::{Action, ControlId, EventId, FunId, InterfaceId, MachineId, Op, Operand, OperandView, Step};
 use crate::value::{Kind, Value, View};
 
 pub(super) struct Found {
-    pub sites: Vec<Site>,
-    pub children: FxHashMap<(u32, u32, InterfaceId), u32>,
-    pub edges: BTreeMap<(u32, Target), BTreeSet<EventId>>,
+    pub sites: IndexVec<SiteId, Site>,
+    pub children: FxHashMap<(SiteId, u32, InterfaceId), SiteId>,
+    pub edges: BTreeMap<(SiteId, Target), BTreeSet<EventId>>,
     /// Sender, receiver, and the sites of references in what is sent.
-    pub carried: BTreeMap<(u32, u32), BTreeSet<u32>>,
-    pub naming_itself: BTreeSet<u32>,
+    pub carried: BTreeMap<(SiteId, SiteId), BTreeSet<SiteId>>,
+    pub naming_itself: BTreeSet<SiteId>,
     /// Sender and op, and the sites that it may send to.
-    pub targets: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    pub targets: BTreeMap<(SiteId, u32), BTreeSet<SiteId>>,
 }
 
 /// `None` when there would be too many sites.
@@ -33,21 +34,21 @@ pub(super) fn analyse(exe: &Executable, by_creator: bool) -> Option<Found> {
         exe,
         by_creator,
         found: Found {
-            sites: Vec::new(),
+            sites: IndexVec::new(),
             children: FxHashMap::default(),
             edges: BTreeMap::new(),
             carried: BTreeMap::new(),
             naming_itself: BTreeSet::new(),
             targets: BTreeMap::new(),
         },
-        machines: Vec::new(),
+        machines: IndexVec::new(),
         changed: true,
     };
     analysis.add_site(None, 0, exe.main);
     while std::mem::take(&mut analysis.changed) {
         let mut site = 0;
         while site < analysis.machines.len() {
-            analysis.machine(site as u32);
+            analysis.machine(SiteId::new(site));
             site += 1;
         }
         if by_creator && analysis.machines.len() > MAX_SITES {
@@ -79,15 +80,14 @@ struct Analysis<'a> {
     exe: &'a Executable,
     by_creator: bool,
     found: Found,
-    machines: Vec<Machine>,
+    machines: IndexVec<SiteId, Machine>,
     changed: bool,
 }
 
 impl Analysis<'_> {
-    fn add_site(&mut self, parent: Option<u32>, pc: u32, interface: InterfaceId) -> u32 {
-        let site = self.found.sites.len() as u32;
+    fn add_site(&mut self, parent: Option<SiteId>, pc: u32, interface: InterfaceId) -> SiteId {
         let machine = self.exe.interfaces[interface].machine.unwrap_or(MachineId::from_u32(0));
-        self.found.sites.push(Site { parent, pc, interface, machine });
+        let site = self.found.sites.push(Site { parent, pc, interface, machine });
         let def = &self.exe.machines[machine];
         let fields = def.fields.iter().map(|&(_, value)| self.value(value)).collect();
         self.machines.push(Machine { fields, ..Machine::default() });
@@ -98,7 +98,7 @@ impl Analysis<'_> {
         site
     }
 
-    fn child(&mut self, parent: u32, pc: u32, interface: InterfaceId) -> u32 {
+    fn child(&mut self, parent: SiteId, pc: u32, interface: InterfaceId) -> SiteId {
         if let Some(&child) = self.found.children.get(&(parent, pc, interface)) {
             return child;
         }
@@ -106,10 +106,10 @@ impl Analysis<'_> {
         let is_same = |site: &Site| site.parent.is_some() && site.pc == pc && site.interface == interface;
         let known = if self.by_creator {
             // A machine that makes its like does so without end: all of them are one site.
-            std::iter::successors(Some(parent), |&site| sites[site as usize].parent)
-                .find(|&site| is_same(&sites[site as usize]))
+            std::iter::successors(Some(parent), |&site| sites[site].parent)
+                .find(|&site| is_same(&sites[site]))
         } else {
-            sites.iter().position(is_same).map(|site| site as u32)
+            sites.iter().position(is_same).map(SiteId::new)
         };
         let child = known.unwrap_or_else(|| self.add_site(Some(parent), pc, interface));
         self.found.children.insert((parent, pc, interface), child);
@@ -117,22 +117,22 @@ impl Analysis<'_> {
         child
     }
 
-    fn enter(&mut self, site: u32, state: ControlId, payload: &Abstract) {
-        self.changed |= self.machines[site as usize].states.insert(state);
+    fn enter(&mut self, site: SiteId, state: ControlId, payload: &Abstract) {
+        self.changed |= self.machines[site].states.insert(state);
         if let Some(fun) = self.exe.states[state].entry {
             self.begin(site, fun, payload);
         }
     }
 
     /// A function may run as the outermost of a handler.
-    fn begin(&mut self, site: u32, fun: FunId, payload: &Abstract) {
+    fn begin(&mut self, site: SiteId, fun: FunId, payload: &Abstract) {
         self.call(site, fun, std::slice::from_ref(payload));
     }
 
-    fn call(&mut self, site: u32, fun: FunId, args: &[Abstract]) -> Abstract {
+    fn call(&mut self, site: SiteId, fun: FunId, args: &[Abstract]) -> Abstract {
         let n_params = self.exe.funs[fun].params.len();
         let changed = &mut self.changed;
-        let Machine { functions, fresh, .. } = &mut self.machines[site as usize];
+        let Machine { functions, fresh, .. } = &mut self.machines[site];
         let function = functions.entry(fun).or_insert_with(|| {
             *changed = true;
             fresh.push(fun);
@@ -144,9 +144,9 @@ impl Analysis<'_> {
         function.result.clone()
     }
 
-    fn occurs(&mut self, site: u32, event: EventId, payload: &Abstract) {
+    fn occurs(&mut self, site: SiteId, event: EventId, payload: &Abstract) {
         let changed = &mut self.changed;
-        let known = self.machines[site as usize].payloads.entry(event).or_insert_with(|| {
+        let known = self.machines[site].payloads.entry(event).or_insert_with(|| {
             *changed = true;
             Abstract::default()
         });
@@ -154,10 +154,10 @@ impl Analysis<'_> {
     }
 
     /// Everything that machines of a site may do, once.
-    fn machine(&mut self, site: u32) {
-        let states: Vec<ControlId> = self.machines[site as usize].states.iter().copied().collect();
+    fn machine(&mut self, site: SiteId) {
+        let states: Vec<ControlId> = self.machines[site].states.iter().copied().collect();
         let mut payloads: Vec<(EventId, Abstract)> =
-            self.machines[site as usize].payloads.iter().map(|(&e, payload)| (e, payload.clone())).collect();
+            self.machines[site].payloads.iter().map(|(&e, payload)| (e, payload.clone())).collect();
         payloads.push((EventId::NULL, Abstract::default()));
         for state in states {
             let def = &self.exe.states[state];
@@ -178,19 +178,19 @@ impl Analysis<'_> {
             }
         }
         // With those that are called for the first time meanwhile, so that chains of calls are followed at once.
-        self.machines[site as usize].fresh.clear();
-        let mut open: Vec<FunId> = self.machines[site as usize].functions.keys().copied().collect();
+        self.machines[site].fresh.clear();
+        let mut open: Vec<FunId> = self.machines[site].functions.keys().copied().collect();
         while !open.is_empty() {
             for fun in open {
                 self.function(site, fun);
             }
-            open = std::mem::take(&mut self.machines[site as usize].fresh);
+            open = std::mem::take(&mut self.machines[site].fresh);
         }
     }
 
-    fn function(&mut self, site: u32, fun: FunId) {
+    fn function(&mut self, site: SiteId, fun: FunId) {
         let def = &self.exe.funs[fun];
-        let mut registers = self.machines[site as usize].functions[&fun].params.clone();
+        let mut registers = self.machines[site].functions[&fun].params.clone();
         registers.resize(def.n_registers as usize, Abstract::default());
         // What registers hold where control meets.
         let mut known: FxHashMap<u32, Vec<Abstract>> = FxHashMap::default();
@@ -204,7 +204,7 @@ impl Analysis<'_> {
                     joins.insert(to);
                 }
                 Op::Receive { table } => {
-                    let cases = self.exe.receives[table as usize].cases.iter().flatten();
+                    let cases = self.exe.receives[table].cases.iter().flatten();
                     joins.extend(cases.map(|case| case.to));
                 }
                 _ => {}
@@ -242,9 +242,9 @@ impl Analysis<'_> {
                     }
                     Op::Receive { table } => {
                         let exe = self.exe;
-                        for (event, case) in exe.receives[table as usize].cases.iter_ids() {
+                        for (event, case) in exe.receives[table].cases.iter_ids() {
                             let Some(case) = case else { continue };
-                            let Some(payload) = self.machines[site as usize].payloads.get(&event) else {
+                            let Some(payload) = self.machines[site].payloads.get(&event) else {
                                 continue;
                             };
                             let mut then = now.clone();
@@ -256,7 +256,7 @@ impl Analysis<'_> {
                     }
                     Op::Return { src } => {
                         let result = self.read(site, &now, src);
-                        if let Some(function) = self.machines[site as usize].functions.get_mut(&fun) {
+                        if let Some(function) = self.machines[site].functions.get_mut(&fun) {
                             self.changed |= function.result.join(&result);
                         }
                     }
@@ -275,7 +275,7 @@ impl Analysis<'_> {
     }
 
     /// What an op does that is neither control flow nor the end of the function.
-    fn op(&mut self, site: u32, pc: u32, op: Op, now: &mut [Abstract]) {
+    fn op(&mut self, site: SiteId, pc: u32, op: Op, now: &mut [Abstract]) {
         let nothing = Abstract::default;
         match op {
             Op::Move { dst, src } | Op::Cast { dst, src, .. } | Op::ToPermission { dst, src, .. } => {
@@ -308,7 +308,7 @@ impl Analysis<'_> {
                 self.write(site, now, dst, value);
             }
             Op::Field { dst, src, access } => {
-                let (name, _) = self.exe.accesses[access as usize];
+                let (name, _) = self.exe.accesses[access];
                 let value = self.read(site, now, src).get(Key::Field(name));
                 self.write(site, now, dst, value);
             }
@@ -364,7 +364,7 @@ impl Analysis<'_> {
             }
             Op::New { dst, interface, payload } => {
                 let payload = self.read(site, now, payload);
-                let created = self.exe.link(self.found.sites[site as usize].interface, interface);
+                let created = self.exe.link(self.found.sites[site].interface, interface);
                 // Without a machine bound to it, this is a fault.
                 let Some(machine) = self.exe.interfaces[created].machine else { return };
                 let child = self.child(site, pc, created);
@@ -397,9 +397,9 @@ impl Analysis<'_> {
         }
     }
 
-    fn send(&mut self, site: u32, target: u32, event: EventId, payload: &Abstract) {
+    fn send(&mut self, site: SiteId, target: SiteId, event: EventId, payload: &Abstract) {
         let exe = self.exe;
-        let (from, to) = (self.found.sites[site as usize], self.found.sites[target as usize]);
+        let (from, to) = (self.found.sites[site], self.found.sites[target]);
         if !exe.machines[from.machine].sends.contains(event) {
             return;
         }
@@ -415,27 +415,27 @@ impl Analysis<'_> {
         self.occurs(target, event, payload);
     }
 
-    fn observe(&mut self, site: u32, event: EventId) {
+    fn observe(&mut self, site: SiteId, event: EventId) {
         let exe = self.exe;
-        for &monitor in exe.observers(self.found.sites[site as usize].interface, event) {
+        for &monitor in exe.observers(self.found.sites[site].interface, event) {
             self.changed |=
                 self.found.edges.entry((site, Target::Monitor(monitor))).or_default().insert(event);
         }
     }
 
-    fn read(&self, site: u32, now: &[Abstract], operand: Operand) -> Abstract {
+    fn read(&self, site: SiteId, now: &[Abstract], operand: Operand) -> Abstract {
         match operand.view() {
             OperandView::Register(n) => now[n as usize].clone(),
-            OperandView::Field(n) => self.machines[site as usize].fields[n as usize].clone(),
+            OperandView::Field(n) => self.machines[site].fields[n as usize].clone(),
             OperandView::Const(n) => self.value(self.exe.consts[n as usize]),
         }
     }
 
-    fn write(&mut self, site: u32, now: &mut [Abstract], operand: Operand, value: Abstract) {
+    fn write(&mut self, site: SiteId, now: &mut [Abstract], operand: Operand, value: Abstract) {
         match operand.view() {
             OperandView::Register(n) => now[n as usize] = value,
             OperandView::Field(n) => {
-                self.changed |= self.machines[site as usize].fields[n as usize].join(&value);
+                self.changed |= self.machines[site].fields[n as usize].join(&value);
             }
             OperandView::Const(_) => {}
         }
@@ -444,7 +444,7 @@ impl Analysis<'_> {
     /// A part of a variable becomes `value`; `adds` says that it becomes one more element there.
     fn update(
         &mut self,
-        site: u32,
+        site: SiteId,
         now: &mut [Abstract],
         root: Operand,
         path: u32,
@@ -456,7 +456,7 @@ impl Analysis<'_> {
         for step in &self.exe.paths[path as usize] {
             match *step {
                 Step::Part(at) => keys.push(Key::Part(at)),
-                Step::Field(access) => keys.push(Key::Field(self.exe.accesses[access as usize].0)),
+                Step::Field(access) => keys.push(Key::Field(self.exe.accesses[access].0)),
                 Step::Index(index) => {
                     // The step may make a new key of a map.
                     let index = self.read(site, now, index);

@@ -14,7 +14,7 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allways_base::{Idx, Span};
+use allways_base::{Idx, IndexVec, Span, newtype_ids};
 use rustc_hash::FxHashMap;
 
 use crate::Executable;
@@ -24,11 +24,20 @@ use crate::ir::{ControlId, EventId, InterfaceId, MachineId};
 /// Beyond so many, sites no longer depend on the site of the creator.
 const MAX_SITES: usize = 256;
 
+newtype_ids! {
+    /// Where machines are created; the first is the main machine.
+    SiteId = "site";
+}
+
+impl SiteId {
+    pub const MAIN: SiteId = SiteId::from_u32(0);
+}
+
 /// Where machines are created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Site {
     /// The site of the first creator that was found; none for the main machine.
-    pub parent: Option<u32>,
+    pub parent: Option<SiteId>,
     /// The op that creates; of no meaning for the main machine.
     pub pc: u32,
     /// What it is created as, and the machine bound to that.
@@ -39,24 +48,24 @@ pub struct Site {
 /// What gets a message, or observes it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Target {
-    Site(u32),
+    Site(SiteId),
     Monitor(u32),
 }
 
 #[derive(Clone, Debug)]
 pub struct Topology {
-    sites: Vec<Site>,
-    children: FxHashMap<(u32, u32, InterfaceId), u32>,
+    sites: IndexVec<SiteId, Site>,
+    children: FxHashMap<(SiteId, u32, InterfaceId), SiteId>,
     /// Sender and target, with the events.
-    edges: BTreeMap<(u32, Target), BTreeSet<EventId>>,
+    edges: BTreeMap<(SiteId, Target), BTreeSet<EventId>>,
     /// Potential senders, by target (sites, then monitors) and sender.
     potential: Vec<bool>,
     /// By sender and receiver, both sites: the sites of references in what is sent.
-    carried: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    carried: BTreeMap<(SiteId, SiteId), BTreeSet<SiteId>>,
     /// Sites whose machines use `this`.
-    naming_itself: BTreeSet<u32>,
+    naming_itself: BTreeSet<SiteId>,
     /// By sender and op: the sites that it may send to.
-    targets: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    targets: BTreeMap<(SiteId, u32), BTreeSet<SiteId>>,
     /// By control state of a monitor.
     settled: Vec<bool>,
 }
@@ -70,7 +79,7 @@ impl Topology {
         let n_targets = n_sites + exe.monitors.len();
         let mut potential = vec![false; n_targets * n_sites];
         for &(from, target) in found.edges.keys() {
-            potential[row(n_sites, target) * n_sites + from as usize] = true;
+            potential[row(n_sites, target) * n_sites + from.index()] = true;
         }
         // A site that may create a potential sender is one.
         let mut changed = true;
@@ -78,8 +87,8 @@ impl Topology {
             changed = false;
             for (&(parent, ..), &child) in &found.children {
                 for senders in potential.chunks_mut(n_sites) {
-                    if senders[child as usize] && !senders[parent as usize] {
-                        senders[parent as usize] = true;
+                    if senders[child.index()] && !senders[parent.index()] {
+                        senders[parent.index()] = true;
                         changed = true;
                     }
                 }
@@ -98,18 +107,18 @@ impl Topology {
     }
 
     /// By number; the main machine is the first.
-    pub fn sites(&self) -> &[Site] {
+    pub fn sites(&self) -> &IndexVec<SiteId, Site> {
         &self.sites
     }
 
     /// The site of what a machine of site `parent` makes by the op `pc`.
-    pub fn child(&self, parent: u32, pc: u32, interface: InterfaceId) -> Option<u32> {
+    pub fn child(&self, parent: SiteId, pc: u32, interface: InterfaceId) -> Option<SiteId> {
         self.children.get(&(parent, pc, interface)).copied()
     }
 
     /// The site of the machine that a machine of site `parent`, which stands as `local` before a creation, is about to
     /// make.
-    pub fn created(&self, parent: u32, local: &Local) -> Option<u32> {
+    pub fn created(&self, parent: SiteId, local: &Local) -> Option<SiteId> {
         let Status::Pending(Pending::Create { interface, .. }) = local.status else { return None };
         // The frame already points past the op.
         let pc = local.frames.last()?.pc.checked_sub(1)?;
@@ -117,32 +126,32 @@ impl Topology {
     }
 
     /// Sender, target and events, in order.
-    pub fn edges(&self) -> impl Iterator<Item = (u32, Target, &BTreeSet<EventId>)> {
+    pub fn edges(&self) -> impl Iterator<Item = (SiteId, Target, &BTreeSet<EventId>)> {
         self.edges.iter().map(|(&(from, target), events)| (from, target, events))
     }
 
     /// Whether a machine of site `from` may itself send the event to the target.
-    pub fn sends(&self, from: u32, target: Target, event: EventId) -> bool {
+    pub fn sends(&self, from: SiteId, target: Target, event: EventId) -> bool {
         self.edges.get(&(from, target)).is_some_and(|events| events.contains(&event))
     }
 
     /// Whether a machine of site `from` may send to the target, or make a machine that is a potential sender.
-    pub fn is_potential_sender(&self, from: u32, target: Target) -> bool {
-        self.potential[row(self.sites.len(), target) * self.sites.len() + from as usize]
+    pub fn is_potential_sender(&self, from: SiteId, target: Target) -> bool {
+        self.potential[row(self.sites.len(), target) * self.sites.len() + from.index()]
     }
 
     /// The sites of references that machines of site `from` may send to machines of site `to`.
-    pub fn carried(&self, from: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn carried(&self, from: SiteId, to: SiteId) -> impl Iterator<Item = SiteId> + '_ {
         self.carried.get(&(from, to)).into_iter().flatten().copied()
     }
 
     /// Whether machines of a site may use `this`, so that they know their own name without receiving it.
-    pub fn names_itself(&self, site: u32) -> bool {
+    pub fn names_itself(&self, site: SiteId) -> bool {
         self.naming_itself.contains(&site)
     }
 
     /// The sites that machines of a site may send to by an op.
-    pub(crate) fn targets(&self, site: u32, pc: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn targets(&self, site: SiteId, pc: u32) -> impl Iterator<Item = SiteId> + '_ {
         self.targets.get(&(site, pc)).into_iter().flatten().copied()
     }
 
@@ -152,17 +161,16 @@ impl Topology {
     }
 
     /// Creator and created, both sites.
-    pub fn creations(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    pub fn creations(&self) -> impl Iterator<Item = (SiteId, SiteId)> + '_ {
         self.children.iter().map(|(&(parent, ..), &child)| (parent, child))
     }
 
     /// A name for people: the machine, numbered if several sites make it.
-    pub fn name(&self, exe: &Executable, site: u32) -> String {
-        let machine = self.sites[site as usize].machine;
+    pub fn name(&self, exe: &Executable, site: SiteId) -> String {
+        let machine = self.sites[site].machine;
         let name = exe.machine_name(machine);
-        let same: Vec<u32> = (0..self.sites.len() as u32)
-            .filter(|&other| self.sites[other as usize].machine == machine)
-            .collect();
+        let same: Vec<SiteId> =
+            self.sites.ids().filter(|&other| self.sites[other].machine == machine).collect();
         match same.iter().position(|&other| other == site) {
             Some(at) if same.len() > 1 => format!("{name}#{}", at + 1),
             _ => name.to_owned(),
@@ -170,8 +178,8 @@ impl Topology {
     }
 
     /// Where machines of a site are created; for the main machine, where it is declared.
-    pub fn place(&self, exe: &Executable, site: u32) -> Span {
-        let Site { parent, pc, machine, .. } = self.sites[site as usize];
+    pub fn place(&self, exe: &Executable, site: SiteId) -> Span {
+        let Site { parent, pc, machine, .. } = self.sites[site];
         match parent {
             Some(_) => exe.spans[pc as usize],
             None => exe.machines[machine].span,
@@ -181,7 +189,7 @@ impl Topology {
 
 fn row(n_sites: usize, target: Target) -> usize {
     match target {
-        Target::Site(site) => site as usize,
+        Target::Site(site) => site.index(),
         Target::Monitor(monitor) => n_sites + monitor as usize,
     }
 }

@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 use allways_base::Symbol;
 
+use super::SiteId;
+
 use crate::ir::EventId;
 
 const MAX_DEPTH: usize = 5;
@@ -29,7 +31,7 @@ pub(super) struct Abstract(Option<Rc<Node>>);
 
 #[derive(Clone, PartialEq, Default, Debug)]
 struct Node {
-    refs: BTreeSet<u32>,
+    refs: BTreeSet<SiteId>,
     events: BTreeSet<EventId>,
     parts: BTreeMap<Key, Abstract>,
     /// All parts, of whatever depth, are as the node itself.
@@ -37,7 +39,7 @@ struct Node {
 }
 
 impl Abstract {
-    pub fn reference(site: u32) -> Self {
+    pub fn reference(site: SiteId) -> Self {
         Abstract(Some(Rc::new(Node { refs: BTreeSet::from([site]), ..Node::default() })))
     }
 
@@ -53,12 +55,12 @@ impl Abstract {
         whole
     }
 
-    pub fn refs(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn refs(&self) -> impl Iterator<Item = SiteId> + '_ {
         self.0.iter().flat_map(|node| node.refs.iter().copied())
     }
 
     /// Of any depth.
-    pub fn all_refs(&self) -> Vec<u32> {
+    pub fn all_refs(&self) -> Vec<SiteId> {
         self.heap().refs().collect()
     }
 
@@ -191,26 +193,27 @@ impl Node {
 mod tests {
     use super::*;
 
+    fn reference(site: u32) -> Abstract {
+        Abstract::reference(SiteId::from_u32(site))
+    }
+
     fn refs(value: &Abstract) -> Vec<u32> {
-        value.refs().collect()
+        value.refs().map(SiteId::as_u32).collect()
     }
 
     #[test]
     fn parts_are_reported_apart() {
-        let pair = Abstract::of_parts([
-            (Key::Part(0), Abstract::reference(1)),
-            (Key::Part(1), Abstract::reference(2)),
-        ]);
+        let pair = Abstract::of_parts([(Key::Part(0), reference(1)), (Key::Part(1), reference(2))]);
         assert_eq!((refs(&pair.get(Key::Part(0))), refs(&pair.get(Key::Part(1)))), (vec![1], vec![2]));
         assert!(refs(&pair).is_empty());
         let mut other = pair.clone();
-        assert!(!other.join(&pair) && other.put(&[Key::Part(0)], &Abstract::reference(2)));
+        assert!(!other.join(&pair) && other.put(&[Key::Part(0)], &reference(2)));
         assert_eq!(refs(&other.get(Key::Part(0))), [1, 2]);
     }
 
     #[test]
     fn deep_values_become_a_heap_and_lose_nothing() {
-        let mut value = Abstract::reference(7);
+        let mut value = reference(7);
         for _ in 0..20 {
             value = Abstract::of_parts([
                 (Key::Element, value.clone()),

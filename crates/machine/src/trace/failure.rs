@@ -8,7 +8,7 @@ use allways_run::{
 use super::Tracer;
 use crate::Executable;
 use crate::configuration::{After, Local, Status};
-use crate::ir::{Action, ControlId, EventId, Inspect, MachineId, Op, Operand, OperandView, Step};
+use crate::ir::{Action, ControlId, EventId, Inspect, MachineId, Op, Operand, OperandView, ReceiveId, Step};
 use crate::kernel::Kernel;
 use crate::record::Scene;
 use crate::topology::{Target, Topology};
@@ -16,8 +16,8 @@ use crate::value::{Kind, Notation, Value, View};
 
 impl Tracer {
     /// The events that a `receive` waits for.
-    pub(super) fn awaited(&mut self, scene: &Scene<'_>, table: u32) -> Vec<Name> {
-        let cases = scene.exe.receives[table as usize].cases.iter_ids();
+    pub(super) fn awaited(&mut self, scene: &Scene<'_>, table: ReceiveId) -> Vec<Name> {
+        let cases = scene.exe.receives[table].cases.iter_ids();
         let events = cases.filter(|(_, case)| case.is_some());
         events.map(|(event, _)| self.event_name(scene, event)).collect()
     }
@@ -82,7 +82,7 @@ impl Tracer {
         for (instance, local) in conf.instances() {
             let Status::Blocked { table } = local.status else { continue };
             let Some(&actor) = self.actors.get(&instance) else { continue };
-            let cases = &scene.exe.receives[table as usize].cases;
+            let cases = &scene.exe.receives[table].cases;
             let is_awaited = |event: &EventId| cases[*event].is_some();
             let (mut senders, mut elsewhere): (Vec<Name>, Vec<Name>) = (Vec::new(), Vec::new());
             for (from, target, events) in topology.edges() {
@@ -90,9 +90,9 @@ impl Tracer {
                 if !events.iter().any(is_awaited) {
                     continue;
                 }
-                let is_it = topology.sites()[to as usize].machine == local.machine;
+                let is_it = topology.sites()[to].machine == local.machine;
                 // Actors are called by what they are created as.
-                let interface = topology.sites()[from as usize].interface;
+                let interface = topology.sites()[from].interface;
                 let name = self.data.symbol(&scene, scene.exe.interfaces[interface].name);
                 let names = if is_it { &mut senders } else { &mut elsewhere };
                 if !names.contains(&name) {
@@ -206,7 +206,7 @@ impl Tracer {
         match received {
             Some(event) => exe.code[fun.entry as usize..fun.end as usize].iter().any(|op| {
                 let Op::Receive { table } = op else { return false };
-                let case = exe.receives[*table as usize].cases[event];
+                let case = exe.receives[*table].cases[event];
                 case.and_then(|case| case.param).is_some_and(|(param, _)| param == register)
             }),
             None => register == 0 && local.frames.len() == 1 && !fun.params.is_empty(),
@@ -225,7 +225,7 @@ impl Tracer {
             Inspect::Operand(operand) => return Some(*operand),
             Inspect::Part(of, at) => (of, PathStep::Part(*at)),
             Inspect::Field(of, access) => {
-                let name = scene.exe.accesses[*access as usize].0;
+                let name = scene.exe.accesses[*access].0;
                 (of, PathStep::Field(self.data.symbol(scene, name)))
             }
             Inspect::Index(of, key) => {
@@ -253,7 +253,7 @@ fn evaluate(scene: &Scene<'_>, local: &Local, inspect: &Inspect) -> Option<Value
         Inspect::Field(of, access) => {
             let View::Node(Kind::Named, id) = evaluate(scene, local, of)?.view() else { return None };
             let (shape, parts) = store.named_parts(id);
-            let name = scene.exe.accesses[*access as usize].0;
+            let name = scene.exe.accesses[*access].0;
             let at = scene.exe.shapes[shape].iter().position(|&found| found == name)?;
             parts.get(at).copied()
         }

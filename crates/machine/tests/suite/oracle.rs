@@ -12,7 +12,7 @@ use allways_base::Sources;
 use allways_machine::configuration::{Configuration, Roster};
 use allways_machine::encode::encode_local;
 use allways_machine::interpret::{Context, Effect, Input, resume};
-use allways_machine::ir::{Action, EventId, InterfaceId, MachineId, Operand, OperandView};
+use allways_machine::ir::{Action, EventId, InterfaceId, MachineId, Operand, OperandView, ReceiveId};
 use allways_machine::{
     Actor, Executable, Kernel, Local, Message, Note, Outcome, Recorder, Scene, Script, Status, Store, Value,
 };
@@ -190,7 +190,7 @@ enum Phase {
     NullFire,
     /// A `receive` found this message, or was handed it.
     Received(Message),
-    Blocked(u32),
+    Blocked(ReceiveId),
     Idle,
     Halted,
 }
@@ -394,8 +394,8 @@ impl<'a> PSemantics<'a> {
         }
     }
 
-    fn wants(&self, table: u32, event: EventId) -> bool {
-        event == EventId::HALT || self.exe.receives[table as usize].cases[event].is_some()
+    fn wants(&self, table: ReceiveId, event: EventId) -> bool {
+        event == EventId::HALT || self.exe.receives[table].cases[event].is_some()
     }
 
     fn take(&self, world: &mut World, instance: InstanceId) -> Option<Message> {

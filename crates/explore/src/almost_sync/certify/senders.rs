@@ -3,16 +3,17 @@
 //! A machine belongs to the creation sites at which it was seen to be made. A state is the same wherever its machines were made, and so
 //! is what can happen after it; so the sites of any run that leads there are good enough, and more do no harm.
 
+use allways_base::IndexVec;
 use allways_machine::ir::MachineId;
-use allways_machine::topology::{Target, Topology};
+use allways_machine::topology::{SiteId, Target, Topology};
 use allways_machine::{Executable, Local, Pending, Status};
 
 pub(crate) struct Senders {
     n_monitors: usize,
     /// By site: its machines may act on themselves, since some state handles null.
-    has_null: Vec<bool>,
+    has_null: IndexVec<SiteId, bool>,
     /// By slot.
-    sites: Vec<Vec<u32>>,
+    sites: Vec<Vec<SiteId>>,
     /// Creator, created, and how the creator stands.
     creations: Vec<(u32, u32, Local)>,
     /// By target and sender, both slots.
@@ -33,7 +34,7 @@ impl Senders {
         };
         // The main machine is the first after the monitors.
         if let Some(sites) = senders.sites.get_mut(n_monitors) {
-            sites.push(0);
+            sites.push(SiteId::MAIN);
         }
         senders.update(topology);
         senders
@@ -91,7 +92,7 @@ impl Senders {
                     let to_machine = self.sites[target]
                         .iter()
                         .any(|&site| topology.is_potential_sender(from, Target::Site(site)));
-                    to_monitor || to_machine || target == sender && self.has_null[from as usize]
+                    to_monitor || to_machine || target == sender && self.has_null[from]
                 })
             })
             .collect();

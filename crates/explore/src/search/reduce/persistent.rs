@@ -30,7 +30,7 @@ use std::sync::Mutex;
 
 use allways_base::Idx;
 use allways_machine::Executable;
-use allways_machine::topology::{Target, Topology};
+use allways_machine::topology::{SiteId, Target, Topology};
 
 use super::canonical::Canonicalizer;
 use crate::search::local::entries::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN};
@@ -71,7 +71,7 @@ impl Reach {
         if sites.len() < 2 {
             return None;
         }
-        let interface = |site: u32| sites[site as usize].interface.index();
+        let interface = |site: SiteId| sites[site].interface.index();
         // By interface: itself and what it makes, as sites.
         let mut families: Vec<Vec<bool>> = vec![vec![false; sites.len()]; n];
         for (site, known) in sites.iter().enumerate() {
@@ -81,7 +81,7 @@ impl Reach {
         while std::mem::take(&mut changed) {
             for (creator, created) in topology.creations() {
                 for family in &mut families {
-                    if family[creator as usize] && !std::mem::replace(&mut family[created as usize], true) {
+                    if family[creator.index()] && !std::mem::replace(&mut family[created.index()], true) {
                         changed = true;
                     }
                 }
@@ -95,9 +95,8 @@ impl Reach {
             has_null: vec![false; n],
             names_itself: vec![false; n],
         };
-        let members = |family: &[bool]| -> Vec<u32> {
-            (0..sites.len() as u32).filter(|&site| family[site as usize]).collect()
-        };
+        let members =
+            |family: &[bool]| -> Vec<SiteId> { sites.ids().filter(|&site| family[site.index()]).collect() };
         for (creator, created) in topology.creations() {
             let family = &families[interface(created)];
             for site in members(family) {
@@ -108,13 +107,13 @@ impl Reach {
             // Of sends and what is heard the topology counts that of machines that are made; of references it does not.
             for from in members(family) {
                 reach.names_itself[me] |= topology.names_itself(from);
-                let machine = sites[from as usize].machine;
+                let machine = sites[from].machine;
                 let mut states = exe.states.iter();
                 reach.has_null[me] |= states.any(|state| state.machine == machine && state.has_null);
                 for monitor in 0..exe.monitors.len() as u32 {
                     reach.is_heard[me] |= topology.is_potential_sender(from, Target::Monitor(monitor));
                 }
-                for to in 0..sites.len() as u32 {
+                for to in sites.ids() {
                     if topology.is_potential_sender(from, Target::Site(to)) {
                         reach.sends[me] |= 1 << interface(to);
                     }

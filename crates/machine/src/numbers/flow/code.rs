@@ -97,7 +97,7 @@ impl Flow<'_> {
             }
             Op::Part { dst, src, index } => self.project(fun, pc, src, Label::Part(index), dst),
             Op::Field { dst, src, access } => {
-                let (name, _) = exe.accesses[access as usize];
+                let (name, _) = exe.accesses[access];
                 self.project(fun, pc, src, Label::Name(name), dst);
             }
             Op::Index { dst, src, index } => {
@@ -120,7 +120,7 @@ impl Flow<'_> {
                     || matches!(dst.view(), OperandView::Register(n)
                         if exe.demands().register(pc + 1, n as usize) != EVERYTHING);
                 if !is_for_people {
-                    for at in 0..exe.templates[template as usize].n_args {
+                    for at in 0..exe.templates[template].n_args {
                         self.opaque(self.register(pc, first + at), (Why::Text, Some(span)));
                     }
                 }
@@ -221,7 +221,7 @@ impl Flow<'_> {
                 }
             }
             Op::Receive { table } => {
-                for (event, case) in exe.receives[table as usize].cases.iter_ids() {
+                for (event, case) in exe.receives[table].cases.iter_ids() {
                     if let Some((case, (param, _))) = case.and_then(|case| Some((case, case.param?))) {
                         self.flow(self.payload(event), self.register(case.to, param));
                     }
@@ -355,7 +355,7 @@ impl Flow<'_> {
             for (at, step) in steps.iter().enumerate() {
                 let label = match *step {
                     Step::Part(part) => Label::Part(part),
-                    Step::Field(access) => Label::Name(self.exe.accesses[access as usize].0),
+                    Step::Field(access) => Label::Name(self.exe.accesses[access].0),
                     Step::Index(index) => {
                         let is_last = at + 1 == steps.len();
                         let how = if enters && is_last { Selects::Enter } else { Selects::Find };

@@ -57,7 +57,7 @@ impl Flow<'_> {
                     | Op::JumpIfNot { to, .. }
                     | Op::Next { end: to, .. } => join(to, None),
                     Op::Receive { table } => {
-                        for case in exe.receives[table as usize].cases.iter().flatten() {
+                        for case in exe.receives[table].cases.iter().flatten() {
                             join(case.to, case.param.map(|(param, _)| param));
                         }
                     }
