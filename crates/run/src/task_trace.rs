@@ -130,6 +130,11 @@ impl TaskTrace {
         }
     }
 
+    /// The trace of a run without failure.
+    pub fn into_trace(self) -> Trace {
+        self.trace
+    }
+
     /// The trace that ends with a violation.
     pub fn finish(mut self, violation: &Violation) -> Trace {
         self.trace.fail(violation);

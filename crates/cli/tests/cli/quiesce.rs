@@ -54,6 +54,29 @@ found in 1 round with recursion bound 1; the concurrent interpreter has run stem
     let lasso = &report["divergence"]["lasso"];
     assert_eq!((&lasso["stem"][0]["name"], &lasso["loop"][0]["name"]), (&"main".into(), &"retry".into()));
     assert_eq!((&lasso["isFair"], &lasso["growing"][0]["message"]), (&false.into(), &"stop()".into()));
+    let divergence = &report["divergence"];
+    assert_eq!((&divergence["nStemSteps"], &divergence["nLoopSteps"]), (&2.into(), &3.into()));
+    assert_eq!(
+        divergence["steps"][2],
+        serde_json::json!({
+            "machine": "retry(2)",
+            "choices": [],
+            "log": ["<StatementLog> 'retry(2)' in 'retry' at storm.bpl:3:27: if (!x)"],
+        })
+    );
+    let output = allways(&dir, &["quiesce", "storm.bpl", "--full-trace"]);
+    let table = "
+  step                                                                    source
+     1  main(1): x := false;                                         storm.bpl:2
+          shared: x = false
+     2  main(1): call {:async} retry(1);                             storm.bpl:2
+.-- from here on the run repeats for ever -------------------------------------
+|    3  retry(2): if (!x)                                            storm.bpl:3
+|    4  retry(2): call {:async} retry(n);                            storm.bpl:3
+|    5  retry(2): call {:async} stop();                              storm.bpl:3
+'-- and again from step 3 -----------------------------------------------------
+";
+    assert_says(&String::from_utf8_lossy(&output.stdout), &[table]);
 }
 
 #[test]

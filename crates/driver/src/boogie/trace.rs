@@ -48,10 +48,10 @@ pub fn of_lasso(code: &Code, certificate: &Certificate, violation: Violation) ->
     // The scheduler chooses a task for each segment that has statements.
     let loop_start = segments[..*n_stem].iter().filter(|segment| !segment.events.is_empty()).count();
     Counterexample {
-        trace: trace.finish(&violation),
         violation,
         schedule: Schedule::default(),
         loop_start: Some(loop_start),
+        trace: trace.into_trace(),
     }
 }
 
