@@ -1,21 +1,27 @@
 //! `allways cluster up`: several processes of this machine, watched.
 //!
 //! Processes find each other in a folder made for that, and share a secret made for that. When one ends before its work is done, or the others
-//! lose it, all are ended and started again; their search goes on from the last complete layer of its checkpoint. Processes end with this one,
-//! however it ends, since their standard input does.
+//! lose it, or it shows no sign of life, all are ended and started again; their search goes on from the last complete layer of its checkpoint.
+//! Processes end with this one, however it ends, since their standard input does.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus as ChildStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::distribute::{SECRET, SUPERVISED};
+use super::distribute::{SECRET, SUPERVISED, sign_of_life};
 use crate::args::{ClusterCommand, ClusterCommandArgs, UpArgs};
 use crate::exit::ExitStatus;
 use crate::{interrupt, printer};
 
 /// Between two checks of the processes.
 const LOOK: Duration = Duration::from_millis(20);
+/// Between two looks for signs of life.
+const SIGN_LOOK: Duration = Duration::from_millis(250);
+/// Seconds without a sign of life, unless the command says otherwise; and how much later than the other processes this one gives up, since
+/// they know more.
+const SILENCE: u64 = 20;
+const MORE_SILENCE: Duration = Duration::from_secs(5);
 /// How long processes may take to end by themselves.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -97,7 +103,7 @@ fn up(args: &UpArgs) -> ExitStatus {
         }
         let more = (is_prove && !has_checkpoint).then_some(checkpoint.as_path());
         let ended = match start(args, &folder, more, &secret) {
-            Ok(processes) => watch(processes),
+            Ok(processes) => watch(processes, Signs::new(&folder, args)),
             Err(problem) => return fail(problem),
         };
         match ended {
@@ -166,8 +172,46 @@ fn lost(number: usize, status: ChildStatus) -> Option<String> {
     }
 }
 
+/// What processes show of themselves: a process that is stopped, or hangs, may be one that the others need no more, or not yet.
+struct Signs<'a> {
+    folder: &'a Path,
+    silence: Duration,
+    /// By process: the last sign, and when it was seen.
+    last: Vec<(Vec<u8>, Instant)>,
+    /// When signs were last looked for.
+    looked: Instant,
+}
+
+impl<'a> Signs<'a> {
+    fn new(folder: &'a Path, args: &UpArgs) -> Self {
+        let mut words = args.command.iter().map(|word| word.to_string_lossy());
+        let seconds = words.find_map(|word| match word.strip_prefix("--silence-seconds") {
+            Some("") => Some(None),
+            Some(rest) => Some(rest.strip_prefix('=').and_then(|n| n.parse().ok())),
+            None => None,
+        });
+        // The option is checked by the processes.
+        let seconds: Option<u64> =
+            seconds.and_then(|here: Option<u64>| here.or_else(|| words.next()?.parse().ok()));
+        let now = Instant::now();
+        let silence = Duration::from_secs(seconds.unwrap_or(SILENCE)) + MORE_SILENCE;
+        Signs { folder, silence, last: vec![(Vec::new(), now); args.processes], looked: now }
+    }
+
+    /// Whether a process has shown nothing for too long.
+    fn is_silent(&mut self, number: usize) -> bool {
+        let sign = std::fs::read(self.folder.join(sign_of_life(number))).unwrap_or_default();
+        let (last, seen) = &mut self.last[number];
+        // One that is being written is empty.
+        if !sign.is_empty() && *last != sign {
+            (*last, *seen) = (sign, Instant::now());
+        }
+        seen.elapsed() > self.silence
+    }
+}
+
 /// Waits for process 0 to give its report, or for a process to be lost. No process is left then.
-fn watch(mut processes: Processes) -> Ended {
+fn watch(mut processes: Processes, mut signs: Signs<'_>) -> Ended {
     let mut interrupted: Option<Instant> = None;
     let mut done: Option<(ExitStatus, Instant)> = None;
     let mut has_ended = vec![false; processes.0.len()];
@@ -190,9 +234,14 @@ fn watch(mut processes: Processes) -> Ended {
             }
             if number == 0 {
                 done = Some((ExitStatus::of_code(status.code()), Instant::now()));
-            } else if status.code() == Some(ExitStatus::Rejected as i32) && done.is_none() {
-                // Process 0 says why.
-                continue;
+            }
+        }
+        if done.is_none() && signs.looked.elapsed() > SIGN_LOOK {
+            signs.looked = Instant::now();
+            if let Some(number) =
+                (0..processes.0.len()).find(|&number| !has_ended[number] && signs.is_silent(number))
+            {
+                return Ended::Lost(format!("process {number} shows no sign of life"));
             }
         }
         match done {

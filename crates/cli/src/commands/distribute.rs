@@ -1,7 +1,7 @@
 //! Work beyond one process, as options ask for it: opens checkpoints and connects to other processes.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,8 @@ pub const SECRET: &str = "ALLWAYS_CLUSTER_SECRET";
 /// Set for processes that must not outlive the one that started them: standard input ends with it.
 pub const SUPERVISED: &str = "ALLWAYS_CLUSTER_SUPERVISED";
 
+/// Between two signs of life.
+const SIGN: Duration = Duration::from_millis(500);
 /// Between two looks into a folder where processes find each other.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -158,6 +160,7 @@ fn connect(args: &ClusterArgs, job: [u8; 32]) -> Result<Option<Arc<Mesh>>, ExitS
     let (Some(cluster), Some(number)) = (&args.cluster, args.process) else { return Ok(None) };
     if std::env::var_os(SUPERVISED).is_some() {
         end_with_input();
+        show_life(cluster.join(sign_of_life(number)));
     }
     let settings = mesh::Settings {
         secret: secret(args)?,
@@ -165,8 +168,10 @@ fn connect(args: &ClusterArgs, job: [u8; 32]) -> Result<Option<Arc<Mesh>>, ExitS
         connect: Duration::from_secs(args.connect_seconds),
         silence: Duration::from_secs(args.silence_seconds),
     };
-    let found = if cluster.is_dir() { rendezvous(cluster, number, args) } else { from_file(cluster, number) };
-    let (listener, hosts) = found.map_err(|problem| rejected(&problem))?;
+    let (listener, hosts) = match cluster.is_dir() {
+        true => rendezvous(cluster, number, args)?,
+        false => from_file(cluster, number).map_err(|problem| rejected(&problem))?,
+    };
     let mesh = Mesh::connect(&listener, &hosts, number, &settings);
     let mesh = mesh.map_err(|problem| {
         printer::err(&format!("process {number} of {}: {problem}\n", hosts.len()));
@@ -206,8 +211,8 @@ fn rendezvous(
     folder: &Path,
     number: usize,
     args: &ClusterArgs,
-) -> Result<(TcpListener, Vec<String>), String> {
-    let at = |problem: String| format!("--cluster {}: {problem}", folder.display());
+) -> Result<(TcpListener, Vec<String>), ExitStatus> {
+    let at = |problem: String| rejected(&format!("--cluster {}: {problem}", folder.display()));
     let n = args.processes.filter(|&n| (number + 1..=hosts::MAX_PROCESSES).contains(&n));
     let n = n.ok_or_else(|| at("it is a folder, so --processes must say how many there are".to_owned()))?;
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| at(error.to_string()))?;
@@ -222,10 +227,30 @@ fn rendezvous(
         match std::fs::read_to_string(folder.join(hosts.len().to_string())) {
             Ok(host) => hosts.push(host),
             Err(_) if Instant::now() < deadline => std::thread::sleep(LOOK),
-            Err(_) => return Err(at(format!("process {} did not connect", hosts.len()))),
+            Err(_) => {
+                printer::err(&format!("process {} did not connect\n", hosts.len()));
+                return Err(ExitStatus::Lost);
+            }
         }
     }
     Ok((listener, hosts))
+}
+
+/// The file in which a process shows that it lives.
+pub fn sign_of_life(number: usize) -> String {
+    format!("alive-{number}")
+}
+
+/// Changes a file again and again, for as long as this process runs.
+fn show_life(file: PathBuf) {
+    let show = move || {
+        for turn in 0u64.. {
+            // A sign that is lost is one that is late.
+            let _ = std::fs::write(&file, turn.to_string());
+            std::thread::sleep(SIGN);
+        }
+    };
+    let _ = std::thread::Builder::new().name("sign of life".to_owned()).spawn(show);
 }
 
 /// Ends this process when standard input does.
