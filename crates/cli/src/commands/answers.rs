@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_violation_that_cannot_be_shown_is_told_with_advice() {
+    fn a_violation_that_cannot_be_shown_has_advice() {
         let memory = StopReason::Memory { bytes: 1 << 30 };
         let seen = seen_violation(SeenViolation { n_steps: Some(7) }, Some(&memory));
         assert_eq!(seen.n_steps, Some(7));

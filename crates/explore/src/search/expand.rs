@@ -379,11 +379,11 @@ impl<'a> Expander<'a> {
             return false;
         }
         *n_left = LOOK_AFTER;
-        self.is_told_to_stop()
+        self.is_asked_to_stop()
     }
 
     #[cold]
-    fn is_told_to_stop(&mut self) -> bool {
+    fn is_asked_to_stop(&mut self) -> bool {
         let reason = self.memo.locals().stop_reason();
         let must_stop = reason.is_some();
         if let Some(reason) = reason {

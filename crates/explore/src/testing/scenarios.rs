@@ -1,6 +1,6 @@
 //! Coverage of scenarios: in how many schedules each was satisfied, and how far the others came.
 //!
-//! A scenario is satisfied when a schedule makes it enter a cold state, other than by starting in it. Schedules that satisfy it are told apart by
+//! A scenario is satisfied when a schedule makes it enter a cold state, other than by starting in it. Schedules that satisfy it are distinguished by
 //! their *timelines*: for each machine type, which events were taken after which others. Programs without scenarios cost nothing.
 
 use std::hash::Hasher as _;

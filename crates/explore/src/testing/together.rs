@@ -5,7 +5,7 @@
 //! however many there are and however fast. Of a violation only the number of the schedule is sent: process 0 runs it again, and has the violation
 //! from its own kernel.
 //!
-//! A message is a kind and numbers ([`wire`](crate::wire)). Another process is asked for a block when few are left, and told of the smallest schedule
+//! A message is a kind and numbers ([`wire`](crate::wire)). Another process is asked for a block when few are left, and learns of the smallest schedule
 //! that is violated, so that it leaves out larger ones.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -181,7 +181,7 @@ struct Others {
     are_done: Vec<bool>,
     /// What they know.
     best: u64,
-    are_told_to_stop: bool,
+    are_asked_to_stop: bool,
 }
 
 impl Shared<'_> {
@@ -193,7 +193,7 @@ impl Shared<'_> {
             granted: BTreeMap::new(),
             are_done: (0..n).map(|process| process == 0).collect(),
             best: u64::MAX,
-            are_told_to_stop: false,
+            are_asked_to_stop: false,
         };
         let mut n_looks = 0;
         while !others.are_done.iter().all(|&is_done| is_done) {
@@ -214,11 +214,11 @@ impl Shared<'_> {
                 others.best = best;
                 (1..n).for_each(|to| link.send(to, BEST, &[best]));
             }
-            if self.asks_to_stop() && !std::mem::replace(&mut others.are_told_to_stop, true) {
+            if self.asks_to_stop() && !std::mem::replace(&mut others.are_asked_to_stop, true) {
                 (1..n).for_each(|to| link.send(to, STOP, &[]));
             }
             if is_quiet {
-                if others.are_told_to_stop {
+                if others.are_asked_to_stop {
                     n_looks += 1;
                     if n_looks > PATIENCE {
                         return self.fail("a process does not stop".to_owned());

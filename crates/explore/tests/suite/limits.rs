@@ -221,7 +221,7 @@ machine Main {
 
 /// Large, not endless: every variable has had its values long before the end.
 #[test]
-fn nothing_is_told_where_nothing_grows() {
+fn nothing_is_reported_where_nothing_grows() {
     let text = "
 event eGo;
 machine Main { start state S { entry { var i: int; while (i < 6) { send new Client(), eGo; i = i + 1; } } } }
@@ -298,7 +298,7 @@ machine Client {
 
 /// What is on its way to machines of one kind is reported once.
 #[test]
-fn what_grows_alike_is_told_once() {
+fn what_grows_alike_is_reported_once() {
     let text = "
 event eItem: int;
 machine Main {

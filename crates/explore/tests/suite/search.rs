@@ -493,7 +493,7 @@ fn copies_that_are_not_left_out_are_sorted_too() {
 
 /// Time that is over while the path to a violation is looked for does not make the violation unknown.
 #[test]
-fn a_violation_that_was_found_is_told_however_long_the_way_takes() {
+fn a_violation_that_was_found_is_reported_however_long_its_path_takes() {
     let program = compile("reports.p", &REPORTS.replace("CHECK", "7 in byKind[0]")).unwrap();
     let exe = Arc::new(Executable::new(&program, 0));
     let run_for = |n_most: usize| {

@@ -116,7 +116,7 @@ fn oracle_and_search_agree_on_what_is_read_of_values() {
 
 /// Every form in which the order of a broadcast can be observed, four times.
 #[test]
-fn oracle_and_search_agree_on_who_is_told_first() {
+fn oracle_and_search_agree_on_broadcasts_whose_order_shows() {
     compare_proofs(0..108, 60, |_| Over { only: Some(Only::Broadcasts), ..Over::default() });
 }
 
