@@ -13,6 +13,12 @@ use crate::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
 use crate::kernel::Kernel;
 use crate::value::{Kind, Store, Value, View};
 
+/// Entries of entries of collections are not left out by themselves from this depth on.
+const MAX_ENTRIES: usize = 2;
+
+/// Which entries a number is in, by class and key.
+pub type Entries = [Option<(u8, i64)>; MAX_ENTRIES];
+
 /// A number of a class in a local.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Occurrence {
@@ -20,9 +26,9 @@ pub struct Occurrence {
     pub number: i64,
     /// It may be counted from: the least number that this may lead to by subtraction.
     pub least: Option<i64>,
-    /// It is, or is in, an entry of a collection that is only found by this key, of this class.
-    pub entry: Option<(u8, i64)>,
-    /// It is the key of that entry itself.
+    /// It is, or is in, entries of collections that are only found by these keys, of these classes; the outermost first.
+    pub entries: Entries,
+    /// It is the key of the innermost of these itself.
     pub is_key: bool,
 }
 
@@ -53,6 +59,7 @@ trait Visit {
         self.number(store, class, None, value)
     }
 
+    /// Leaves the entry that was entered last.
     fn leave(&mut self) {}
 
     /// Whether registers that are not read again are forgotten, too.
@@ -66,8 +73,10 @@ struct Walker<'a, V> {
     numbers: &'a Numbers,
     store: &'a mut Store,
     visit: V,
-    /// Keys, elements of sets and entries around this.
-    depth: u32,
+    /// Keys and elements of sets around this.
+    n_keys: usize,
+    /// Entries around this that can go.
+    n_entries: usize,
 }
 
 impl Numbers {
@@ -82,7 +91,12 @@ impl Kernel<'_> {
     pub fn numbers_of(&mut self, local: &Local, out: &mut Vec<Occurrence>) {
         struct Collect<'a> {
             out: &'a mut Vec<Occurrence>,
-            entry: Option<(u8, i64)>,
+            entries: Entries,
+        }
+        impl Collect<'_> {
+            fn n_entries(&self) -> usize {
+                self.entries.iter().flatten().count()
+            }
         }
         impl Visit for Collect<'_> {
             fn number(&mut self, store: &mut Store, class: u8, falls: Option<i64>, value: Value) -> Value {
@@ -92,14 +106,15 @@ impl Kernel<'_> {
                     _ => store.as_int(value).unwrap_or(i64::MAX),
                 };
                 let least = falls.map(|falls| number.saturating_sub(falls));
-                self.out.push(Occurrence { class, number, least, entry: self.entry, is_key: false });
+                self.out.push(Occurrence { class, number, least, entries: self.entries, is_key: false });
                 value
             }
 
             fn enter(&mut self, class: u8, key: i64) -> bool {
-                self.entry = Some((class, key));
-                let (entry, least) = (self.entry, None);
-                self.out.push(Occurrence { class, number: key, least, entry, is_key: true });
+                let depth = self.n_entries();
+                self.entries[depth] = Some((class, key));
+                let (entries, least) = (self.entries, None);
+                self.out.push(Occurrence { class, number: key, least, entries, is_key: true });
                 true
             }
 
@@ -108,11 +123,12 @@ impl Kernel<'_> {
             }
 
             fn leave(&mut self) {
-                self.entry = None;
+                let depth = self.n_entries();
+                self.entries[depth - 1] = None;
             }
         }
         let mut copy = local.clone();
-        self.visit_numbers(&mut copy, Collect { out, entry: None });
+        self.visit_numbers(&mut copy, Collect { out, entries: Entries::default() });
         out.sort_unstable();
         out.dedup();
     }
@@ -158,7 +174,8 @@ impl Kernel<'_> {
     fn visit_numbers(&mut self, local: &mut Local, visit: impl Visit) {
         let exe = self.executable().clone();
         let numbers = exe.numbers();
-        let mut walker = Walker { exe: &exe, numbers, store: self.store_mut(), visit, depth: 0 };
+        let store = self.store_mut();
+        let mut walker = Walker { exe: &exe, numbers, store, visit, n_keys: 0, n_entries: 0 };
         walker.local(local);
     }
 }
@@ -294,8 +311,8 @@ impl<V: Visit> Walker<'_, V> {
         let width = if kind == Kind::Map { 2 } else { 1 };
         // Keys and elements of sets have to differ from each other, whatever reads them: no entry within them is removed.
         let of_keys = match kind {
-            Kind::Set | Kind::Map if numbers.places[place as usize].is_only_found && self.depth == 0 => {
-                numbers.class_of(key)
+            Kind::Set | Kind::Map if self.n_keys == 0 && self.n_entries < MAX_ENTRIES => {
+                numbers.class_of(key).filter(|_| numbers.places[place as usize].is_only_found)
             }
             _ => None,
         };
@@ -303,9 +320,9 @@ impl<V: Visit> Walker<'_, V> {
             let is_set = kind == Kind::Set;
             for entry in content.chunks_exact_mut(width).filter(|entry| !entry[0].is_hole()) {
                 if kind != Kind::Seq {
-                    self.depth += 1;
+                    self.n_keys += 1;
                     entry[0] = self.value(entry[0], key, EVERYTHING);
-                    self.depth -= 1;
+                    self.n_keys -= 1;
                 }
                 if !is_set {
                     entry[width - 1] = self.value(entry[width - 1], element, of_elements);
@@ -314,7 +331,7 @@ impl<V: Visit> Walker<'_, V> {
             return self.store.with_elements(value, &content, free);
         };
         let mut stays: Vec<(i64, [Value; 2])> = Vec::new();
-        self.depth += 1;
+        self.n_entries += 1;
         for entry in content.chunks_exact(width).filter(|entry| !entry[0].is_hole()) {
             let number = match entry[0].view() {
                 View::Int(number) => number,
@@ -326,10 +343,10 @@ impl<V: Visit> Walker<'_, V> {
                 let second =
                     if width == 2 { self.value(entry[1], element, of_elements) } else { Value::NULL };
                 stays.push((number, [first, second]));
+                self.visit.leave();
             }
-            self.visit.leave();
         }
-        self.depth -= 1;
+        self.n_entries -= 1;
         // In the order of their keys, which nothing observes.
         stays.sort_unstable_by_key(|&(number, _)| number);
         content.clear();

@@ -207,7 +207,7 @@ impl Counters {
                 if number.number >= MAX_NUMBER {
                     ahead |= 1 << number.class;
                 }
-                if number.entry.is_some() {
+                if number.entries[0].is_some() {
                     self.open.push(*number);
                     continue;
                 }
@@ -254,10 +254,12 @@ impl Counters {
             self.images.numbers.sort_unstable();
             let mut open = std::mem::take(&mut self.open);
             open.retain(|occurrence| {
-                let Some((of, key)) = occurrence.entry else { return false };
-                let class = self.classes[of as usize];
-                let is_fixed = ahead >> of & 1 == 1 || key <= class.largest || key >= class.least;
-                if !is_fixed && self.images.find(of, key).is_none() {
+                let stays = |&(of, key): &(u8, i64)| {
+                    let class = self.classes[of as usize];
+                    let is_fixed = ahead >> of & 1 == 1 || key <= class.largest || key >= class.least;
+                    is_fixed || self.images.find(of, key).is_some()
+                };
+                if !occurrence.entries.iter().flatten().all(stays) {
                     return true;
                 }
                 has_found = true;
@@ -271,7 +273,11 @@ impl Counters {
             self.images.numbers.append(&mut self.images.late);
         }
         for occurrence in self.open.iter().filter(|occurrence| occurrence.is_key) {
-            self.images.pruned |= 1 << occurrence.class;
+            // The numbers of other classes are not kept. Then the key is in an entry that goes.
+            let class = self.classes[occurrence.class as usize];
+            if ahead >> occurrence.class & 1 == 0 && class.least > class.largest {
+                self.images.pruned |= 1 << occurrence.class;
+            }
         }
         self.images.pruned != 0
     }
@@ -301,7 +307,8 @@ impl Counters {
         let mut is_same = true;
         let mut hash = u64::from(local);
         for number in &self.numbers[form.first as usize..(form.first + form.n) as usize] {
-            let is_gone = number.entry.is_some_and(|(class, key)| self.images.is_gone(class, key));
+            let is_gone =
+                number.entries.iter().flatten().any(|&(class, key)| self.images.is_gone(class, key));
             let image = if is_gone { GONE } else { self.images.image(number.class, number.number) };
             is_same &= image == number.number;
             hash = mix(hash.rotate_left(9) ^ image as u64);
