@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use allways_explore::search::{Order, StoreKind};
+use allways_explore::search::{Order, Quotient, StoreKind};
 use allways_machine::Executable;
 use allways_run::{Bound, NetworkModel};
 use allways_testkit::Loaded;
@@ -44,13 +44,21 @@ pub fn run(args: &[&str]) -> ExitCode {
     let symbolically = args.contains(&"--symbolic");
     let as_published = args.contains(&"--paper");
     let filters = args.contains(&"--filters");
+    let compares_quotients = args.contains(&"--quotients");
     let args: Vec<&str> = args
         .iter()
         .copied()
         .filter(|arg| {
             !matches!(
                 *arg,
-                "--faults" | "--prove" | "--live" | "--quiesce" | "--symbolic" | "--paper" | "--filters"
+                "--faults"
+                    | "--prove"
+                    | "--live"
+                    | "--quiesce"
+                    | "--symbolic"
+                    | "--paper"
+                    | "--filters"
+                    | "--quotients"
             )
         })
         .collect();
@@ -96,7 +104,9 @@ pub fn run(args: &[&str]) -> ExitCode {
             n_differences += quiesce(model, seed..seed + n_programs);
             continue;
         }
-        let compare = if symbolically && as_published {
+        let compare = if compares_quotients {
+            quotients
+        } else if symbolically && as_published {
             if filters { paper_with_filters } else { paper }
         } else if symbolically && lives {
             symbolic_liveness
@@ -180,6 +190,51 @@ fn prove(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usi
     println!("configurations where nothing breaks: {n_oracle} of the oracle");
     for (name, (n_held, n)) in sizes {
         println!("  {name}: {n} in {n_held} programs");
+    }
+    n_differences
+}
+
+/// Whether quotients merge only configurations that behave alike, by all configurations of each program.
+fn quotients(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> usize {
+    let (mut n_programs, mut n_differences) = (0, 0);
+    // By quotient: programs, those in which it merges anything, configurations, representatives.
+    let mut sizes: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+    for seed in seeds {
+        let case = Case::new(seed, over);
+        n_programs += 1;
+        for (name, reductions) in proof::quotients() {
+            match proof::compare_quotient(&case.exe, reductions, options.max_configurations) {
+                Ok(None) => {}
+                Ok(Some(Quotient { n_configurations, n_representatives })) => {
+                    let known = sizes.entry(name).or_default();
+                    let has_merged = usize::from(n_representatives < n_configurations);
+                    for (sum, n) in known.iter_mut().zip([1, has_merged, n_configurations, n_representatives])
+                    {
+                        *sum += n;
+                    }
+                }
+                Err(difference) => {
+                    n_differences += 1;
+                    // Loops that lose their end fill inboxes.
+                    let most = options.max_configurations.min(300);
+                    let small = case.shrunk(|loaded| {
+                        let exe = proof::executable(loaded, &case.network).ok()?;
+                        Some(proof::compare_quotient(&exe, reductions, most).is_err())
+                    });
+                    print(&case, &format!("{name}: {difference}"), &small);
+                    break;
+                }
+            }
+        }
+        if n_differences >= MAX_DIFFERENCES {
+            break;
+        }
+    }
+    println!("quotients, {}: {n_programs} programs, {n_differences} differences", network_words(over));
+    for (name, [n, n_merged, n_configurations, n_representatives]) in sizes {
+        println!(
+            "  {name}: {n} programs, merges in {n_merged}, {n_configurations} configurations, {n_representatives} after"
+        );
     }
     n_differences
 }
@@ -522,7 +577,7 @@ fn compare(over: Over, seeds: std::ops::Range<u64>, options: OracleOptions) -> u
 
 fn usage() -> ExitCode {
     println!(
-        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live|--quiesce|--symbolic [--live|--paper [--filters]]] \
+        "cargo xtask differential [--programs N] [--seed S] [--max-configurations N] [--prove|--live|--quiesce|--quotients|--symbolic [--live|--paper [--filters]]] \
          [--network inbox|causal|fifo|bag|all] [--faults] [--profile NAME]"
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use allways_base::Idx;
 use allways_explore::Never;
 use allways_explore::search::{
-    Order, ProveOptions, ProveReport, Reductions, SearchBounds, StoreKind, Survey, survey,
+    Order, ProveOptions, ProveReport, Quotient, Reductions, SearchBounds, StoreKind, Survey, check_quotient,
+    survey,
 };
 use allways_machine::Executable;
 use allways_machine::demand::{Demand, DemandId, EVERYTHING, NOTHING, Part};
@@ -212,6 +213,38 @@ pub fn judge(
         }
     }
     Ok(report.statistics.n_configurations)
+}
+
+/// Quotients whose configurations are compared one by one, see [`check_quotient`]. Machine garbage is not among them, because one that
+/// becomes garbage when another has left may stay for a step longer: it has no canonical form, only smaller ones.
+pub fn quotients() -> Vec<(&'static str, Reductions)> {
+    let both = Reductions { counters: true, symmetry: true, ..Reductions::NONE };
+    let trimmed = Reductions {
+        dead_variables: true,
+        unread_payloads: true,
+        collection_order: true,
+        ..Reductions::NONE
+    };
+    vec![
+        ("counters", Reductions { counters: true, ..Reductions::NONE }),
+        ("symmetry", Reductions { symmetry: true, ..Reductions::NONE }),
+        ("counters, values trimmed", Reductions { counters: true, ..trimmed }),
+        ("counters, symmetry", both),
+    ]
+}
+
+/// Whether a quotient merges only configurations that behave alike, on all configurations of a program; nothing if these are too many.
+///
+/// # Errors
+/// Two configurations that do not.
+pub fn compare_quotient(
+    exe: &Arc<Executable>,
+    reductions: Reductions,
+    max_configurations: usize,
+) -> Result<Option<Quotient>, String> {
+    let limits = Limits { instructions: 20_000, call_depth: 500, ..Limits::default() };
+    let options = ProveOptions { reductions, fairness: None, limits, ..ProveOptions::default() };
+    check_quotient(exe, &options, max_configurations)
 }
 
 /// Makes a program on which a search and the oracle differ as small as lines can be left out.

@@ -40,6 +40,7 @@ pub use growth::{Growth, GrowthKind};
 pub use options::{ProveOptions, SearchBounds, StoreKind};
 pub use order::Order;
 pub use prove::{prove, survey};
+pub use reduce::quotient::{Quotient, check_quotient};
 pub use reduce::table::{Obstacle, REDUCTIONS, Reduction, Reductions, Setting};
 pub use report::{Covered, ProveReport, ProveStatistics, Remarks, Saved, SeenViolation, WideChoice};
 pub use store::runs::{Scratch, ScratchFile, Spill};

@@ -11,12 +11,15 @@ pub fn counting(seed: u64) -> String {
     let mut random = Random::new(seed ^ 0xc0_4742);
     // How often numbers are used for more than comparisons.
     let nosy = [0, 0, 10, 35][random.below(4)] as u32;
-    let mut out = String::from(
+    // Up to which constant numbers are compared: those above may be renumbered.
+    let most = [0, 0, 1, 4][random.below(4)];
+    let mut out = format!(
         "event eNumber: (n: int, old: int);\nevent eBack: (n: int, (int, int));\nevent eKept: (n: int, tag: int);\nevent eHit;\n\
-         spec Watch observes eKept, eHit {\n  var last: int; var best: int; var hits: int; var past: set[int];\n  \
-         var when: map[int, int]; var z: map[int, (int, int)]; var y: map[int, int]; var x: set[set[int]];\n  start state S {\n",
+         event eReset: int;\nevent eAgain: int;\n{FUNCTIONS}\
+         spec Watch observes eKept, eHit {{\n  var last: int; var best: int; var hits: int; var past: set[int];\n  \
+         var when: map[int, int];{COLLECTIONS}\n  start state S {{\n",
     );
-    let out_of = |random: &mut Random, nosy, scope: &Scope<'_>| statements(random, nosy, scope);
+    let out_of = |random: &mut Random, nosy, scope: &Scope<'_>| statements(random, [nosy, most], scope);
     let n_hits = random.between(1, 16);
     let monitor = out_of(
         &mut random,
@@ -38,8 +41,8 @@ pub fn counting(seed: u64) -> String {
         n_hits, n_hits
     );
     let fields = "  var a: int; var b: int; var c: int; var k: int;\n  var m: map[int, int]; var s: set[int]; var q: seq[int];\n  \
-                  var z: map[int, (int, int)]; var y: map[int, int]; var x: set[set[int]];\n  \
                   var p: (int, (int, int));\n";
+    let fields = &format!("{fields} {COLLECTIONS}\n");
     let hit = "announce eHit;";
     let scope = |a, b| Scope { a, b, c: "c", set: "s", map: "m", seq: Some("q"), hit };
     // The peer keeps what it gets, or counts on its own.
@@ -57,28 +60,36 @@ pub fn counting(seed: u64) -> String {
         1 => "if ($) { send boss, eBack, (b, (a, a)); }",
         _ => "",
     };
+    let handler = format!(
+        "on eNumber do (got: (n: int, old: int)) {{ var t: string; var i: int;\n{first}      {keep}\n{second}      \
+         announce eKept, (n = a, tag = {});\n      {reply}\n    }}",
+        random.below(2)
+    );
+    let begin = ["", "a = 1;", "goto S2, 1;"][random.below(3)];
+    let resets = random.chance(25);
     let _ = writeln!(
         out,
-        "machine Peer {{\n{fields}  var boss: machine;\n  start state S {{\n    entry (b0: machine) {{ boss = b0; {} }}\n    \
-         on eNumber do (got: (n: int, old: int)) {{ var t: string; var i: int;\n{first}      {keep}\n{second}      \
-         announce eKept, (n = a, tag = {});\n      {reply}\n    }}\n  }}\n}}",
-        ["", "a = 1;", "goto S2;"][random.below(3)],
-        random.below(2),
+        "machine Peer {{\n{fields}  var boss: machine;\n  start state S {{\n    entry (b0: machine) {{ boss = b0; {begin} }}\n    \
+         {handler}\n    {}\n  }}",
+        peer_resets(&mut random, resets)
     );
-    if out.contains("goto S2") {
-        // The same in a second control state, where the numbers begin anew.
-        let text =
-            out.rfind("  start state S {\n    entry (b0").map(|at| out[at..].to_owned()).unwrap_or_default();
-        let handler = text.find("    on eNumber").map(|at| text[at..].to_owned()).unwrap_or_default();
-        let handler = handler.trim_end().trim_end_matches('}').trim_end().trim_end_matches('}').to_owned();
-        let at = out.trim_end().trim_end_matches('}').trim_end().len();
-        out.truncate(at);
-        let begin = random.below(3);
-        let _ = writeln!(out, "\n  state S2 {{\n    entry {{ a = {begin}; }}\n{handler}  }}\n}}");
+    if resets || begin.starts_with("goto") {
+        // The same in a second control state, where the numbers may begin anew.
+        let from = random.below(3);
+        let entry = ["a = x;", "b = x;", "a = x + 1; b = x;", "", "a = 0;", "a = from; b = x;"]
+            [random.below(6)]
+        .replace("from", &from.to_string());
+        let again =
+            ["ignore eReset, eAgain;", "ignore eAgain; on eReset do (x: int) { c = x; }"][random.below(2)];
+        let _ = writeln!(
+            out,
+            "  state S2 {{\n    entry (x: int) {{ {entry} }}\n    {handler}\n    {again}\n  }}"
+        );
     }
+    out.push_str("}\n");
     let own = out_of(&mut random, nosy, &scope("a", "b"));
     let back = out_of(&mut random, nosy, &scope("a", "got.1.0"));
-    let n_turns = random.between(2, 5);
+    let n_turns = random.between(2, 6);
     let step = match random.below(6) {
         0 => "a = a + 1;".to_owned(),
         1 => "if ($) { a = a + 1; }".to_owned(),
@@ -96,12 +107,27 @@ pub fn counting(seed: u64) -> String {
     let begin =
         ["", "a = 1;", "a = 3; b = 3;", "c = -1; a = 2;", "k = 2; a = k * 3 + 1; k = 0;", "a = 2 - k;"]
             [random.below(6)];
+    // Runs that differ by a renumbering from the beginning.
+    let apart = [
+        "",
+        "",
+        "if ($) { a = a + 1; }",
+        "if ($) { a = a + 5; b = a; }",
+        "a = a + 3; if ($) { b = a; a = a + 2; }",
+    ][random.below(5)];
     let target = ["peer", "other", "peer"][random.below(3)];
+    let reset = match (resets, random.below(4)) {
+        (false, _) => String::new(),
+        (true, 0) => format!("if (turn == {}) {{ send peer, eReset, 0; }}", random.between(1, n_turns)),
+        (true, 1) => format!("if (turn == {}) {{ send peer, eReset, a; }}", random.between(1, n_turns)),
+        (true, 2) => "if ($) { send peer, eReset, 1; }".to_owned(),
+        (true, _) => format!("if (turn == {}) {{ other = new Peer(this); }}", random.between(1, n_turns)),
+    };
     let late = if nosy > 0 && random.chance(20) { "if ($) { a = 0; }" } else { "" };
     let _ = writeln!(
         out,
         "machine Main {{\n{fields}  var peer: machine; var other: machine;\n  start state S {{\n    entry {{ var t: string; var i: int; var turn: int;\n      \
-         {make} {begin}\n      while (turn < {n_turns}) {{\n        turn = turn + 1;\n        {step} {late}\n{own}        \
+         {make} {begin} {apart}\n      while (turn < {n_turns}) {{\n        turn = turn + 1;\n        {step} {late} {reset}\n{own}        \
          send {target}, eNumber, (n = a, old = b);\n      }}\n    }}\n    \
          on eBack do (got: (n: int, (int, int))) {{ var t: string; var i: int;\n{back}      {}\n    }}\n  }}\n}}",
         [
@@ -116,6 +142,31 @@ pub fn counting(seed: u64) -> String {
         .replace("eBack: (n: int, (int, int))", "eBack: (int, (int, int))")
 }
 
+/// Functions through which numbers go.
+const FUNCTIONS: &str = "fun next(x: int): int { return x + 1; }\nfun zero(): int { return 0; }\n\
+                         fun same(x: int, y: int): int { if (x == y) { return x; } return y; }\n";
+const COLLECTIONS: &str = "\n  var z: map[int, (int, int)]; var y: map[int, int]; var x: set[set[int]]; var w: map[int, map[int, int]]; \
+                           var u: set[(int, int)]; var l: seq[int]; var d: any; var o: map[(int, int), int];";
+
+/// How a peer comes to count anew.
+fn peer_resets(random: &mut Random, resets: bool) -> &'static str {
+    if !resets {
+        return "ignore eReset, eAgain;";
+    }
+    [
+        "on eReset goto S2; ignore eAgain;",
+        "on eReset goto S2 with (x: int) { a = x; } ignore eAgain;",
+        "on eReset goto S2 with (x: int) { b = 0; } exit { c = 1; } ignore eAgain;",
+        "on eReset do (x: int) { raise eAgain, x; } on eAgain goto S2;",
+        "on eReset do (x: int) { raise eAgain, 0; } on eAgain do (x: int) { a = x; goto S2, a; }",
+        "on eReset do (x: int) { goto S2, x; } exit { a = 0; } ignore eAgain;",
+        "on eReset do (x: int) { receive { case eNumber: (got: (n: int, old: int)) { a = got.n; b = 0; } } goto S2, b; } ignore eAgain;",
+        "on eReset do (x: int) { a = zero(); goto S2, next(a); } ignore eAgain;",
+        "on eReset do (x: int) { a = x; } ignore eAgain;",
+        "on eReset do (x: int) { a = 0; } ignore eAgain;",
+    ][random.below(10)]
+}
+
 /// The variables that statements are about.
 struct Scope<'a> {
     a: &'a str,
@@ -127,14 +178,22 @@ struct Scope<'a> {
     hit: &'a str,
 }
 
+/// A number that is nested more deeply than numbers are followed.
+fn deep(number: &str) -> String {
+    let (open, close) = ("(".repeat(14), ", 0)".repeat(14));
+    format!("{open}{number}{close}")
+}
+
 /// Some statements over numbers.
-fn statements(random: &mut Random, nosy: u32, scope: &Scope<'_>) -> String {
+fn statements(random: &mut Random, [nosy, most]: [u32; 2], scope: &Scope<'_>) -> String {
     let Scope { a, b, c, set, map, seq, hit } = scope;
     let mut out = String::new();
     for _ in 0..random.between(0, 3) {
-        let n = random.between(0, 4);
+        let n = random.between(0, most as usize);
         let line = if random.chance(nosy) {
-            match random.below(24) {
+            match random.below(36) {
+                // Specs cannot make choices.
+                24 | 25 | 27 if seq.is_none() => format!("{c} = {n};"),
                 0 => format!("if ({a} * 2 == {b} + {n}) {{ {hit} }}"),
                 1 => format!("if ({a} - {b} == {n}) {{ {hit} }}"),
                 2 => format!("if ({a} + {b} == {n}) {{ {hit} }}"),
@@ -166,10 +225,28 @@ fn statements(random: &mut Random, nosy: u32, scope: &Scope<'_>) -> String {
                 21 => format!("{c} = {n} - {c}; if ({c} == {a}) {{ {hit} }}"),
                 22 => format!("if ({b} in y) {{ {hit} }} y = {map}; {map}[{a}] = {n};"),
                 23 => format!("foreach (i in values(y)) {{ if (i == {n}) {{ {hit} }} }} y[{a}] = {b};"),
+                24 => format!("if (choose({n} + 2) == {a}) {{ {hit} }}"),
+                25 => format!("if ({a} > 0 && {a} < 4) {{ if (choose({a}) == {n}) {{ {hit} }} }}"),
+                26 => format!("if (({a} to float) > {n}.0) {{ {hit} }}"),
+                27 => format!("{set} += ({a}); {c} = choose({set}); if ({c} == {n}) {{ {hit} }}"),
+                28 => {
+                    format!("o[({a}, {n})] = {n}; foreach (i in values(o)) {{ if (i == {b}) {{ {hit} }} }}")
+                }
+                29 => format!("d = ({a}, {b}); if (d == ({n}, {c})) {{ {hit} }}"),
+                // Out of range is an error.
+                30 => format!(
+                    "l = default(seq[int]); l += (0, {n}); l += (1, 7); if (l[{a}] == {n}) {{ {hit} }}"
+                ),
+                31 => format!("l = default(seq[int]); l += (0, {n}); if ({b} == {c}) {{ l += ({b}, {n}); }}"),
+                32 => format!(
+                    "l = default(seq[int]); l += (0, {n}); l += (1, 7); if ({a} == {c}) {{ l -= ({a}); }}"
+                ),
+                34 => format!("{c} = ({n}.0 to int); if ({c} == {a}) {{ {hit} }}"),
+                33 => format!("if (d == {}) {{ {hit} }} d = {};", deep(a), deep(b)),
                 _ => format!("if ({a} == {b} * {n}) {{ {hit} }}"),
             }
         } else {
-            match random.below(30) {
+            match random.below(45) {
                 0 => format!("print format(\"{{0}}\", {a});"),
                 1 => format!("if ({a} == {b}) {{ {hit} }}"),
                 2 => format!("if ({a} < {b}) {{ {hit} }}"),
@@ -208,6 +285,31 @@ fn statements(random: &mut Random, nosy: u32, scope: &Scope<'_>) -> String {
                     ),
                     None => format!("{set} += ({a});"),
                 },
+                30 => format!("if (next({a}) == {b}) {{ {hit} }}"),
+                31 => format!("{c} = same({a}, {b}); if ({c} == {n}) {{ {hit} }}"),
+                32 => format!("{c} = zero();"),
+                33 => format!(
+                    "if (!({a} in w)) {{ w[{a}] = {map}; }} if ({b} in w) {{ if ({c} in w[{b}]) {{ {hit} }} }}"
+                ),
+                34 => format!("u += (({a}, {b})); if (({b}, {c}) in u) {{ {hit} }}"),
+                35 => format!(
+                    "if (sizeof(l) < 2) {{ l += (0, {b}); }} foreach (i in l) {{ if (i == {a}) {{ {hit} }} }}"
+                ),
+                36 => format!(
+                    "l = default(seq[int]); l += (0, {a}); l += (1, {b}); if (l[{}] == {c}) {{ {hit} }}",
+                    n % 2
+                ),
+                37 => format!("d = {a}; if (d == {b}) {{ {hit} }} {c} = d as int;"),
+                38 => format!("o[({a}, {n})] = {b}; if (({b}, {n}) in o) {{ {hit} }}"),
+                39 => format!("{map}[{a}] = {b}; {map}[{b}] = {map}[{a}]; if ({c} in {map}) {{ {hit} }}"),
+                40 => format!("d = ({a}, {n}); if (d == ({b}, {n})) {{ {hit} }}"),
+                41 => format!(
+                    "if ({a} in {map} && {b} in {map}) {{ if ({map}[{a}] < {map}[{b}]) {{ {hit} }} }} {map}[{a}] = {c};"
+                ),
+                42 => format!("y[{b}] = {n}; y -= ({a}); if ({a} - 2 in y) {{ {hit} }}"),
+                43 => format!(
+                    "if ({a} in {set}) {{ x += ({set}); }} if ({set} in x) {{ {hit} }} {set} += ({b});"
+                ),
                 _ => format!("if ({c} < {a}) {{ {c} = {a}; {hit} }}"),
             }
         };

@@ -141,6 +141,25 @@ fn oracle_and_search_agree_on_which_machines_are_garbage() {
     compare_proofs(0..2 * workers::N_KINDS, 30, |_| Over { only: Some(Only::Workers), ..Over::default() });
 }
 
+/// All configurations that a renumbering of counters, or a renaming of machines, takes to be one behave alike.
+#[test]
+fn quotients_merge_only_configurations_that_behave_alike() {
+    let mut n_merged = 0;
+    for (seed, only) in
+        (0..300).map(|seed| (seed, Only::Counting)).chain((0..60).map(|seed| (seed, Only::Workers)))
+    {
+        let Case { text, exe, .. } = Case::new(seed, Over { only: Some(only), ..Over::default() });
+        for (name, reductions) in proof::quotients() {
+            match proof::compare_quotient(&exe, reductions, 120) {
+                Err(difference) => panic!("seed {seed}, {name}: {difference}\n{text}"),
+                Ok(Some(found)) => n_merged += usize::from(found.n_representatives < found.n_configurations),
+                Ok(None) => {}
+            }
+        }
+    }
+    assert!(n_merged > 40, "something is merged in {n_merged} programs only");
+}
+
 fn compare_proofs(seeds: std::ops::Range<u64>, n_least: usize, over: impl Fn(u64) -> Over) {
     let options = OracleOptions { max_configurations: 1_500, ..OracleOptions::default() };
     let mut n_compared = 0;

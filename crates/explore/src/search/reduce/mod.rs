@@ -22,5 +22,6 @@ pub(crate) mod machine_garbage;
 pub(crate) mod path_compression;
 pub(crate) mod persistent;
 pub(crate) mod probe;
+pub(crate) mod quotient;
 pub(crate) mod symmetry;
 pub mod table;
