@@ -112,8 +112,7 @@ fn search_by_plan(
     let sticky_first = StickyCancel::new(cancel);
     let collects_garbage =
         reductions.machine_garbage && (!options.probes || machine_garbage::may_repeat_creations(exe));
-    let renumbers = reductions.counters;
-    let new_locals = |is_shared, simplify, cancel| {
+    let new_locals = |is_shared, simplify, renumbers, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
         let mut locals = LocalStates::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
         locals.max_choices = options.max_choices;
@@ -121,7 +120,7 @@ fn search_by_plan(
         locals.renumbers = renumbers;
         Mutex::new(locals)
     };
-    let probed = new_locals(false, simplify, &sticky_first);
+    let probed = new_locals(false, simplify, reductions.counters, &sticky_first);
     let reach = if reductions.persistent_sets { Reach::new(exe) } else { None };
     let look = Context {
         label: "",
@@ -129,7 +128,7 @@ fn search_by_plan(
         locals: &probed,
         is_symmetric: false,
         collects_garbage,
-        renumbers,
+        renumbers: reductions.counters,
         reach: reach.as_ref(),
         notes: None,
         observer,
@@ -139,18 +138,21 @@ fn search_by_plan(
     let reach = reach.as_ref().filter(|_| uses_sets);
     // In the middle of broadcasts there is an order, and with sets these are few.
     let look = Context { reach: reach.filter(|_| simplify.broadcasts), ..look };
+    let renumbers = reductions.counters && (!options.probes || probe::counters_are_worth_it(look));
+    super::lock(&probed).renumbers = renumbers;
+    let look = Context { renumbers, ..look };
     let is_symmetric =
         reductions.symmetry && (!options.probes || probe::symmetry_is_worth_it(look, simplify.broadcasts));
     if super::lock(&probed).lacks_broadcast_precondition() {
         let reductions = Reductions { broadcasts: false, ..reductions };
         return search_by_plan(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);
     }
-    let locals = new_locals(options.n_threads > 1, simplify, &sticky);
+    let locals = new_locals(options.n_threads > 1, simplify, renumbers, &sticky);
     super::lock(&locals).has_lazy_faults = reductions.lazy_faults;
     if options.peers.is_some() || options.checkpoint.is_some() {
         super::lock(&locals).record_content();
     }
-    let label = label(options, &simplify, uses_sets, is_symmetric);
+    let label = label(options, &simplify, uses_sets, is_symmetric, renumbers);
     let is_helper = options.peers.as_ref().is_some_and(|peers| peers.0.number() > 0);
     // Those with faults where they happen and all numbers, if they are asked for.
     let whole;
@@ -180,8 +182,8 @@ fn search_by_plan(
                 // A way that tells all in another order is no way of the program.
                 let simplify = Simplify { broadcasts: false, ..simplify };
                 // It needs the memory that the search had.
-                *super::lock(&locals) = unlocked(new_locals(false, simplify, &sticky));
-                let locals = new_locals(false, simplify, &last_call);
+                *super::lock(&locals) = unlocked(new_locals(false, simplify, renumbers, &sticky));
+                let locals = new_locals(false, simplify, renumbers, &last_call);
                 // What stopped the search need not stop this, unless it still holds.
                 let cx = Context { locals: &locals, cancel, ..cx };
                 if let Some(peers) = options.peers.as_ref().filter(|_| is_helper) {
@@ -217,8 +219,7 @@ fn search_by_plan(
         && graph::has_liveness(exe)
     {
         let answer = if cx.has_lazy_faults() || cx.renumbers && fairness == Fairness::Weak {
-            whole = new_locals(false, simplify, &sticky);
-            super::lock(&whole).renumbers = false;
+            whole = new_locals(false, simplify, false, &sticky);
             graph::check(cx, Context { locals: &whole, renumbers: false, ..cx }, exe, fairness)?
         } else {
             graph::check(cx, cx, exe, fairness)?
@@ -242,12 +243,18 @@ fn search_by_plan(
 }
 
 /// Everything that decides what is explored, besides the program.
-fn label(options: &ProveOptions, simplify: &Simplify, uses_sets: bool, is_symmetric: bool) -> String {
+fn label(
+    options: &ProveOptions,
+    simplify: &Simplify,
+    uses_sets: bool,
+    is_symmetric: bool,
+    renumbers: bool,
+) -> String {
     let ProveOptions { store, bounds, max_choices, reductions, limits, .. } = options;
     let Limits { instructions, call_depth, machines, .. } = limits;
     let plan = options.data.as_ref().map(|plan| plan.label());
     format!(
-        "{store:?} {bounds:?} {max_choices:?} {reductions:?} {simplify:?} sets {uses_sets} symmetry {is_symmetric} \
+        "{store:?} {bounds:?} {max_choices:?} {reductions:?} {simplify:?} sets {uses_sets} symmetry {is_symmetric} counters {renumbers} \
          limits {instructions} {call_depth} {machines} data {plan:?}"
     )
 }

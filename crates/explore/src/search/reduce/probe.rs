@@ -1,4 +1,4 @@
-//! Whether symmetry and persistent sets pay for themselves: the former costs several times as much as a step, the latter about as much.
+//! Whether symmetry, persistent sets and counters pay for themselves: the first costs several times as much as a step, the others about as much.
 //!
 //! Many programs have machines made alike that are never permuted, because another machine keeps them in a sequence or because they
 //! were given numbers: then every configuration is canonicalised, and none is saved. So the search explores the first
@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::counters::{Counters, Source};
 use super::symmetry::Symmetry;
 
 use crate::search::context::Context;
@@ -17,6 +18,7 @@ use crate::search::successors::{Collect, Expansion, Layer, Purpose, Successors};
 /// Configurations that are explored; with those of the last step, which may have millions, at most twice as many.
 const LIMIT: usize = 10_000;
 const LIMIT_OF_SETS: usize = 5_000;
+const LIMIT_OF_COUNTERS: usize = 5_000;
 /// Steps after which it asks whether to go on.
 const LOOK_AFTER: usize = 1 << 16;
 /// Of local states. Those of a program whose inboxes or collections grow for ever are large after a few thousand steps.
@@ -56,6 +58,25 @@ pub(crate) fn symmetry_is_worth_it(cx: Context<'_>, has_broadcasts: bool) -> boo
     );
     let are_many = has_broadcasts && n_alike >= MANY_ALIKE;
     looked.is_some_and(|n_seen| are_many || remaining.len() * 10 <= n_seen * 7)
+}
+
+/// Whether the numbers of at least one in sixteen of the first configurations change. Where numbers stay small, nothing is saved; where they
+/// grow, those that are kept from earlier soon stand for others.
+pub(crate) fn counters_are_worth_it(cx: Context<'_>) -> bool {
+    let Some(mut counters) = Counters::new(&crate::search::lock(cx.locals)) else { return false };
+    let mut n_renumbered = 0;
+    let cx = Context { renumbers: false, ..cx };
+    let looked = look(
+        cx,
+        LIMIT_OF_COUNTERS,
+        |_| {},
+        |_, successor| {
+            counters.canonical(successor, &mut Source::Shared(cx.locals));
+            n_renumbered += usize::from(counters.has_renumbered);
+            Some(())
+        },
+    );
+    looked.is_some_and(|n_seen| n_renumbered * 16 >= n_seen)
 }
 
 /// Goes through the first configurations by layers and passes on each when it is new; how many there were. `None` if it was asked to

@@ -94,9 +94,8 @@ impl Reductions {
 }
 
 impl Default for Reductions {
-    /// All but `counters`, which has to be asked for: it was compared with the oracle on fewer programs than the others.
     fn default() -> Self {
-        Reductions { counters: false, ..Reductions::ALL }
+        Reductions::ALL
     }
 }
 
