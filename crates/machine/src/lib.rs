@@ -49,7 +49,7 @@ pub use data::DataPlan;
 pub use executable::Executable;
 pub use kernel::{Alone, DataPoint, Kernel, NotEnabled, Oracle, Outcome, Paused, Snapshot};
 pub use network::{Copies, InFlight, LateArrival, Network, UnknownName};
-pub use numbers::{Numbers, Occurrence, Renumbering};
+pub use numbers::{Numbers, Occurrence, Refused, Renumbering};
 pub use record::{Actor, Note, Recorder, Scene, Silent};
 pub use replay::{ReplayError, replay, replay_on};
 pub use rules::must_wait;

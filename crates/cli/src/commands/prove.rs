@@ -653,6 +653,9 @@ fn show(compilation: &Compilation, proved: &mut Proved, args: &ProveArgs) {
             }
             printer::detail(&prove_report::render_growth(&report.growth));
             printer::detail(&prove_report::render_wide_choice(report.wide_choice.as_ref()));
+            if printer::is_verbose() && matches!(found.verdict, Verdict::Unknown(_)) {
+                printer::detail(&reductions::kept_counters(&question.exe, compilation.sources(), args));
+            }
         }
     }
     printer::detail(&prove_report::render_statistics(report, printer::is_verbose()));

@@ -1,8 +1,10 @@
 //! Which reductions are asked for. One that is named and does not apply is refused: users who name it want to see its effect, and
 //! would take a search without it for one with it. Whether it applies is in the table of reductions.
 
+use allways_base::Sources;
 use allways_driver::engine;
 use allways_explore::search::{Obstacle, REDUCTIONS, Reduction, Reductions, Setting};
+use allways_machine::{Executable, Refused};
 
 use crate::args::ProveArgs;
 
@@ -21,6 +23,20 @@ pub fn reductions(args: &ProveArgs) -> Reductions {
         }
     }
     reductions
+}
+
+/// Numbers that are counted up and yet not renumbered, with the reasons, a line each: what keeps a search from its end, perhaps.
+pub fn kept_counters(exe: &Executable, sources: &Sources, args: &ProveArgs) -> String {
+    let (on, setting) = (reductions(args), setting(args));
+    let row = REDUCTIONS.iter().find(|row| row.is_on(on) && row.name == "counters");
+    if row.is_none_or(|row| row.why_not(&setting, on).is_some()) {
+        return String::new();
+    }
+    let line = |refused: &Refused| {
+        let place = refused.span.map(|span| format!(" ({})", sources.place(span))).unwrap_or_default();
+        format!("..... not renumbered: {} {}{place}\n", refused.name, refused.why.as_str())
+    };
+    exe.numbers().refused().iter().map(line).collect()
 }
 
 /// What is wrong with the reductions that are named.

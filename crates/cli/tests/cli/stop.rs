@@ -152,6 +152,35 @@ machine Producer { start state S { entry (sink: Sink) { while (true) { send sink
     assert!(!String::from_utf8_lossy(&output.stdout).contains("growing"));
 }
 
+/// Why numbers that grow are not renumbered.
+#[test]
+fn counters_that_stay_are_named() {
+    let folder = folder("stop-counters");
+    let program = "
+event eTick;
+machine Main {
+  var n: int;
+  start state S {
+    entry { send this, eTick; }
+    on eTick do {
+      n = n + 1;
+      assert n * 2 != 7;
+      send this, eTick;
+    }
+  }
+}
+";
+    fs::write(folder.join("ticks.p"), program).unwrap();
+    let args = ["prove", "--engine", "explicit", "--memory", "0.02"];
+    let output = allways(&folder, &[&args[..], &["-v"]].concat());
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let why = "not renumbered: `n` of `Main` is used in, or comes from, arithmetic beyond adding a constant (ticks.p:9:14)";
+    assert_says(&text, &[why]);
+    let output = allways(&folder, &args);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("not renumbered"));
+}
+
 #[test]
 fn too_many_choices_are_reported() {
     let folder = folder("stop-choices");

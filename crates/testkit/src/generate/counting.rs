@@ -19,7 +19,12 @@ pub fn counting(seed: u64) -> String {
          spec Watch observes eKept, eHit {{\n  var last: int; var best: int; var hits: int; var past: set[int];\n  \
          var when: map[int, int];{COLLECTIONS}\n  start state S {{\n",
     );
-    let out_of = |random: &mut Random, nosy, scope: &Scope<'_>| statements(random, [nosy, most], scope);
+    // Or in a single place.
+    let mut place = if nosy == 0 { random.below(12) as u32 } else { u32::MAX };
+    let mut out_of = |random: &mut Random, nosy, scope: &Scope<'_>| {
+        place = place.wrapping_sub(1);
+        statements(random, [if place == 0 { 100 } else { nosy }, most], scope)
+    };
     let n_hits = random.between(1, 16);
     let monitor = out_of(
         &mut random,
@@ -191,7 +196,7 @@ fn statements(random: &mut Random, [nosy, most]: [u32; 2], scope: &Scope<'_>) ->
     for _ in 0..random.between(0, 3) {
         let n = random.between(0, most as usize);
         let line = if random.chance(nosy) {
-            match random.below(36) {
+            match random.below(39) {
                 // Specs cannot make choices.
                 24 | 25 | 27 if seq.is_none() => format!("{c} = {n};"),
                 0 => format!("if ({a} * 2 == {b} + {n}) {{ {hit} }}"),
@@ -233,6 +238,11 @@ fn statements(random: &mut Random, [nosy, most]: [u32; 2], scope: &Scope<'_>) ->
                     format!("o[({a}, {n})] = {n}; foreach (i in values(o)) {{ if (i == {b}) {{ {hit} }} }}")
                 }
                 29 => format!("d = ({a}, {b}); if (d == ({n}, {c})) {{ {hit} }}"),
+                35 => format!("foreach (i in {set}) {{ if (i * 2 == {n}) {{ {hit} }} }} {set} += ({a});"),
+                36 => format!("y = {map}; {map}[{a}] = {n}; if (y == {map}) {{ {hit} }}"),
+                37 => format!(
+                    "foreach (i in keys({map})) {{ if (i * 2 == {n} + 2) {{ {hit} }} }} {map}[{b}] = {n};"
+                ),
                 // Out of range is an error.
                 30 => format!(
                     "l = default(seq[int]); l += (0, {n}); l += (1, 7); if (l[{a}] == {n}) {{ {hit} }}"
@@ -246,7 +256,7 @@ fn statements(random: &mut Random, [nosy, most]: [u32; 2], scope: &Scope<'_>) ->
                 _ => format!("if ({a} == {b} * {n}) {{ {hit} }}"),
             }
         } else {
-            match random.below(45) {
+            match random.below(48) {
                 0 => format!("print format(\"{{0}}\", {a});"),
                 1 => format!("if ({a} == {b}) {{ {hit} }}"),
                 2 => format!("if ({a} < {b}) {{ {hit} }}"),
@@ -309,6 +319,11 @@ fn statements(random: &mut Random, [nosy, most]: [u32; 2], scope: &Scope<'_>) ->
                 42 => format!("y[{b}] = {n}; y -= ({a}); if ({a} - 2 in y) {{ {hit} }}"),
                 43 => format!(
                     "if ({a} in {set}) {{ x += ({set}); }} if ({set} in x) {{ {hit} }} {set} += ({b});"
+                ),
+                45 => format!("foreach (i in {set}) {{ if (i < {b}) {{ {c} = i; }} }} {set} += ({a});"),
+                46 => format!("{c} = {a} - 1; if (({c} - 1) in {map}) {{ {hit} }} {map}[{b}] = {n};"),
+                47 => format!(
+                    "z[{b}] = ({a}, {n}); if ({c} in z) {{ {c} = z[{c}].0 + 1; if ({c} in {set}) {{ {hit} }} }} {set} += ({b});"
                 ),
                 _ => format!("if ({c} < {a}) {{ {c} = {a}; {hit} }}"),
             }
