@@ -11,7 +11,7 @@ use allways_run::{Cancel, Counterexample, Observer, Progress, StopReason, Verdic
 
 use super::filters::{self, FilterNames};
 use super::names::{owner_name, part_name};
-use super::order::{self, Walks, Weight};
+use super::order::{self, WalkedRun, Walks, Weight};
 use super::path::{self, Goal};
 use super::report::{SlotOrder, Split, SymbolicFigures, SymbolicOptions, SymbolicReport};
 use super::steps::{LeftMovers, MemoSteps};
@@ -39,6 +39,8 @@ const BUDGET_GROWTH: usize = 8;
 /// Local states of a machine or monitor after which it is split into several levels. Whole local states are faster as long as they
 /// fit, since a handler that reads most variables runs once for most of them in either case.
 const SPLIT_AFTER: usize = 200_000;
+/// Operations on diagrams for a short run to a violation that a walk has found.
+const WALKED_OPERATIONS: u64 = 2_000_000;
 /// Operations for each of these nodes.
 const OPERATIONS_PER_NODE: u64 = 50;
 
@@ -333,18 +335,21 @@ impl<'a> Engine<'a> {
         steps.outboxes.is_on = self.is_eager();
         let starts: Vec<Vec<LocalStateId>> = self.starts.iter().map(|(_, vector)| vector.clone()).collect();
         let walks = order::walk(self.cx, &mut steps.expander, &starts);
-        if walks.has_violation {
+        if let Some(run) = &walks.violation {
             steps.has_violation = true;
             // The walks know no filters.
             steps.left = None;
             let order = self.orders(&walks, false).swap_remove(0);
-            return Ok(self.violated(steps, &order)?.unwrap_or(End::Unreachable));
+            // A bound may cut off one party of a step of which another breaks a property.
+            let is_good = !self.options.shortest && self.cx.options.bounds == SearchBounds::default();
+            let run = is_good.then_some(run);
+            return Ok(self.violated(steps, &order, run)?.unwrap_or(End::Unreachable));
         }
         let (mut reach, reached) = loop {
             match self.race(steps, &walks) {
                 Ok(found) => break found,
                 Err((failed, order)) if failed.has_violation && failed.stops_at_violation => {
-                    steps = match self.violated(*failed, &order)? {
+                    steps = match self.violated(*failed, &order, None)? {
                         Ok(end) => return Ok(end),
                         // A bound cuts off all steps that might have broken a property: they are distinguished at the end.
                         Err(steps) => *steps,
@@ -623,17 +628,25 @@ impl<'a> Engine<'a> {
         Ok((terminal, bad))
     }
 
-    /// A step breaks a property: finds a run to it. The steps come back if there is none.
+    /// A step breaks a property: finds a run to it. The steps come back if there is none. A run that was walked is shown where a short
+    /// one takes long to find.
     fn violated(
         &mut self,
         mut steps: MemoSteps<'a>,
         order: &[u32],
+        walked: Option<&WalkedRun>,
     ) -> Result<Result<End, Box<MemoSteps<'a>>>, InternalError> {
         steps.stops_at_violation = false;
         let (reach, end) = loop {
-            let limits = self.limits(&steps);
+            let mut limits = self.limits(&steps);
+            if walked.is_some() {
+                limits.operations = WALKED_OPERATIONS;
+            }
             let mut reach = self.reach(steps, order, limits);
-            let end = self.show(&mut reach, Goal::Broken);
+            let mut end = self.show(&mut reach, Goal::Broken);
+            if let (Ok(End::Seen(_)), Some(run)) = (&end, walked) {
+                end = self.show_walk(run);
+            }
             if !matches!(end, Ok(End::Seen(_))) || !reach.steps.blocks.has_wishes() {
                 break (reach, end);
             }
@@ -646,6 +659,23 @@ impl<'a> Engine<'a> {
             End::Unreachable => Ok(Err(Box::new(reach.steps))),
             end => Ok(Ok(end)),
         }
+    }
+
+    /// A run that a walk has found, unless the user has had enough.
+    fn show_walk(&mut self, run: &WalkedRun) -> Result<End, InternalError> {
+        self.shows.store(true, Ordering::Relaxed);
+        let Some((answers, first)) = self.starts.get(run.start) else { return Err(no_run()) };
+        self.explored.depth = run.moves.len() as u64 + 1;
+        let steps = match counterexample::steps_of(self.cx, answers, first, &run.moves, true) {
+            Ok(steps) => steps,
+            Err(error) => return self.interrupted().map(End::Seen).ok_or(error),
+        };
+        let found = counterexample::counterexample(self.exe, self.cx.options.limits, &steps);
+        found.map(|found| End::Violated(Box::new(found)))
+    }
+
+    fn interrupted(&self) -> Option<StopReason> {
+        self.cx.stop_reason().filter(|reason| *reason == StopReason::Interrupted)
     }
 
     /// A run to a goal that is known to be reachable.
@@ -675,10 +705,7 @@ impl<'a> Engine<'a> {
         let breaks = matches!(goal, Goal::Broken);
         let steps = match counterexample::steps_of(self.cx, &run.answers, &run.first, &run.moves, breaks) {
             Ok(steps) => steps,
-            Err(error) => {
-                let interrupted = self.cx.stop_reason().filter(|reason| *reason == StopReason::Interrupted);
-                return interrupted.map(End::Seen).ok_or(error);
-            }
+            Err(error) => return self.interrupted().map(End::Seen).ok_or(error),
         };
         let limits = self.cx.options.limits;
         let found = match goal {

@@ -50,15 +50,21 @@ pub(crate) struct Walks {
     pub groups: Vec<(Vec<u32>, f64)>,
     /// Slots that occurred.
     pub n_slots: usize,
-    pub has_violation: bool,
+    pub violation: Option<WalkedRun>,
+}
+
+/// A walk into a violation: the number of its first configuration, and its moves, of which the last one breaks a property.
+pub(crate) struct WalkedRun {
+    pub start: usize,
+    pub moves: Vec<Move>,
 }
 
 #[derive(Default)]
 struct WalkSink {
     groups: FxHashMap<Vec<u32>, f64>,
-    successors: Vec<Vec<(u32, LocalStateId)>>,
+    successors: Vec<(Move, Vec<(u32, LocalStateId)>)>,
     has_news: bool,
-    is_broken: bool,
+    broken: Option<Move>,
 }
 
 impl Sink for WalkSink {
@@ -68,11 +74,11 @@ impl Sink for WalkSink {
         let n_seen = self.groups.entry(slots).or_default();
         self.has_news |= *n_seen == 0.0;
         *n_seen += 1.0;
-        self.successors.push(successor.changes.to_vec());
+        self.successors.push((successor.by, successor.changes.to_vec()));
     }
 
-    fn broken(&mut self, _: Move) {
-        self.is_broken = true;
+    fn broken(&mut self, by: Move) {
+        self.broken.get_or_insert(by);
     }
 
     fn cut(&mut self, _: Cut) {}
@@ -86,9 +92,12 @@ pub(crate) fn walk(cx: Context<'_>, expander: &mut Expander<'_>, starts: &[Vec<L
     let most = cx.options.bounds.depth.map_or(usize::MAX, |depth| depth as usize);
     let n_steps = N_STEPS.min(most.saturating_sub(1));
     let (mut n_left, mut n_without_news) = (MAX_SUCCESSORS, 0);
+    let mut violation = None;
     'walks: for number in 0..N_WALKS {
-        let Some(start) = starts.get(number % starts.len().max(1)) else { break };
+        let place = number % starts.len().max(1);
+        let Some(start) = starts.get(place) else { break };
         let mut vector = start.clone();
+        let mut moves = Vec::new();
         for _ in 0..n_steps {
             sink.successors.clear();
             expander.expand(&vector, &mut sink);
@@ -97,14 +106,20 @@ pub(crate) fn walk(cx: Context<'_>, expander: &mut Expander<'_>, starts: &[Vec<L
             if std::mem::take(&mut sink.has_news) {
                 n_without_news = 0;
             }
+            if let Some(by) = sink.broken {
+                moves.push(by);
+                violation = Some(WalkedRun { start: place, moves });
+                break 'walks;
+            }
             let is_enough = n_left == 0 || n_without_news > MAX_WITHOUT_NEWS;
-            if sink.is_broken || is_enough || cx.stop_reason().is_some() {
+            if is_enough || cx.stop_reason().is_some() {
                 break 'walks;
             }
             if sink.successors.is_empty() {
                 break;
             }
-            let changes = &sink.successors[random.below(sink.successors.len())];
+            let (by, changes) = &sink.successors[random.below(sink.successors.len())];
+            moves.push(*by);
             for &(slot, local) in changes {
                 if vector.len() <= slot as usize {
                     vector.resize(slot as usize + 1, 0);
@@ -117,7 +132,7 @@ pub(crate) fn walk(cx: Context<'_>, expander: &mut Expander<'_>, starts: &[Vec<L
     groups.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let met = groups.iter().flat_map(|(slots, _)| slots).map(|&slot| slot as usize + 1);
     let n_slots = met.chain(starts.iter().map(Vec::len)).max().unwrap_or(0);
-    Walks { groups, n_slots, has_violation: sink.is_broken }
+    Walks { groups, n_slots, violation }
 }
 
 /// How kinds of steps are weighed.

@@ -7,7 +7,7 @@ use allways_explore::search::{ProveOptions, Reductions};
 use allways_explore::symbolic::paper::PaperOptions;
 use allways_explore::symbolic::{self as engine, FilterNames, SlotOrder, Split, SymbolicOptions};
 use allways_machine::Executable;
-use allways_run::{NetworkModel, Quiet, Verdict, ViolationKind};
+use allways_run::{Limits, NetworkModel, Quiet, Verdict, ViolationKind};
 use allways_testkit::bounded::{self, Reference, Within};
 use allways_testkit::differential::{Only, Over};
 use allways_testkit::oracle::{self, OracleOptions};
@@ -164,6 +164,51 @@ fn machines_do_not_choose_far_ahead() {
     assert!(matches!(found.report.verdict, Verdict::Holds(_)));
     // Not one for each of the 2^24 subsets of sends.
     assert!(found.figures.n_local_states < 10_000, "{} local states", found.figures.n_local_states);
+}
+
+/// Runs are long, and a walk meets the violation where sets would have to go through many layers.
+const COUNTERS: &str = "
+event eTick;
+event eReport: int;
+spec Sum observes eReport {
+  var n: int;
+  start state S { on eReport do (given: int) { n = (n + given) % 1000; assert n != 77; } }
+}
+machine Counter {
+  var n: int;
+  start state S {
+    on eTick do {
+      n = n + 1 + choose(3);
+      announce eReport, n;
+      if (n < 12) { send this, eTick; }
+    }
+  }
+}
+machine Main {
+  start state S {
+    entry {
+      var i: int;
+      var counter: machine;
+      while (i < 6) { counter = new Counter(); send counter, eTick; i = i + 1; }
+    }
+  }
+}
+";
+
+#[test]
+fn a_violation_on_a_walk_is_shown_where_sets_have_no_room() {
+    let loaded = Loaded::new("counters.p", COUNTERS).unwrap_or_else(|error| panic!("{error}"));
+    let exe = Arc::new(Executable::new(&loaded.program, 0));
+    let verdict = |shortest| {
+        let limits = Limits { memory_bytes: Some(3_000_000), ..Limits::default() };
+        let search = ProveOptions { limits, ..ProveOptions::default() };
+        let options = SymbolicOptions { search, shortest, ..SymbolicOptions::default() };
+        let found = engine::prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+        found.report.verdict
+    };
+    assert!(matches!(verdict(false), Verdict::Violated(_)));
+    // A shortest run is not the one that was walked.
+    assert!(matches!(verdict(true), Verdict::Unknown(_)));
 }
 
 /// A lamp that a switch turns on and off again.
