@@ -69,6 +69,9 @@ struct State {
     failure: Option<String>,
     /// No more is sent.
     is_closing: bool,
+    /// Messages that have come, and how many of these the last wait knew of. Some may have to lie there for long, and are no news then.
+    n_arrived: u64,
+    n_known: u64,
     n_sent: u64,
 }
 
@@ -327,6 +330,7 @@ fn read_frames(inner: &Inner, from: usize, stream: TcpStream) {
                 let peer = &mut state.peers[from];
                 peer.n_incoming += message.len();
                 peer.incoming.push_back(message);
+                state.n_arrived += 1;
                 inner.change.notify_all();
                 // Until there is room: the other end waits, too.
                 while state.peers[from].n_incoming > inner.congested
@@ -440,8 +444,9 @@ impl Exchange for Mesh {
     }
 
     fn wait(&self) {
-        let state = self.inner.lock();
-        let has_news = state.peers.iter().any(|peer| !peer.incoming.is_empty());
+        let mut state = self.inner.lock();
+        let has_news = state.n_arrived != state.n_known;
+        state.n_known = state.n_arrived;
         if !has_news && state.failure.is_none() {
             drop(self.inner.change.wait_timeout(state, LOOK));
         }

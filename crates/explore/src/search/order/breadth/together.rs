@@ -313,8 +313,9 @@ impl Leader<'_, '_> {
                 return Ok(link.notes());
             }
             if is_quiet {
-                // A process that is stopped does not wait for others that are not.
-                if let Some(reason) = self.cx.cancel.reason() {
+                // A process that is stopped does not wait for others that are not; but all of them stop for what one has learned of data.
+                let has_learned = self.cx.options.data.as_ref().is_some_and(|plan| plan.has_learned());
+                if let Some(reason) = self.cx.cancel.reason().filter(|_| !has_learned) {
                     n_looks += 1;
                     if n_looks > PATIENCE {
                         return Err(reason);
