@@ -9,6 +9,7 @@ pub mod ids;
 pub mod intern;
 pub mod nearest;
 pub mod source;
+pub mod words;
 
 pub use diagnostic::{Code, CodeInfo, Diagnostic, Label, Severity};
 pub use ids::{Idx, IndexVec};

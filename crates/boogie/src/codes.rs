@@ -21,10 +21,10 @@ allways_base::codes! {
     UNKNOWN_FUNCTION = "boogie-unknown-function": "a function that is not declared";
     UNKNOWN_PROCEDURE = "boogie-unknown-procedure": "a procedure that is not declared";
     UNKNOWN_LABEL = "boogie-unknown-label": "a jump to a label that cannot be reached from there";
-    MISPLACED_BREAK = "boogie-misplaced-break": "a `break` outside of what it could leave";
+    MISPLACED_BREAK = "boogie-misplaced-break": "a `break` outside of a loop or labelled statement";
     CYCLIC_SYNONYM = "boogie-cyclic-synonym": "a type synonym that refers to itself";
     TYPE_ARGUMENTS = "boogie-type-arguments": "a type with the wrong number of arguments";
-    TYPE_MISMATCH = "boogie-type-mismatch": "an expression of another type than its place needs";
+    TYPE_MISMATCH = "boogie-type-mismatch": "an expression whose type does not fit its context";
     AMBIGUOUS_TYPE = "boogie-ambiguous-type": "a use of a polymorphic name whose types are not determined";
     ARITY = "boogie-arity": "too many or too few arguments, results or indices";
     NOT_A_MAP = "boogie-not-a-map": "an index on something that is not a map";

@@ -11,7 +11,7 @@ const VERDICTS: &[CodeInfo] = &[
     CodeInfo { code: Code::new("inconclusive"), summary: "no verdict within the limits" },
     CodeInfo {
         code: Code::new("unexpected-verdict"),
-        summary: "another verdict than `allways.toml` expects",
+        summary: "a verdict other than the one `allways.toml` expects",
     },
 ];
 

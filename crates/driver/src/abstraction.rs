@@ -111,7 +111,7 @@ pub fn answer(
         }
     }
     let why = format!(
-        "the abstraction of {names} is too coarse: the abstract program has a violation after {n_steps} steps, and the program with up to {} values has none",
+        "the abstraction of {names} is too coarse: the abstract program has a violation after {n_steps} steps, but no instance with 2 to {} values has one within as many steps; a finer abstraction or a search without `--abstract` may decide it",
         INSTANCES[INSTANCES.len() - 1]
     );
     let answer = Answer::new(found.engine, Verdict::Unknown(StopReason::Undecided { why }));

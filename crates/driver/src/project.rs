@@ -185,7 +185,7 @@ impl Loader<'_> {
                 let message = format!("the folder has {} project files: {}", several.len(), names.join(", "));
                 self.error(codes::SEVERAL_PROJECTS, message)
                     .help
-                    .push("name the one that is meant".to_owned());
+                    .push("give the path of the one to use".to_owned());
             }
         }
     }
@@ -417,7 +417,7 @@ impl Loader<'_> {
         let shown = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let message = match error.kind() {
             io::ErrorKind::NotFound => format!("`{}` does not exist", shown.display()),
-            io::ErrorKind::PermissionDenied => format!("`{}` may not be read", shown.display()),
+            io::ErrorKind::PermissionDenied => format!("no permission to read `{}`", shown.display()),
             _ => format!("`{}` cannot be read: {error}", shown.display()),
         };
         self.error_at(codes::UNREADABLE_FILE, message, at);

@@ -161,7 +161,7 @@ fn known(what: &str, name: Option<&str>, all: &[&str]) -> Result<(), String> {
         Some(name) if !all.contains(&name) => {
             let hint = match nearest(name, all.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", all.join(", ")),
+                None => format!("choose one of {}", all.join(", ")),
             };
             Err(format!("there is no {what} `{name}`; {hint}"))
         }

@@ -108,7 +108,10 @@ pub fn broken_invariant(kernel: &mut Kernel, number: usize) -> Option<Violation>
         Truth::Holds | Truth::DependsOn(_) | Truth::Unknown(_) => return None,
         Truth::Fails => "The invariant does not hold".to_owned(),
         Truth::Fault(_, text) => {
-            format!("The invariant has no value: {}", kernel.scene().reveal(text.trim_end_matches('.')))
+            format!(
+                "The invariant cannot be evaluated: {}",
+                kernel.scene().reveal(text.trim_end_matches('.'))
+            )
         }
     };
     let named = invariant.variables.iter().zip(machines);

@@ -133,7 +133,7 @@ pub fn reach(
         Some(found) => Reach::Reached(builder.path_to(schedule, found)),
         None if cancel.reason().is_some() => Reach::Unknown("it was stopped"),
         None if !builder.graph.is_complete => Reach::Unknown("there are more"),
-        None if is_unknown => Reach::Unknown("some runs need what is not supported"),
+        None if is_unknown => Reach::Unknown("some runs could not be explored"),
         None => Reach::Unreachable,
     };
     Some((reach, n))
@@ -526,7 +526,7 @@ fn trouble(reason: &StopReason) -> String {
     match reason {
         StopReason::ForeignFunction { name } => format!("needs the foreign function {name}"),
         StopReason::Unsupported { what } => format!("needs {what}"),
-        other => format!("stops: {other:?}"),
+        other => format!("stopped: {other}"),
     }
 }
 

@@ -186,7 +186,8 @@ impl Job {
                 (text, None, false)
             }
             Some((Reach::Unknown(why), n)) => {
-                let text = format!("unknown: not among {}, and {why}", count(n as u64, "configuration"));
+                let text =
+                    format!("unknown: not found among {}, and {why}", count(n as u64, "configuration"));
                 (text, None, false)
             }
         }

@@ -205,17 +205,20 @@ impl Evaluator<'_> {
                 let fault = |kind, text: String| Err(Truth::Fault(kind, text));
                 let kind = || self.exe.machine_name(*machine).to_owned();
                 let Some((instance, _)) = self.read(of, machines, look)?.as_ref() else {
-                    let text = format!("a variable of a `{}` that is null.", kind());
+                    let text = format!("it reads a variable of a `{}` that is null.", kind());
                     return fault(ViolationKind::NullTarget, text);
                 };
                 match kind_at(Actor::Machine(instance), look)? {
                     Some(found) if found == *machine => value_at(Actor::Machine(instance), *field, look),
                     Some(_) => {
-                        let text = format!("a variable of a `{}`, but it is another machine.", kind());
+                        let text = format!(
+                            "it reads a variable of a `{}`, but the machine is of another type.",
+                            kind()
+                        );
                         fault(ViolationKind::Cast, text)
                     }
                     None => {
-                        let text = format!("a variable of a `{}` that has halted.", kind());
+                        let text = format!("it reads a variable of a `{}` that has halted.", kind());
                         fault(ViolationKind::NullTarget, text)
                     }
                 }

@@ -575,17 +575,17 @@ pub fn has_class(value: Value, class: Class) -> bool {
 pub fn describe(value: Value) -> &'static str {
     match value.view() {
         View::Null => "null",
-        View::Bool(_) => "of class bool",
-        View::Int(_) | View::Atom(..) | View::Node(Kind::Int, _) => "of class int",
-        View::Event(_) => "of class event",
-        View::Ref(..) => "of class machine",
-        View::Node(Kind::Float, _) => "of class float",
-        View::Node(Kind::String, _) => "of class string",
-        View::Node(Kind::Tuple, _) => "of class tuple",
-        View::Node(Kind::Named, _) => "of class named tuple",
-        View::Node(Kind::Seq, _) => "of class seq",
-        View::Node(Kind::Set, _) => "of class set",
-        View::Node(Kind::Map, _) => "of class map",
+        View::Bool(_) => "of type bool",
+        View::Int(_) | View::Atom(..) | View::Node(Kind::Int, _) => "of type int",
+        View::Event(_) => "of type event",
+        View::Ref(..) => "of type machine",
+        View::Node(Kind::Float, _) => "of type float",
+        View::Node(Kind::String, _) => "of type string",
+        View::Node(Kind::Tuple, _) => "of type tuple",
+        View::Node(Kind::Named, _) => "of type named tuple",
+        View::Node(Kind::Seq, _) => "of type seq",
+        View::Node(Kind::Set, _) => "of type set",
+        View::Node(Kind::Map, _) => "of type map",
         View::Hole(_) => "absent",
     }
 }

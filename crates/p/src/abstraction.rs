@@ -15,6 +15,7 @@
 //! An *instance* gives the same foreign functions bodies over a few numbers. Every run of it is a run of the program, so that a
 //! violation found in it is real.
 
+use allways_base::words::count;
 use allways_base::{Idx, IndexVec, Span, Symbol};
 use rustc_hash::FxHashMap;
 
@@ -147,7 +148,10 @@ impl Pass {
         let problem = match found {
             None => Some((format!("there is no foreign function `{name}`"), None)),
             Some((_, it)) if it.result != ty || it.n_params != n_params => {
-                let what = format!("`{name}` must return the abstract type and have {n_params} parameters");
+                let what = format!(
+                    "`{name}` must return the abstract type and have {}",
+                    count(n_params, "parameter")
+                );
                 Some((what, Some(it.span)))
             }
             Some((fun, _)) => {
@@ -192,7 +196,7 @@ impl Pass {
     }
 
     fn problem(&mut self, span: Span, what: &str) {
-        let message = format!("the abstraction has no meaning for {what}");
+        let message = format!("not supported: {what}");
         let problem = Problem { message, span: Some(span) };
         if !self.problems.contains(&problem) {
             self.problems.push(problem);

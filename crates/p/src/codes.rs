@@ -3,12 +3,12 @@
 allways_base::codes! {
     // Characters and words.
     UNKNOWN_CHARACTER = "unknown-character": "a character that P does not use";
-    UNTERMINATED_STRING = "unterminated-string": "a string literal without closing quote";
+    UNTERMINATED_STRING = "unterminated-string": "a string literal without a closing quote";
     UNTERMINATED_COMMENT = "unterminated-comment": "a block comment without end";
     INTEGER_TOO_LARGE = "integer-too-large": "an integer literal above 2147483647";
     BAD_ESCAPE = "bad-escape": "a backslash sequence that strings do not have";
     BAD_FORMAT = "bad-format": "braces or arguments of a format string that do not fit";
-    LINE_BREAK_IN_STRING = "line-break-in-string": "a string literal that runs over a line break";
+    LINE_BREAK_IN_STRING = "line-break-in-string": "a string literal that contains a line break";
 
     // Grammar.
     SYNTAX_ERROR = "syntax-error": "something else was expected here";
@@ -25,13 +25,13 @@ allways_base::codes! {
     // Programs of other versions, and proofs.
     LEGACY_NAME = "legacy-name": "a word that P 3 reserves for proofs, used as a name";
     LEGACY_QUEUE_BOUND = "legacy-queue-bound": "a queue bound of older versions of P";
-    LEGACY_SHARED_NAME = "legacy-shared-name": "a function and a state of one name";
+    LEGACY_SHARED_NAME = "legacy-shared-name": "a function and a state with the same name";
     DUPLICATE_FILE = "duplicate-file": "a file that the project reaches twice";
     PROOF_NOT_CHECKED = "proof-not-checked": "declarations for the P verifier, not checked here";
     PROOF_ONLY = "proof-only": "an expression or statement that only proofs may use";
 
     // Names.
-    DUPLICATE_NAME = "duplicate-name": "two declarations of one name";
+    DUPLICATE_NAME = "duplicate-name": "two declarations with the same name";
     BAD_INVARIANT = "bad-invariant": "something that an invariant of `prove --invariant` cannot say";
     UNKNOWN_NAME = "unknown-name": "a name in an expression that nothing declares";
     UNKNOWN_EVENT = "unknown-event": "an event that is not declared";
@@ -44,7 +44,7 @@ allways_base::codes! {
     UNKNOWN_PARAM = "unknown-param": "a test parameter that no `param` declares";
     CIRCULAR_TYPE = "circular-type": "a type that contains itself";
     CIRCULAR_MODULE = "circular-module": "a module that contains itself";
-    DUPLICATE_FIELD = "duplicate-field": "a named tuple with two fields of one name";
+    DUPLICATE_FIELD = "duplicate-field": "a named tuple with two fields with the same name";
     PARAM_MISUSE = "param-misuse": "a global parameter that is declared again or assigned";
     ENUM_NUMBER_SHARED = "enum-number-shared": "an enum element that has the number of another";
 
@@ -52,10 +52,10 @@ allways_base::codes! {
     DUPLICATE_ENTRY = "duplicate-entry": "a second entry or exit in one state";
     DUPLICATE_ACTION = "duplicate-action": "two actions for one event in one state";
     DUPLICATE_START = "duplicate-start": "a second start state";
-    NO_START_STATE = "no-start-state": "a machine without start state";
+    NO_START_STATE = "no-start-state": "a machine without a start state";
     FORBIDDEN_IN_SPEC = "forbidden-in-spec": "something a spec may not do";
     BAD_HANDLER = "bad-handler": "a function that cannot be used as this handler";
-    PAYLOAD_MISMATCH = "payload-mismatch": "a payload that does not fit";
+    PAYLOAD_MISMATCH = "payload-mismatch": "a payload of the wrong type";
     ESCAPES_TRANSITION = "escapes-transition": "an exit or `with` function that can raise or goto";
     UNOBSERVED_EVENT = "unobserved-event": "a spec handles an event it does not observe";
     SCENARIO_SHAPE = "scenario-shape": "a scenario that cannot be covered, or always is";
@@ -77,7 +77,7 @@ allways_base::codes! {
     // Functions.
     MISSING_RETURN = "missing-return": "a function that can end without its result";
     OUTSIDE_LOOP = "outside-loop": "`break` or `continue` outside of a loop";
-    GOTO_IN_FUNCTION = "goto-in-function": "raise or goto where no handler can be left";
+    GOTO_IN_FUNCTION = "goto-in-function": "`raise` or `goto` in a function that cannot leave the handler";
     RECEIVE_CASE = "receive-case": "a receive case that does not fit its events";
 
     // Modules and tests.
@@ -85,7 +85,7 @@ allways_base::codes! {
     BINDING_MISMATCH = "binding-mismatch": "a machine that does not implement the interface";
     NOT_CLOSED = "not-closed": "a test whose module leaves machines unbound";
     BAD_MAIN = "bad-main": "a main machine that cannot start the test";
-    BAD_TEST_PARAM = "bad-test-param": "test parameters that do not fit";
+    BAD_TEST_PARAM = "bad-test-param": "values of test parameters that are wrong or missing";
     UNSUPPORTED_MODULE = "unsupported-module": "a module or test form that P itself cannot run";
     NO_TEST_CASES = "no-test-cases": "a parameterized test that expands to nothing";
 

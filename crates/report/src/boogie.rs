@@ -4,7 +4,7 @@
 use allways_run::{Bound, Guarantee, StopReason, Verdict};
 use serde::Serialize;
 
-use crate::check::{self, Violation};
+use crate::check::Violation;
 use crate::json::Head;
 use crate::text::count;
 use crate::verdict::VerdictReport;
@@ -111,11 +111,11 @@ fn within(bounds: &[Bound], search: &SearchReport) -> String {
 }
 
 fn nested(n: u32, nesting: Nesting) -> String {
-    let (turns, calls) = (count(u64::from(n), "turn"), count(u64::from(n), "nested call"));
+    let (iterations, calls) = (count(u64::from(n), "iteration"), count(u64::from(n), "nested call"));
     match (nesting.loops, nesting.calls) {
-        (true, false) => format!("{turns} of each loop"),
+        (true, false) => format!("{iterations} of each loop"),
         (false, true) => format!("{calls} of each procedure"),
-        _ => format!("{turns} of each loop or nested calls of each procedure"),
+        _ => format!("{iterations} of each loop or nested calls of each procedure"),
     }
 }
 
@@ -134,7 +134,7 @@ pub fn explain(verdict: &Verdict, search: &SearchReport, has_candidate: bool) ->
         Verdict::Holds(_) => "proved, no run fails".to_owned(),
         Verdict::Violated(_) => found(search),
         Verdict::Unknown(reason) => {
-            let mut text = check::explain_stop(reason);
+            let mut text = reason.to_string();
             if let Some(covered) = search.covered {
                 let bounds = [Bound::Delays(covered.delays)].into_iter().filter(|_| search.has_tasks);
                 let nesting = covered.is_bounded.then_some(Bound::Nesting(covered.recursion));
@@ -145,7 +145,7 @@ pub fn explain(verdict: &Verdict, search: &SearchReport, has_candidate: bool) ->
                 }
             }
             if has_candidate {
-                text.push_str("; the run shown fails, unless a quantified assumption or axiom forbids it that was not decided");
+                text.push_str("; the run shown fails unless it is ruled out by a quantified assumption or axiom that the solver could not decide");
             }
             text
         }
@@ -185,9 +185,9 @@ fn found(search: &SearchReport) -> String {
     }
     let bounds = if bounds.is_empty() { String::new() } else { format!("found {}; ", bounds.join(" and ")) };
     match (evidence.is_repeated, evidence.assumptions_left_to_solver) {
-        (true, 0) => format!("{bounds}the concurrent interpreter has repeated the run"),
+        (true, 0) => format!("{bounds}the concurrent interpreter replayed the run"),
         (true, n) => format!(
-            "{bounds}the concurrent interpreter has repeated the run, except that it leaves {} over unbounded data to the solver",
+            "{bounds}the concurrent interpreter replayed the run; {} over unbounded data checked by the solver only",
             count(n as u64, "assumption")
         ),
         (false, _) => {

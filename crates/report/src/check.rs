@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use allways_base::Sources;
-use allways_run::{Choice, Counterexample, HandlerLimit, StopReason, Trace, TraceStep};
+use allways_run::{Choice, Counterexample, StopReason, Trace, TraceStep};
 use serde::Serialize;
 
 use crate::json::Head;
@@ -200,41 +200,9 @@ pub fn steps(trace: &Trace, sources: &Sources) -> Vec<Step> {
 pub fn explain_stop_at(reason: &StopReason, sources: &Sources) -> String {
     match reason {
         StopReason::ObservedText { place } => {
-            format!("{}: {}", sources.place(*place), explain_stop(reason))
+            format!("{}: {reason}", sources.place(*place))
         }
-        _ => explain_stop(reason),
-    }
-}
-
-pub fn explain_stop(reason: &StopReason) -> String {
-    match reason {
-        StopReason::Time(limit) => format!("the time limit of {} s was reached", limit.as_secs()),
-        StopReason::Memory { bytes } => format!("the memory limit of {} MB was reached", bytes >> 20),
-        StopReason::Interrupted => "interrupted".to_owned(),
-        StopReason::ForeignFunction { name } => {
-            format!("a run reached the foreign function `{name}`, which has no body in P")
-        }
-        StopReason::ObservedText { .. } => {
-            "runs may depend on the text of a machine here, and so on the order in which machines are created, which exhaustive \
-             search does not tell apart; `allways check` follows such texts exactly, or compare the machines instead"
-                .to_owned()
-        }
-        StopReason::LongHandler { machine, state, limit } => {
-            let what = match limit {
-                HandlerLimit::Instructions(n) => format!(
-                    "ran for more than {n} instructions without sending, creating or ending; it may be endless"
-                ),
-                HandlerLimit::CallDepth(n) => {
-                    format!("nested more than {n} calls; the recursion may be endless")
-                }
-                HandlerLimit::TextBytes(n) => format!("made a string of more than {n} bytes"),
-                HandlerLimit::Nesting(n) => format!("nested tuples or collections more than {n} deep"),
-            };
-            format!("a handler of `{machine}` in state `{state}` {what}")
-        }
-        StopReason::ChoiceBound(bound) => format!("a run made {bound} choices and its handler goes on"),
-        StopReason::Unsupported { what } => format!("not supported: {what}"),
-        StopReason::Undecided { why } => why.clone(),
+        _ => reason.to_string(),
     }
 }
 

@@ -200,16 +200,16 @@ pub fn render(lasso: &Lasso) -> String {
     }
     out.push('\n');
     let feeds: Vec<String> = lasso.feeds().iter().map(|(from, to)| format!("{from} -> {to}")).collect();
-    let _ = writeln!(out, "feeds the loop: {}", feeds.join(", "));
+    let _ = writeln!(out, "messages that keep the loop going: {}", feeds.join(", "));
     let _ = match lasso.shift {
-        0 => writeln!(out, "each turn ends in the state in which it began"),
+        0 => writeln!(out, "each iteration ends in the state in which it began"),
         n => writeln!(
             out,
-            "each turn increases every number marked `{{:shift}}` by {n} and changes nothing else"
+            "each iteration increases every number marked `{{:shift}}` by {n} and changes nothing else"
         ),
     };
     for (message, per_turn) in lasso.growing() {
-        let _ = writeln!(out, "piles up: {message}, {per_turn} per turn");
+        let _ = writeln!(out, "piles up: {message}, {per_turn} per iteration");
     }
     if lasso.starved.is_empty() {
         out.push_str("fair: no message is ignored for ever\n");
@@ -238,7 +238,7 @@ fn render_dispatch(out: &mut String, lasso: &Lasso, number: usize, dispatch: &Di
                 format!("pending when the loop starts, handled by {}", to + 1)
             }
             SentFate::Dispatched(to) => format!("handled by {}", to + 1),
-            SentFate::NextTurn => "handled in the next turn".to_owned(),
+            SentFate::NextTurn => "handled in the next iteration".to_owned(),
             SentFate::PilesUp => "never handled".to_owned(),
         };
         let target = sent.target.as_ref().map_or(String::new(), |target| format!(" to {target}"));
@@ -267,7 +267,7 @@ pub fn diagram(program: &str, lasso: &Lasso) -> Graph {
             let to = match sent.fate {
                 SentFate::Dispatched(to) => Some((to, Vec::new())),
                 SentFate::NextTurn => {
-                    next_turn(lasso, &sent.message).map(|to| (to, vec!["next turn".to_owned()]))
+                    next_turn(lasso, &sent.message).map(|to| (to, vec!["next iteration".to_owned()]))
                 }
                 SentFate::PilesUp => None,
             };

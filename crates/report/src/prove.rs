@@ -343,7 +343,7 @@ fn render_search(report: &ProveReport, s: &Statistics, is_verbose: bool) -> Stri
         );
     }
     if report.may_be_shorter {
-        out.push_str("..... a shorter counterexample may exist; looking for it would have taken too long\n");
+        out.push_str("..... a shorter counterexample may exist, and the search for it was given up; `--no-reduction persistent-sets` may find it\n");
     }
     if !is_verbose {
         return out;

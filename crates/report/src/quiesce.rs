@@ -121,7 +121,7 @@ pub fn render_divergence(found: &Divergence) -> String {
     };
     let _ = writeln!(out, "after {} {repeats} for ever:\n", steps(found.n_stem_steps));
     let _ = writeln!(out, "  {}", cycle(&found.sends).unwrap_or_else(|| "no message is sent".to_owned()));
-    out.push_str("\nin each turn:\n");
+    out.push_str("\nin each iteration of the loop:\n");
     let width = found.machines.iter().map(|part| part.machine.chars().count()).max().unwrap_or(0);
     for part in &found.machines {
         let mut says: Vec<String> = Vec::new();
@@ -156,18 +156,18 @@ pub fn render_divergence(found: &Divergence) -> String {
             None => format!("in the inbox of {}", pile.to),
             Some(from) => format!("on the way from {from} to {}", pile.to),
         };
-        let _ = writeln!(out, "  {} {} more each turn {place}", pile.n_each_turn, pile.event);
+        let _ = writeln!(out, "  {} {} more each iteration {place}", pile.n_each_turn, pile.event);
     }
     for machine in &found.endless_handlers {
         let _ = writeln!(
             out,
-            "note: {machine} goes on inside of one handler and takes no message; if it is the environment, name it with `--stimulus`"
+            "note: {machine} stays inside one handler and takes no message; if it models the environment, exclude its messages with `--stimulus`"
         );
     }
     if found.is_fair {
-        out.push_str("fairness does not rule this out: everything that can always move does\n");
+        out.push_str("this loop is fair: every machine and message that could always proceed does\n");
     } else {
-        let _ = writeln!(out, "a fair scheduler would not go on like this: {}", found.starved.join("; "));
+        let _ = writeln!(out, "this loop is unfair: {}", found.starved.join("; "));
         match found.fairly {
             Some("quiesces") => out.push_str("with `--fair` it quiesces\n"),
             Some("diverges") => out.push_str("with `--fair` it diverges, too, by another loop\n"),
@@ -254,7 +254,7 @@ pub fn diagram(report: &QuiesceReport, found: &Divergence) -> Graph {
             lines.extend(part.variables.iter().map(|it| format!("{} = {}", it.name, it.values.join(" -> "))));
         }
         for pile in found.piles.iter().filter(|pile| pile.to == *name) {
-            lines.push(format!("piles up: {} {} each turn", pile.n_each_turn, pile.event));
+            lines.push(format!("piles up: {} {} each iteration", pile.n_each_turn, pile.event));
         }
         let kind = if part.is_some_and(|part| part.n_taken > 0) { NodeKind::Hot } else { NodeKind::Machine };
         Node { lines, kind, place: None }

@@ -219,7 +219,7 @@ pub fn parse(text: &str) -> Result<ScheduleFile, String> {
         Some((_, FORMAT)) => {}
         Some((_, line)) if line.starts_with("--") || line.starts_with('(') => {
             return Err(
-                "this is a schedule of P's own checker, which steps differently and cannot be replayed here"
+                "this is a schedule of P's own checker, which steps differently; it cannot be replayed here: run `allways check -tc TEST` to find the violation again"
                     .to_owned(),
             );
         }

@@ -50,7 +50,7 @@ pub fn render_steps(counterexample: &Counterexample, sources: &Sources, look: Lo
     painter.heading();
     if n_far > 0 {
         painter.remark(&format!(
-            "{} of the causal past before step {} not shown",
+            "{} of the causal past, all before step {}, are not shown",
             steps(n_far),
             shown[0] + 1
         ));
@@ -161,7 +161,7 @@ fn fold_line(painter: &mut Painter, fold: Fold) {
         1 => "the step above".to_owned(),
         n => format!("the {n} steps above"),
     };
-    let text = format!("{what} again, {} more, with other values", times(fold.n_rounds));
+    let text = format!("{what} repeated {}, with other values", times(fold.n_rounds));
     let number = format!("{}-{}", fold.first + 1, fold.last + 1);
     painter.row(&Row { number: Some(number), head: Line::of(Paint::Dim, &text), ..Row::default() });
 }

@@ -165,7 +165,7 @@ fn bound_words(bounds: &[Bound], scope: Scope<'_>) -> String {
         Bound::Choices(n) => vec![format!("{} to each `choose`", count(n.into(), "answer"))],
         Bound::Delays(n) => vec![count(n.into(), "delay")],
         Bound::Rounds(n) => vec![count(n.into(), "round")],
-        Bound::Nesting(n) => vec![format!("{} or turns of a loop", count(n.into(), "nested call"))],
+        Bound::Nesting(n) => vec![format!("{} or iterations of a loop", count(n.into(), "nested call"))],
         Bound::Variables if scope.variables.is_empty() => vec!["values of variables".to_owned()],
         Bound::Variables => scope.variables.iter().map(|(name, most)| format!("{name} <= {most}")).collect(),
     };
@@ -188,8 +188,8 @@ pub fn explain(verdict: &Verdict, scope: Scope<'_>, sources: &Sources) -> String
                 names => format!("{}: not checked by this engine", names.join(" and ")),
             };
             format!(
-                "every local state was explored, with inboxes of any length{how}: no assertion, unhandled event, \
-                 fault or monitor error; {open}"
+                "every local state was explored, with inboxes of any length{how}: no failing assertion, unhandled event, \
+                run-time error or monitor error; {open}"
             )
         }
         Guarantee::UpTo(_) => {

@@ -121,12 +121,12 @@ impl ViolationKind {
             ViolationKind::Postcondition => "a procedure ends where its `ensures` does not hold",
             ViolationKind::LoopInvariant => "an invariant of a loop does not hold",
             ViolationKind::Reached => "a place that must not be reached is reached",
-            ViolationKind::UnassignedHandle => "a task waits for a handle without task",
+            ViolationKind::UnassignedHandle => "a task waits for a handle to which no task was assigned",
             ViolationKind::UnhandledEvent => {
-                "an event that the present state neither handles, defers nor ignores"
+                "an event that the current state neither handles, defers nor ignores"
             }
             ViolationKind::MonitorUnhandled => {
-                "an event that the present state of a spec neither handles nor ignores"
+                "an event that the current state of a spec neither handles nor ignores"
             }
             ViolationKind::Deadlock => "no machine can step, and one waits in `receive`",
             ViolationKind::NullTarget => "a message is sent to `null`",
@@ -143,14 +143,16 @@ impl ViolationKind {
             ViolationKind::Choose => "`choose` from nothing, or from too much",
             ViolationKind::Unbound => "`new` of an interface to which the test binds no machine",
             ViolationKind::PendingTransition => "`halt` arrives in a `receive` between two states",
-            ViolationKind::NoStartState => "a spec without start state is attached",
+            ViolationKind::NoStartState => "a spec without a start state is attached",
             ViolationKind::HotAtEnd => "the run has ended and a spec is hot",
             ViolationKind::Liveness(Certainty::Certain) => "a spec stays hot for ever on an infinite run",
             ViolationKind::Liveness(Certainty::Potential) => "a spec was hot for very long",
             ViolationKind::Divergence => "messages cause messages for ever",
             ViolationKind::EndlessHandler => "a handler never ends",
             ViolationKind::Invariant => "an invariant of `prove --invariant` does not hold",
-            ViolationKind::StepBound(_) => "the bound on steps was reached, and the user asked to fail then",
+            ViolationKind::StepBound(_) => {
+                "the step bound was reached, which `--fail-on-maxsteps` makes a violation"
+            }
         }
     }
 

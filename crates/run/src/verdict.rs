@@ -1,5 +1,6 @@
 //! What an engine says in the end, and what that is worth.
 
+use std::fmt;
 use std::time::Duration;
 
 use allways_base::Span;
@@ -95,6 +96,33 @@ pub enum StopReason {
     },
 }
 
+/// In a clause that can follow `unknown: `.
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopReason::Time(limit) => write!(f, "the time limit of {} s was reached", limit.as_secs()),
+            StopReason::Memory { bytes } => write!(f, "the memory limit of {} MB was reached", bytes >> 20),
+            StopReason::Interrupted => f.write_str("interrupted"),
+            StopReason::ForeignFunction { name } => {
+                write!(f, "a run reached the foreign function `{name}`, which has no body in P")
+            }
+            StopReason::ObservedText { .. } => f.write_str(
+                "the program turns a machine into text here. The text holds a number that depends on the order in which \
+                 machines are created, which exhaustive search abstracts from. Compare the machines themselves, or use \
+                 `allways check`, which has the exact text",
+            ),
+            StopReason::LongHandler { machine, state, limit } => {
+                write!(f, "a handler of `{machine}` in state `{state}` {limit}")
+            }
+            StopReason::ChoiceBound(bound) => {
+                write!(f, "the bound of {bound} choices was reached inside a handler, which may never end")
+            }
+            StopReason::Unsupported { what } => write!(f, "not supported: {what}"),
+            StopReason::Undecided { why } => f.write_str(why),
+        }
+    }
+}
+
 /// What a handler needed more of than it is given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HandlerLimit {
@@ -106,6 +134,23 @@ pub enum HandlerLimit {
     TextBytes(u32),
     /// Tuples and collections within each other.
     Nesting(u32),
+}
+
+/// In a clause after the machine and its handler.
+impl fmt::Display for HandlerLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HandlerLimit::Instructions(n) => write!(
+                f,
+                "ran for more than {n} instructions without sending, creating a machine or finishing; it may never end"
+            ),
+            HandlerLimit::CallDepth(n) => {
+                write!(f, "nested more than {n} calls; the recursion may never end")
+            }
+            HandlerLimit::TextBytes(n) => write!(f, "made a string of more than {n} bytes"),
+            HandlerLimit::Nesting(n) => write!(f, "nested tuples or collections more than {n} deep"),
+        }
+    }
 }
 
 /// What the user, or the default, allows.

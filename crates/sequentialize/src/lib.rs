@@ -134,7 +134,7 @@ pub fn sequentialize(
     };
     prepare(pointed, "these preemption points", &mut prepared)?;
     let numbered = numbering::number_tasks(prepared.as_ref().unwrap_or(checked), entry)?;
-    prepare(numbered, "this use of numbers of tasks", &mut prepared)?;
+    prepare(numbered, "this use of task numbers", &mut prepared)?;
     let knows_waits = match options.scheduler {
         Scheduler::Dfw { .. } | Scheduler::Rounds { .. } => true,
         Scheduler::Df { .. } => {

@@ -222,19 +222,19 @@ impl<'a> Translator<'a> {
                     match checked.async_op(id) {
                         Some(AsyncOp::Wait { .. } | AsyncOp::WaitAll) => {
                             return reject(
-                                "waits where non-termination is looked for: tasks run to completion",
+                                "waits when searching for non-termination, because tasks then run to completion",
                                 span,
                             );
                         }
                         Some(AsyncOp::OwnId { .. } | AsyncOp::ChildId { .. }) => {
                             return reject(
-                                "numbers of tasks where non-termination is looked for: they never repeat",
+                                "task numbers when searching for non-termination, because they never repeat",
                                 span,
                             );
                         }
                         Some(AsyncOp::Post(post)) if post.task_id.is_some() => {
                             return reject(
-                                "numbers of tasks where non-termination is looked for: they never repeat",
+                                "task numbers when searching for non-termination, because they never repeat",
                                 span,
                             );
                         }
@@ -272,7 +272,7 @@ impl<'a> Translator<'a> {
                 let is_private = |var: &&VarId| checked.vars[**var].kind == VarKind::ThreadLocal;
                 if let Some(&var) = effects.accesses.iter().find(is_private) {
                     return reject(
-                        "thread-local variables where non-termination is looked for",
+                        "thread-local variables when searching for non-termination",
                         checked.vars[var].name.span,
                     );
                 }

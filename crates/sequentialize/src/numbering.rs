@@ -67,7 +67,7 @@ fn kind_of_numbers(checked: &Checked) -> Result<Option<bool>, Unsupported> {
             let are_bits =
                 var.is_some_and(|var| matches!(checked.types.kind(checked.vars[var].ty), TyKind::Bv(_)));
             if *kind.get_or_insert(are_bits) != are_bits {
-                let what = "numbers of tasks that are int here and bv32 elsewhere".to_owned();
+                let what = "task numbers that are int here and bv32 elsewhere".to_owned();
                 return Err(Unsupported { what, span: Some(out.span) });
             }
         }

@@ -205,9 +205,12 @@ pub fn compare_paper(
     let cancel = || (n_polls.fetch_add(1, Ordering::Relaxed) >= max_polls).then_some(StopReason::Interrupted);
     let found = paper::prove(exe, &options, &Quiet, &cancel).map_err(|error| error.to_string())?;
     match (&plain.verdict, &found.verdict) {
-        (_, Verdict::Unknown(StopReason::Interrupted | StopReason::Unsupported { .. })) => {
-            Ok(PaperOutcome::Undecided)
-        }
+        (
+            _,
+            Verdict::Unknown(
+                StopReason::Interrupted | StopReason::Unsupported { .. } | StopReason::Undecided { .. },
+            ),
+        ) => Ok(PaperOutcome::Undecided),
         (Verdict::Unknown(a), Verdict::Unknown(b)) if a == b => Ok(PaperOutcome::Undecided),
         (Verdict::Holds(a), Verdict::Holds(b)) if a == b && !is_violated => {
             Ok(PaperOutcome::Agrees { is_violated })

@@ -62,7 +62,7 @@ class Panes {
       h("p", { class: "lead" }, text),
       h("ul", { class: "entries" }, ...lines),
       place ? this.source(place) : null,
-      others.length > 0 ? h("p", { class: "others" }, "Could have stepped instead: ", others.join(", "), more > 0 ? ` and ${more} more` : "") : null,
+      others.length > 0 ? h("p", { class: "others" }, "Also enabled here:  ", others.join(", "), more > 0 ? ` and ${more} more` : "") : null,
     );
   }
 
@@ -82,7 +82,7 @@ class Panes {
         case "send":
           return row(from, " → ", to, " ", event, payload);
         case "observe":
-          return row(actor(), " observes ", event, " of ", from, payload);
+          return row(actor(), " observes ", event, " from ", from, payload);
         case "announce":
           return row(from, " announces ", event, payload);
         case "dequeue":
@@ -91,7 +91,7 @@ class Panes {
           return row(actor(), " takes ", event, state(), waited ? h("span", {}, ", sent by ", from, " in ", this.stepLink(message.sent - 1)) : null, waited ? payload : null);
         }
         case "arrive":
-          return row("the network brings ", event, " from ", from, " to ", to, payload);
+          return row("the network delivers ", event, " from ", from, " to ", to, payload);
         case "lose":
           return row("the network loses ", event, " to ", to);
         case "duplicate":
@@ -121,7 +121,7 @@ class Panes {
       case "wait":
         return row(actor(), ` waits for ${entry.events.map(plain).join(" or ")}`, state());
       case "choice":
-        return row(actor(), ` chooses ${valueText(entry.value, 200)}`, h("span", { class: "in" }, ` (${entry.answer + 1} of ${entry.answers})`));
+        return row(actor(), ` chooses ${valueText(entry.value, 200)}`, h("span", { class: "in" }, `  (answer ${entry.answer + 1} of ${entry.answers})`));
       case "print":
         return row(actor(), " prints ", h("span", { class: "printed" }, plain(entry.text)));
       case "halt":

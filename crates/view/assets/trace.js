@@ -303,6 +303,12 @@ class Trace {
       case "unhandled-event":
       case "monitor-unhandled":
         return "cannot handle the event";
+      case "assertion":
+        return "fails an assertion";
+      case "invariant":
+        return "breaks the invariant";
+      case "step-bound":
+        return "reaches the step bound";
       default:
         return "fails";
     }

@@ -1,5 +1,6 @@
 //! The rules of the asynchronous dialects: handles, results of posted calls, waits and yields.
 
+use allways_base::words::count;
 use allways_base::{Diagnostic, Span, Symbol};
 
 use super::{Checker, Place, Ty, TyKind, VarKind};
@@ -49,7 +50,7 @@ impl Checker {
             }
             Malformed::Yield => (
                 codes::YIELD_ARGUMENTS,
-                "`{:yield}` takes an optional condition and up to two numbers in order",
+                "`{:yield}` takes an optional condition and up to two numbers of rounds to skip, the smaller one first",
             ),
             Malformed::AsyncOuts => {
                 (codes::ASYNC_RESULTS, "`async call` has at most one variable on the left: the task's number")
@@ -105,7 +106,7 @@ impl Checker {
                 && !self.unify(delivered, *result)
             {
                 let message = format!(
-                    "the handle is for {}, the result is {}",
+                    "the handle is for a result of type {}, but the procedure returns {}",
                     self.show(delivered),
                     self.show(*result)
                 );
@@ -114,7 +115,11 @@ impl Checker {
         }
         // The variables on the left are not assigned; they only repeat the arity of the callee.
         if !call.outs.is_empty() && call.outs.len() != results.len() {
-            let message = format!("there are {} results and {} variables", results.len(), call.outs.len());
+            let message = format!(
+                "the procedure has {}, but the call assigns {}",
+                count(results.len(), "result"),
+                count(call.outs.len(), "variable")
+            );
             self.error(codes::ARITY, span, message);
         }
         for (out, &result) in call.outs.iter().zip(results) {
@@ -173,7 +178,8 @@ impl Checker {
         }
         let (n_args, n_outs) = builtin_shape(&name);
         if call.args.len() != n_args || call.outs.len() != n_outs {
-            let message = format!("`{name}` takes {n_args} arguments and has {n_outs} results");
+            let message =
+                format!("`{name}` takes {} and has {}", count(n_args, "argument"), count(n_outs, "result"));
             self.error(codes::ARITY, call.callee.span, message);
             return;
         }

@@ -1,5 +1,6 @@
 //! Everything that has a name gets its entry before any body is checked.
 
+use allways_base::words::count;
 use allways_base::{Diagnostic, Span, Symbol};
 use rustc_hash::FxHashMap;
 
@@ -385,7 +386,8 @@ impl Checker {
 
     fn expect_type_args(&mut self, name: Symbol, span: Span, wanted: usize, found: usize) -> bool {
         if wanted != found {
-            let message = format!("`{}` takes {wanted} type arguments, but gets {found}", self.text(name));
+            let message =
+                format!("`{}` takes {}, but gets {found}", self.text(name), count(wanted, "type argument"));
             self.error(codes::TYPE_ARGUMENTS, span, message);
         }
         wanted == found

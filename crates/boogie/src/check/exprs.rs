@@ -1,6 +1,7 @@
 //! Expressions: first what the names mean, walking down with scopes, then what the types are,
 //! walking up. Both are loops. Types of polymorphic applications are holes filled by unification.
 
+use allways_base::words::count;
 use allways_base::{Diagnostic, Severity, Span, Symbol};
 use rustc_hash::FxHashMap;
 
@@ -108,8 +109,10 @@ impl Checker {
                         let is_global =
                             matches!(self.out.vars[var].kind, VarKind::Global | VarKind::ThreadLocal);
                         if is_global && !place.globals {
-                            let message =
-                                format!("the global variable `{}` has no value here", self.text(name));
+                            let message = format!(
+                                "a function or an axiom cannot read the global variable `{}`",
+                                self.text(name)
+                            );
                             self.diagnostics.push(
                                 Diagnostic::error(codes::MISPLACED_GLOBAL, span, message)
                                     .note("functions and axioms hold in every state, so they cannot read a variable")
@@ -153,8 +156,11 @@ impl Checker {
             ExprKind::Let(binding) => {
                 let binding = binding.clone();
                 if binding.names.len() != binding.values.len() {
-                    let message =
-                        format!("{} names are bound to {} values", binding.names.len(), binding.values.len());
+                    let message = format!(
+                        "{} for {}",
+                        count(binding.names.len(), "name"),
+                        count(binding.values.len(), "value")
+                    );
                     self.error(codes::ARITY, span, message);
                 }
                 // The types of the variables are those of the values, known only on the way up.
@@ -234,7 +240,15 @@ impl Checker {
             ExprKind::Extract { arg, hi, lo } => {
                 let width = self.expect_bv(arg);
                 if hi < lo || width.is_some_and(|width| hi > width) {
-                    let message = format!("there are no bits {lo} to {hi} here");
+                    let message = match width {
+                        Some(width) if lo <= hi => {
+                            format!(
+                                "the bit range [{hi}:{lo}] does not fit a bitvector of {}",
+                                count(width as usize, "bit")
+                            )
+                        }
+                        _ => format!("the bit range [{hi}:{lo}] ends before it begins"),
+                    };
                     self.error(codes::TYPE_MISMATCH, span, message);
                     return Ty::ERROR;
                 }
@@ -292,9 +306,9 @@ impl Checker {
         };
         if function.params.len() != args.len() {
             let message = format!(
-                "`{}` takes {} arguments, but gets {}",
+                "`{}` takes {}, but gets {}",
                 self.text(name.symbol),
-                function.params.len(),
+                count(function.params.len(), "argument"),
                 args.len()
             );
             self.diagnostics.push(
@@ -439,7 +453,11 @@ impl Checker {
             }
         };
         if args.len() != indices.len() {
-            let message = format!("this map takes {} indices, but gets {}", args.len(), indices.len());
+            let message = format!(
+                "this map has {}, but gets {}",
+                count(args.len(), "dimension"),
+                count(indices.len(), "argument")
+            );
             self.error(codes::ARITY, span, message);
             return result;
         }
@@ -586,7 +604,7 @@ impl Checker {
                     Diagnostic::error(
                         codes::AMBIGUOUS_TYPE,
                         span,
-                        "the types of this application are not determined",
+                        "the type arguments of this call cannot be inferred",
                     )
                     .help("give the type of the result: `f(x): T`"),
                 );

@@ -89,7 +89,7 @@ impl Checker {
             Some(&span) => Diagnostic::error(
                 codes::UNKNOWN_LABEL,
                 target.span,
-                format!("the label `{text}` is inside a block that this jump would enter"),
+                format!("a jump cannot enter the block that contains the label `{text}`"),
             )
             .also(span, "the label"),
             None => Diagnostic::error(

@@ -1,5 +1,6 @@
 //! Statements: what is assigned, called and assumed.
 
+use allways_base::words::count;
 use allways_base::{Diagnostic, Span, Symbol};
 use rustc_hash::FxHashMap;
 
@@ -89,7 +90,11 @@ impl Checker {
 
     fn check_assign(&mut self, lhs: &[Lhs], rhs: &[ExprId], span: Span) {
         if lhs.len() != rhs.len() {
-            let message = format!("{} variables are assigned {} values", lhs.len(), rhs.len());
+            let message = format!(
+                "the assignment has {} on the left, but {} on the right",
+                count(lhs.len(), "variable"),
+                count(rhs.len(), "value")
+            );
             self.error(codes::ARITY, span, message);
         }
         self.distinct_targets(lhs.iter().map(|lhs| lhs.name));
@@ -128,7 +133,8 @@ impl Checker {
         let results = tys[frame.n_params..frame.n_params + frame.n_results].to_vec();
         let name = self.text(call.callee.symbol).to_owned();
         if params.len() != call.args.len() {
-            let message = format!("`{name}` takes {} arguments, but gets {}", params.len(), call.args.len());
+            let message =
+                format!("`{name}` takes {}, but gets {}", count(params.len(), "argument"), call.args.len());
             self.diagnostics.push(
                 Diagnostic::error(codes::ARITY, call.callee.span, message).also(declared, "declared here"),
             );
@@ -149,8 +155,14 @@ impl Checker {
             let types: Vec<Ty> =
                 type_params.iter().map(|param| self.resolved_deep(holes[&param.symbol])).collect();
             if types.iter().any(|&ty| self.is_open(ty)) {
-                let message = "the types of this call are not determined";
-                self.error(codes::AMBIGUOUS_TYPE, call.callee.span, message);
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        codes::AMBIGUOUS_TYPE,
+                        call.callee.span,
+                        "the type arguments of this call cannot be inferred",
+                    )
+                    .help("pass arguments whose types determine them"),
+                );
             }
             self.out.call_types.insert(id, types);
         }
@@ -164,9 +176,9 @@ impl Checker {
         if results.len() != call.outs.len() {
             let name = self.text(call.callee.symbol);
             let message = format!(
-                "`{name}` has {} results, but {} variables receive them",
-                results.len(),
-                call.outs.len()
+                "`{name}` has {}, but the call assigns {}",
+                count(results.len(), "result"),
+                count(call.outs.len(), "variable")
             );
             self.diagnostics.push(
                 Diagnostic::error(codes::ARITY, call.callee.span, message).also(declared, "declared here"),
@@ -186,7 +198,7 @@ impl Checker {
         if !self.unify(value, ty) {
             let (value, ty) = (self.resolved_deep(value), self.resolved_deep(ty));
             let message = format!(
-                "`{}` has type {} and receives {}",
+                "`{}` has type {}, but is assigned a value of type {}",
                 self.text(name.symbol),
                 self.show(ty),
                 self.show(value)

@@ -88,18 +88,6 @@ pub enum FailureKind {
     Handle,
 }
 
-impl FailureKind {
-    pub const fn text(self) -> &'static str {
-        match self {
-            FailureKind::Assertion => "assertion",
-            FailureKind::Precondition => "precondition",
-            FailureKind::Postcondition => "postcondition",
-            FailureKind::Reached => "unreachable point",
-            FailureKind::Handle => "unassigned task handle",
-        }
-    }
-}
-
 /// Where a task stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {

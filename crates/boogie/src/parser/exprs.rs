@@ -122,7 +122,7 @@ impl Parser {
     fn mixed_logic(&mut self, span: Span) {
         self.diagnostics.push(
             Diagnostic::warning(codes::MIXED_LOGIC, span, "`&&` and `||` are mixed without parentheses")
-                .note("`&&` is taken to bind more tightly; the Boogie tool rejects this text")
+                .note("Allways lets `&&` bind more tightly; the Boogie tool rejects this expression")
                 .help("put the conjunction in parentheses"),
         );
     }

@@ -16,7 +16,7 @@ pub struct BoogieArgs {
     #[arg(long, value_name = "K", hide_short_help = true, help_heading = BOOGIE)]
     pub delays: Option<u32>,
 
-    /// Exactly this many nested calls of one procedure, or turns of a loop [default: more and more while there is time]
+    /// Exactly this many nested calls of one procedure, or iterations of a loop [default: more and more while there is time]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = BOOGIE)]
     pub recursion: Option<u32>,
 

@@ -45,7 +45,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", num_args = 1..=2, hide_short_help = true, help_heading = heading::LIMITS)]
     pub max_steps: Vec<u64>,
 
-    /// A schedule that hits the bound is a violation, under a strategy that is fair, at least in the end
+    /// Report a schedule that reaches the bound as a violation (under fair and eventually fair strategies)
     #[arg(long, hide_short_help = true, help_heading = heading::LIMITS)]
     pub fail_on_maxsteps: bool,
 

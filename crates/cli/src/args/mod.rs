@@ -54,7 +54,7 @@ const START: &str = "Start here:
   allways demo         finds a bug, shows it and proves the repaired model
   allways new NAME     makes a small project with a bug to find
   allways check        tests the program in the current folder
-  allways prove        proves it
+  allways prove        proves that no run breaks it, or shows one that does
 
 `allways COMMAND -h` shows the common options of a command, `--help` all of them.";
 
@@ -265,7 +265,7 @@ pub struct QuiesceArgs {
     #[arg(long, value_name = "K", hide_short_help = true, help_heading = heading::BOOGIE, value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: Option<u32>,
 
-    /// At most this many activations of one procedure in a causal chain, or turns of a loop [default: 1 to 8 in turn]
+    /// At most this many activations of one procedure in a causal chain, or iterations of a loop [default: 1 to 8 in turn]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = heading::BOOGIE, value_parser = clap::value_parser!(u32).range(1..))]
     pub recursion: Option<u32>,
 

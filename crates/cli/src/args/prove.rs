@@ -34,8 +34,8 @@ pub struct ProveArgs {
     #[command(flatten)]
     pub almost_sync: AlmostSyncArgs,
 
-    /// Prove for any values of the types that `allways.toml` declares abstract, by what is known of a value: it is the
-    /// distinguished one, or not
+    /// Prove for all values of the types under `[[abstract]]` in `allways.toml`; of a value, only whether it is the
+    /// distinguished one is tracked
     #[arg(long = "abstract", hide_short_help = true)]
     pub is_abstract: bool,
 
@@ -155,7 +155,7 @@ fn variable_bound(text: &str) -> Result<(String, u64), String> {
 fn reductions_help() -> String {
     let names = Reductions::NAMES.join(", ");
     format!(
-        "The reductions to use, separated by commas: `all`, `none`, `default`, or names ({names}); none changes a verdict"
+        "The reductions to use, separated by commas: `all`, `none`, `default`, or names ({names}); reductions never change a verdict"
     )
 }
 
@@ -165,7 +165,7 @@ fn reduction(text: &str) -> Result<String, String> {
         (_, Some(row)) => Ok(row.name.to_owned()),
         (_, None) => Err(match nearest(text, Reductions::NAMES) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are {}", Reductions::NAMES.join(", ")),
+            None => format!("choose one of {}", Reductions::NAMES.join(", ")),
         }),
     }
 }
@@ -228,7 +228,7 @@ pub enum AlgorithmArg {
 /// Steps that are left out.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FilterArg {
-    /// Where a message of these events can be brought, all other steps
+    /// All other steps, where a message of one of these events can be delivered
     LeftMovers,
     /// Of machines of these kinds that look alike, the steps of all but one; with `--symbolic paper`
     Symmetry,

@@ -37,7 +37,7 @@ pub fn report_of(
     let mut explanation = verdict::explain(&found.verdict, scope, sources);
     if let (Verdict::Holds(_), Some(reason)) = (&found.verdict, &found.stopped) {
         explanation.push_str("; ");
-        explanation.push_str(&check_report::explain_stop(reason));
+        explanation.push_str(&reason.to_string());
     }
     let covered = match found.verdict {
         Verdict::Unknown(_) => found.figures.search.and_then(|search| covered(search.covered)),
@@ -166,8 +166,8 @@ fn search_statistics(statistics: &ProveStatistics) -> prove_report::Statistics {
 /// A violation that cannot be shown must not be passed over.
 fn seen_violation(seen: SeenViolation, stopped: Option<&StopReason>) -> prove_report::SeenViolation {
     let advice = match stopped {
-        Some(StopReason::Memory { .. }) => ": give it more memory by `--memory`",
-        Some(StopReason::Time(_)) => ": give it more time by `--timeout`",
+        Some(StopReason::Memory { .. }) => ": raise the memory limit with `--memory`",
+        Some(StopReason::Time(_)) => ": raise the time limit with `--timeout`",
         _ => "",
     };
     let place = seen.n_steps.map_or_else(String::new, |n| format!(" within {n} steps"));
@@ -182,17 +182,17 @@ fn growth_of(growth: &Growth) -> prove_report::Growth {
         GrowthKind::Inbox => (
             "inbox",
             format!("the inbox of `{owner}`: {size} messages `{name_text}` wait"),
-            "bound inboxes by `--max-inbox N`, or try `--engine asi`, which needs no bound".to_owned(),
+            "bound inboxes with `--max-inbox N`, or try `--engine asi`, which needs no bound".to_owned(),
         ),
         GrowthKind::Network => (
             "network",
             format!("the network: {size} messages are on their way to `{owner}`"),
-            "let senders wait for answers, or bound the steps by `--max-depth N`".to_owned(),
+            "let senders wait for replies, or limit the length of runs with `--max-depth N`".to_owned(),
         ),
         GrowthKind::Machines => (
             "machines",
-            format!("the number of machines `{owner}`: {size} were made"),
-            "make a fixed number of machines, or bound the steps by `--max-depth N`".to_owned(),
+            format!("the number of `{owner}` machines: {size} were created"),
+            "create a fixed number of machines and reuse them, or limit the length of runs with `--max-depth N`".to_owned(),
         ),
         GrowthKind::Collection => (
             "collection",
@@ -207,7 +207,7 @@ fn growth_of(growth: &Growth) -> prove_report::Growth {
         GrowthKind::Payload => (
             "payload",
             format!("the payload of `{owner}`: up to {size}"),
-            "bound what the event carries, or the steps by `--max-depth N`".to_owned(),
+            "bound what the event carries, or limit the length of runs with `--max-depth N`".to_owned(),
         ),
     };
     prove_report::Growth { kind, owner: owner.clone(), name: name.clone(), size: *size, text, help }
@@ -221,14 +221,17 @@ fn wide_choice_of(wide: &WideChoice) -> prove_report::WideChoice {
     prove_report::WideChoice { machine: machine.clone(), n_answers: *n_answers, help }
 }
 
-const BOUND_MONITORS: &str =
-    "variables of monitors cannot be bounded: bound what the machines count, or the steps by `--max-depth N`";
+const BOUND_MONITORS: &str = "variables of monitors cannot be bounded: bound the variable of a machine that drives it, or limit the length of runs with `--max-depth N`";
 fn bound_variable(owner: &str, name: &str) -> String {
-    format!("bound it, as in `--max-value {owner}.{name}=5`, or the steps by `--max-depth N`")
+    format!(
+        "bound it, as in `--max-value {owner}.{name}=5`, or limit the length of runs with `--max-depth N`"
+    )
 }
 
 fn bound_collection(owner: &str, name: &str) -> String {
-    format!("bound it, as in `--max-value 'sizeof({owner}.{name})=5'`, or the steps by `--max-depth N`")
+    format!(
+        "bound it, as in `--max-value 'sizeof({owner}.{name})=5'`, or limit the length of runs with `--max-depth N`"
+    )
 }
 
 /// What a search that ended early explored.
@@ -259,7 +262,7 @@ mod tests {
         assert_eq!(seen.n_steps, Some(7));
         assert_eq!(
             seen.text,
-            "a violation exists within 7 steps, but no run that shows it was found: give it more memory by `--memory`"
+            "a violation exists within 7 steps, but no run that shows it was found: raise the memory limit with `--memory`"
         );
         let seen = seen_violation(SeenViolation { n_steps: None }, Some(&StopReason::Interrupted));
         assert_eq!(seen.text, "a violation exists, but no run that shows it was found");

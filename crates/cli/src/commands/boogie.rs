@@ -10,7 +10,7 @@ use allways_driver::boogie::{
     self, BoogieError, BoogieOptions, Evidence, Finding, Loaded, Preemption, SchedulerKind, Stage, Watch,
 };
 use allways_report::annotation::Annotation;
-use allways_report::check::{explain_stop, render_counterexample, violation};
+use allways_report::check::{render_counterexample, violation};
 use allways_report::json::{Head, Reports};
 use allways_report::text::{count, count_of};
 use allways_report::trace_file::Heading;
@@ -302,7 +302,7 @@ impl Watch for Screen<'_> {
     fn stage(&self, stage: &Stage) {
         self.line.draw(|_| {
             format!(
-                " {}, {} nested calls or turns of a loop, {}",
+                " {}, {} nested calls or loop iterations, {}",
                 count(u64::from(stage.delays), "delay"),
                 stage.recursion,
                 count_of(stage.n_queries, "query", "queries"),
@@ -348,7 +348,7 @@ fn search_report(options: &BoogieOptions, answer: &boogie::BoogieReport) -> repo
             recursion: covered.recursion,
             is_bounded: covered.is_bounded,
         }),
-        stopped: answer.stopped.as_ref().map(explain_stop),
+        stopped: answer.stopped.as_ref().map(ToString::to_string),
         evidence: answer.evidence.or(answer.candidate.as_ref().map(|finding| finding.evidence)).map(evidence),
         nesting: report::Nesting { loops: answer.nesting.loops, calls: answer.nesting.calls },
     }

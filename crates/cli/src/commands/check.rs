@@ -537,7 +537,7 @@ pub fn help_of(exe: &Executable, violation: &Violation) -> Option<String> {
     is_never_cold.then(|| {
         let name = exe.monitor_name(monitor);
         format!(
-            "no state of `{name}` is marked `cold`: a state that is neither hot nor cold does not cool it"
+            "mark the states of `{name}` in which nothing is pending as `cold`: no state is, and only a cold state ends the waiting"
         )
     })
 }
@@ -547,7 +547,7 @@ fn explanation(compilation: &Compilation, checked: &Checked) -> String {
     let mut text = verdict::explain(&checked.report.verdict, Scope::default(), compilation.sources());
     if let (Verdict::Holds(_), Some(reason)) = (&checked.report.verdict, &checked.report.stopped) {
         text.push_str("; ");
-        text.push_str(&check_report::explain_stop(reason));
+        text.push_str(&reason.to_string());
     }
     if let Some(note) = foreign::note(compilation, &checked.report.verdict) {
         text.push_str("; ");
@@ -652,7 +652,7 @@ pub fn junit_case(compilation: &Compilation, name: &str, verdict: &Verdict, seco
                 allways_report::trace::Look::PLAIN,
             ),
         ),
-        Verdict::Unknown(reason) => junit::CaseResult::Error(check_report::explain_stop(reason)),
+        Verdict::Unknown(reason) => junit::CaseResult::Error(reason.to_string()),
     };
     junit::Case { name: name.to_owned(), seconds, result }
 }

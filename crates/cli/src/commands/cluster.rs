@@ -165,9 +165,10 @@ fn lost(number: usize, status: ChildStatus) -> Option<String> {
         Some(code) if code == ExitStatus::Lost as i32 => {
             Some("the processes lost contact with each other".to_owned())
         }
-        Some(code) if code == ExitStatus::Internal as i32 => {
-            Some(format!("process {number} has failed: see its output with `--process {number}`"))
-        }
+        Some(code) if code == ExitStatus::Internal as i32 => Some(format!(
+            "process {number} failed with an internal error, please report this; to see its output, start the processes \
+                 by hand with `allways prove --cluster FOLDER --process N`"
+        )),
         _ => None,
     }
 }

@@ -34,7 +34,7 @@ pub fn demo(args: &DemoArgs) -> ExitStatus {
     }
     let compilation = allways_driver::compile_text("lease", FILE, MODEL);
     printer::out(
-        "A lock server lends a lock to clients that write to a storage. The lock is a lease: when it runs out, the server
+        "A lock server grants a lock to clients that write to a shared store. The lock is a lease: when it expires, the server
 takes it back, and the client may not have noticed. Can an old write overwrite a newer one?
 
 ",
@@ -42,7 +42,7 @@ takes it back, and the client may not have noticed. Can an old write overwrite a
     let status = show_bug(&compilation).and_then(|()| {
         printer::out(
             "
-The storage is repaired: it refuses a write under a lease that is older than the newest it has seen (`hasFence`).
+The store is repaired: it rejects a write under a lease that is older than the newest it has seen (`hasFence`).
 Now for a proof, which needs every run and not only some:
 
 ",
@@ -112,7 +112,8 @@ fn write(folder: &Path) -> Result<(), String> {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| format!("`{}` cannot be written: {error}", path.display()))
     };
-    fs::create_dir_all(folder).map_err(|error| format!("`{}` cannot be made: {error}", folder.display()))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| format!("`{}` cannot be created: {error}", folder.display()))?;
     put(FILE, MODEL)?;
     put("allways.toml", SUITE)
 }

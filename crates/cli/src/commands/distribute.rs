@@ -14,6 +14,7 @@ use allways_explore::CheckOptions;
 use allways_explore::exchange::{Exchange, Peers};
 use allways_explore::search::distribute::Checkpoints;
 use allways_explore::search::{ProveOptions, Spill};
+use allways_report::text::count_of;
 use allways_run::NetworkOptions;
 
 use crate::args::{ClusterArgs, DistributeArgs};
@@ -201,7 +202,10 @@ fn from_file(file: &Path, number: usize) -> Result<(TcpListener, Vec<String>), S
     let text = std::fs::read_to_string(file).map_err(|error| at(error.to_string()))?;
     let hosts = hosts::parse(&text).map_err(at)?;
     let Some(own) = hosts.get(number) else {
-        return Err(at(format!("there is no process {number}: it lists {}", hosts.len())));
+        return Err(at(format!(
+            "there is no process {number}: the file lists {}, numbered from 0",
+            count_of(hosts.len() as u64, "process", "processes")
+        )));
     };
     Ok((mesh::listen(own)?, hosts))
 }
@@ -214,7 +218,12 @@ fn rendezvous(
 ) -> Result<(TcpListener, Vec<String>), ExitStatus> {
     let at = |problem: String| rejected(&format!("--cluster {}: {problem}", folder.display()));
     let n = args.processes.filter(|&n| (number + 1..=hosts::MAX_PROCESSES).contains(&n));
-    let n = n.ok_or_else(|| at("it is a folder, so --processes must say how many there are".to_owned()))?;
+    let n = n.ok_or_else(|| {
+        at(format!(
+            "it is a folder, so --processes N is needed, more than --process and at most {}",
+            hosts::MAX_PROCESSES
+        ))
+    })?;
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| at(error.to_string()))?;
     let own = listener.local_addr().map_err(|error| at(error.to_string()))?.to_string();
     let new = folder.join(format!("new-{number}"));

@@ -15,7 +15,7 @@ pub fn note(compilation: &Compilation, verdict: &Verdict) -> Option<String> {
         let mut others = missing_names(compilation);
         others.retain(|other| other != name);
         if !others.is_empty() {
-            notes.push(format!("nor has {}", quoted(&others)));
+            notes.push(format!("other functions without a body: {}", quoted(&others)));
         }
         notes.push(format!(
             "`allways compile --foreign-stubs FILE` writes bodies to fill in, and {}",
@@ -27,7 +27,7 @@ pub fn note(compilation: &Compilation, verdict: &Verdict) -> Option<String> {
         let given = format!("every value of their type was tried as the result of {}", quoted(tried));
         notes.push(match verdict {
             Verdict::Violated(_) => {
-                format!("{given}; the real code may never give the one that is used here")
+                format!("{given}; the real function may never return the value used in this run")
             }
             Verdict::Holds(_) | Verdict::Unknown(_) => given,
         });
@@ -57,8 +57,10 @@ fn missing_names(compilation: &Compilation) -> Vec<String> {
 /// What `--foreign any` does for them.
 fn any(compilation: &Compilation) -> &'static str {
     match compilation.has_any_policy {
-        true => "`--foreign any` answers only where the type has few values and no spec calls the function",
-        false => "`--foreign any` tries every result where the type has few values",
+        true => {
+            "`--foreign any` works only for a function whose result type has few values and that no spec calls"
+        }
+        false => "`--foreign any` tries every result of a function whose result type has few values",
     }
 }
 

@@ -82,7 +82,7 @@ pub fn check_in_order(
 /// The words for it.
 pub fn order_note(n_schedules: u64) -> String {
     format!(
-        "the violation depends on the order of messages: {n_schedules} schedules with `--network inbox` show none"
+        "the violation may depend on the order of messages: {n_schedules} schedules with `--network inbox` found none"
     )
 }
 

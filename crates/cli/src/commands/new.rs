@@ -43,7 +43,7 @@ pub fn new(args: &NewArgs) -> ExitStatus {
         }
     }
     let shown = folder.display();
-    printer::out(&format!("made {shown}: a ticket office that sometimes sells a seat twice\n"));
+    printer::out(&format!("created {shown}: a ticket office that sometimes sells a seat twice\n"));
     printer::detail(&format!(
         "
   cd {shown}

@@ -301,7 +301,9 @@ fn run_test(compilation: &Compilation, test: usize, ask: &Ask<'_>) -> Result<Pro
     {
         let look = printer::look(args.full_trace);
         let text = check_report::render_counterexample(counterexample, None, compilation.sources(), look);
-        printer::note(&format!("the abstract run, which the program itself may not have:\n{text}\n"));
+        printer::note(&format!(
+            "a violating run of the abstract program, which the program itself may not have:\n{text}\n"
+        ));
     }
     let seconds = start.elapsed().as_secs_f64();
     let unchecked = answers::unchecked(&question, &answer);
@@ -494,10 +496,10 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
         let problems = [
             (
                 args.all || n_tests != 1,
-                "--checkpoint and --cluster are for one test case: choose it with --testcase",
+                "--checkpoint and --cluster work on one test case: choose it with --testcase",
             ),
-            (args.engine() != engine::EXPLICIT, "--checkpoint and --cluster are for `--engine explicit`"),
-            (args.order != OrderArg::Breadth, "--checkpoint and --cluster are for `--order breadth`"),
+            (args.engine() != engine::EXPLICIT, "--checkpoint and --cluster need `--engine explicit`"),
+            (args.order != OrderArg::Breadth, "--checkpoint and --cluster need `--order breadth`"),
             (
                 args.distribute.checkpoint.is_some() && args.store == StoreArg::Exact,
                 "--checkpoint keeps fingerprints: choose `--store fingerprint` or `--store wide`",
@@ -510,22 +512,22 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
     if args.almost_sync.certificate.is_some()
         && (args.engine() != engine::ALMOST_SYNC || args.all || n_tests > 1)
     {
-        return Some("--certificate is for `--engine asi` and one test case".to_owned());
+        return Some("--certificate needs `--engine asi` and one test case".to_owned());
     }
     if (args.symbolic.shortest || args.symbolic.show_order) && args.engine() != engine::SYMBOLIC {
-        return Some("--shortest and --show-order are for `--engine symbolic`".to_owned());
+        return Some("--shortest and --show-order need `--engine symbolic`".to_owned());
     }
     if args.is_abstract && args.is_distributed() {
-        return Some("--abstract is for one process without checkpoints".to_owned());
+        return Some("--abstract needs one process without checkpoints".to_owned());
     }
     if !args.symbolic.invariant.is_empty() {
         let problem = match () {
             () if args.is_abstract => "--invariant does not go with --abstract",
-            () if args.is_distributed() => "--invariant is for one process without checkpoints",
+            () if args.is_distributed() => "--invariant needs one process without checkpoints",
             () if ![engine::SYMBOLIC, engine::AUTO].contains(&args.engine()) => {
-                "--invariant is for `--engine symbolic`"
+                "--invariant needs `--engine symbolic`"
             }
-            () if args.symbolic.algorithm == AlgorithmArg::Paper => "--invariant is for `--symbolic sets`",
+            () if args.symbolic.algorithm == AlgorithmArg::Paper => "--invariant needs `--symbolic sets`",
             () => "",
         };
         if !problem.is_empty() {
@@ -533,19 +535,19 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
         }
     }
     if !args.symbolic.filters.is_empty() && args.engine() != engine::SYMBOLIC {
-        return Some("--filters is for `--engine symbolic`".to_owned());
+        return Some("--filters needs `--engine symbolic`".to_owned());
     }
     if args.symbolic.check_filters && args.symbolic.filters.is_empty() {
         return Some("--check-filters needs --filters".to_owned());
     }
     if args.symbolic.algorithm == AlgorithmArg::Paper && args.engine() != engine::SYMBOLIC {
-        return Some("--symbolic is for `--engine symbolic`".to_owned());
+        return Some("--symbolic needs `--engine symbolic`".to_owned());
     }
     if args.engine() == engine::SYMBOLIC {
         let given =
             [("--store", args.store != StoreArg::Fingerprint), ("--order", args.order != OrderArg::Breadth)];
         let (name, _) = given.into_iter().find(|(_, given)| *given)?;
-        return Some(format!("{name} is for `--engine explicit`: the symbolic engine keeps exact sets"));
+        return Some(format!("{name} needs `--engine explicit`: the symbolic engine keeps exact sets"));
     }
     if args.engine() == engine::EXPLICIT {
         let given = [
@@ -555,17 +557,17 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
             ("--max-states", args.almost_sync.max_states.is_some()),
         ];
         let (name, _) = given.into_iter().find(|(_, given)| *given)?;
-        return Some(format!("{name} is for `--engine asi`"));
+        return Some(format!("{name} needs `--engine asi`"));
     }
     if args.engine() != engine::ALMOST_SYNC {
         return None;
     }
     if args.store != StoreArg::Fingerprint {
-        return Some("--store is for `--engine explicit`: the almost-synchronous engine is exact".to_owned());
+        return Some("--store needs `--engine explicit`: the almost-synchronous engine is exact".to_owned());
     }
     if args.fairness == ProveFairnessArg::Weak {
         return Some(
-            "--fairness is for `--engine explicit`: the almost-synchronous engine does not check liveness"
+            "--fairness needs `--engine explicit`: the almost-synchronous engine does not check liveness"
                 .to_owned(),
         );
     }
@@ -578,7 +580,9 @@ fn wrong_use(args: &ProveArgs, n_tests: usize) -> Option<String> {
         ("--order", args.order != OrderArg::Breadth),
     ];
     let (name, _) = given.into_iter().find(|(_, given)| *given)?;
-    Some(format!("{name} is for `--engine explicit`: the almost-synchronous engine needs no bounds"))
+    Some(format!(
+        "{name} needs `--engine explicit`: the almost-synchronous engine needs no bounds and has an order of its own"
+    ))
 }
 
 fn almost_sync_options(args: &ProveArgs) -> AlmostSyncOptions {

@@ -69,7 +69,9 @@ pub fn run(
     let file = schedule_file::parse(&text).map_err(rejected)?;
     if asked.is_given() && asked.options() != file.network {
         let words = file.network.describe().unwrap_or_else(|| "network inbox, no faults".to_owned());
-        return Err(rejected(format!("the schedule was written with {words}; leave the options out")));
+        return Err(rejected(format!(
+            "the schedule was recorded with {words}, which `replay` applies by itself: leave out the network options"
+        )));
     }
     let invariants = file.invariant.iter().cloned().collect();
     let compilation = load_with(input, invariants, format, command)?;
@@ -195,7 +197,10 @@ pub fn replay_file(
                         names => format!("; monitors '{}' are hot at its end", names.join("', '")),
                     };
                     let test = &file.test;
-                    format!("{test}: the schedule runs through and nothing breaks{hot}{words}\n\n{}", table())
+                    format!(
+                        "{test}: the schedule ran to its end without a violation{hot}{words}\n\n{}",
+                        table()
+                    )
                 }
             });
         }

@@ -78,7 +78,7 @@ fn render(command: &clap::Command) -> std::io::Result<String> {
 
 fn write_all(table: &clap::Command, folder: &Path) -> ExitStatus {
     if let Err(error) = std::fs::create_dir_all(folder) {
-        printer::err(&format!("`{}` cannot be made: {error}\n", folder.display()));
+        printer::err(&format!("`{}` cannot be created: {error}\n", folder.display()));
         return ExitStatus::Rejected;
     }
     let visible = table.get_subcommands().filter(|command| !command.is_hide_set());

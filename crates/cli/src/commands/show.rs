@@ -22,7 +22,7 @@ pub fn show(args: &PageArgs) -> ExitStatus {
         (_, Err(error)) => Err(format!("`{}` cannot be read: {error}", args.file.display())),
         (PageShape::Test, Ok(true)) => return show_test(args),
         (PageShape::Test, Ok(false)) => {
-            Err(format!("`{}` is not a schedule, and a test needs one", args.file.display()))
+            Err(format!("`{}` is not a schedule; `--as test` needs a `.schedule` file", args.file.display()))
         }
         (PageShape::Page, Ok(true)) => return show_schedule(args),
         (PageShape::Page, Ok(false)) => show_trace(args),

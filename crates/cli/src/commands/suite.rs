@@ -142,7 +142,7 @@ fn run_all(
         Err(problem) => return rejected(&problem),
     };
     if tests.is_empty() {
-        return rejected("there is no test case to run");
+        return rejected("there is no test case to run; `allways tests` lists those of the program");
     }
     interrupt::listen();
     let mut rows = Vec::new();
@@ -291,7 +291,7 @@ fn network(args: &NetworkArgs, budget: &Budget) -> Result<NetworkOptions, String
     let model = match &budget.network {
         None => NetworkModel::Inbox,
         Some(name) => NetworkModel::named(name)
-            .ok_or_else(|| format!("there is no network `{name}`; known are inbox, causal, fifo and bag"))?,
+            .ok_or_else(|| format!("there is no network `{name}`; choose inbox, causal, fifo or bag"))?,
     };
     Ok(NetworkOptions {
         model,

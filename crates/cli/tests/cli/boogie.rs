@@ -22,7 +22,7 @@ fn a_race_is_found_and_repeated() {
     let output = allways(&dir, &["check", "race.bpl"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert_says(&text, &["race.bpl: violated", "race.bpl:3:", "has repeated the run", "x := x + 1"]);
+    assert_says(&text, &["race.bpl: violated", "race.bpl:3:", "replayed the run", "x := x + 1"]);
     let output = allways(&dir, &["check", "race.bpl", "--format", "json", "--dump-smt", "out.smt2"]);
     let report = only_report(&output);
     assert_eq!((&report["verdict"], &report["evidence"]["isRepeated"]), (&"violated".into(), &true.into()));
@@ -67,7 +67,7 @@ fn a_safe_program_is_proved_or_bounded() {
     assert_says(&said(&["check", "safe.bpl"]), &["safe.bpl: holds: proved, no run fails"]);
     assert_says(
         &said(&["check", "safe.bpl", "--recursion", "1"]),
-        &["safe.bpl: holds: no failure within 1 turn of each loop; not a proof"],
+        &["safe.bpl: holds: no failure within 1 iteration of each loop; not a proof"],
     );
     let output = allways(&dir, &["check", "safe.bpl", "--recursion", "2", "--format", "json"]);
     let guarantee = &only_report(&output)["guarantee"];
@@ -180,7 +180,7 @@ fn a_limit_keeps_what_was_covered() {
     assert_eq!(output.status.code(), Some(0));
     assert_says(
         &String::from_utf8_lossy(&output.stdout),
-        &["no failure within ", " turns of each loop; not a proof", "the time limit of 4 s"],
+        &["no failure within ", " iterations of each loop; not a proof", "the time limit of 4 s"],
     );
     let hard = "procedure main() { var a, b, c: int; assume a > 1 && b > 1 && c > 1; assert a * a * a + b * b * b != c * c * c; }\n";
     fs::write(dir.join("hard.bpl"), hard).unwrap();

@@ -50,10 +50,10 @@ fn filters_rest_on_what_the_suite_says() {
     assert_eq!(status, Some(0), "the claim hides the race: {text}");
     let (status, text) = prove(&[filters[0], filters[1], "--check-filters"]);
     assert_eq!(status, Some(1), "{text}");
-    assert_says(&text, &["the filters lose something: without them there is a violation"]);
+    assert_says(&text, &["the filters change the result: without them there is a violation"]);
 
     let text = rejected(&folder, &["prove", "race.p", "--engine", "explicit", "--filters", "monotonic"]);
-    assert_says(&text, &["--filters is for `--engine symbolic`"]);
+    assert_says(&text, &["--filters needs `--engine symbolic`"]);
     let text = rejected(&folder, &["prove", "race.p", "--engine", "symbolic", "--check-filters"]);
     assert_says(&text, &["--check-filters needs --filters"]);
 }

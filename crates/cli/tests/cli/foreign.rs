@@ -130,7 +130,7 @@ fn any_tries_every_result() {
         for command in ["check", "prove"] {
             let (text, status) = ask(&dir, command, &["-tc", "tcPlain", "--foreign", "any"]);
             assert_eq!(status, 1, "{wrong}: {text}");
-            assert_says(&text, &["the real code may never give"]);
+            assert_says(&text, &["the real function may never return"]);
         }
     }
     let schedule = "PCheckerOutput/tcPlain/BugFinding/foreign_any_0_0.schedule";
@@ -145,7 +145,7 @@ fn any_tries_every_result() {
         for command in ["check", "prove"] {
             let (text, status) = ask(&dir, command, &["-tc", test, "--foreign", "any"]);
             assert_eq!(status, 3, "{text}");
-            assert_says(&text, &["unknown", "foreign function", name, "only where the type has few values"]);
+            assert_says(&text, &["unknown", "foreign function", name, "whose result type has few values"]);
         }
     }
 }

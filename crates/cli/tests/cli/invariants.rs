@@ -85,7 +85,7 @@ fn mistakes_in_invariants_have_a_place() {
     let text = run(&["--invariant", "Door.n <"]);
     assert_says(&text, &["<--invariant>:1"]);
     let text = run(&["--invariant", "Door.n < 3", "--engine", "explicit"]);
-    assert_says(&text, &["--invariant is for `--engine symbolic`"]);
+    assert_says(&text, &["--invariant needs `--engine symbolic`"]);
     let text = run(&["--invariant", "Door.n < 3", "--engine", "symbolic", "--symbolic", "paper"]);
-    assert_says(&text, &["--invariant is for `--symbolic sets`"]);
+    assert_says(&text, &["--invariant needs `--symbolic sets`"]);
 }

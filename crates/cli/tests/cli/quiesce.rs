@@ -31,23 +31,26 @@ stem:
          sends retry(1): pending when the loop starts, handled by 2
 loop, repeated for ever:
     2  retry(1)
-         sends retry(1): handled in the next turn
+         sends retry(1): handled in the next iteration
          sends stop(): never handled
 
-feeds the loop: retry -> retry
-each turn ends in the state in which it began
-piles up: stop(), 1 per turn
+messages that keep the loop going: retry -> retry
+each iteration ends in the state in which it began
+piles up: stop(), 1 per iteration
 unfair: ignores stop() for ever; --fair rules such loops out
-found in 1 round with recursion bound 1; the concurrent interpreter has run stem, loop and loop again
+found in 1 round with recursion bound 1; the concurrent interpreter replayed the stem and two iterations of the loop
 ";
     assert_eq!(text, expected);
-    assert_says(&fs::read_to_string(dir.join("storm.dot")).unwrap(), &["digraph", "next turn", "piles up"]);
+    assert_says(
+        &fs::read_to_string(dir.join("storm.dot")).unwrap(),
+        &["digraph", "next iteration", "piles up"],
+    );
     let output = allways(&dir, &["quiesce", "storm.bpl", "--format", "json", "--junit", "junit.xml"]);
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let report = &answer["reports"][0];
     assert_says(
         &fs::read_to_string(dir.join("junit.xml")).unwrap(),
-        &["failures=\"1\"", "feeds the loop: retry"],
+        &["failures=\"1\"", "messages that keep the loop going: retry"],
     );
     assert_eq!((&report["project"], &report["test"]), (&"storm.bpl".into(), &"main".into()));
     assert_eq!((&report["verdict"], &report["isProof"]), (&"diverges".into(), &false.into()));

@@ -211,7 +211,7 @@ fun Some(): int {
     assert_eq!(output.status.code(), Some(3), "{text}");
     assert_says(
         &text,
-        &["`Main` can answer the choices of one step in more than 100000 ways", "`allways check`"],
+        &["one step of `Main` has more than 100000 combinations of choices", "`allways check`"],
     );
 }
 

@@ -284,7 +284,7 @@ impl<'a> Pipeline<'a> {
         }
         let which = if places.is_empty() { "unique constants".to_owned() } else { places.join(", ") };
         Some(format!(
-            "the axioms contradict each other ({which}), so everything follows from them and nothing about the program"
+            "the axioms contradict each other ({which}), so every assertion would hold and nothing is known about the program; correct them"
         ))
     }
 
@@ -350,7 +350,7 @@ impl<'a> Pipeline<'a> {
                         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
                         Step::Undecided(StopReason::Undecided {
                             why: format!(
-                                "the solver has a failing run, but the concurrent interpreter could not repeat it{reason}"
+                                "the solver found a failing run, but the concurrent interpreter could not replay it{reason}"
                             ),
                         })
                     }
@@ -586,7 +586,10 @@ pub(super) fn checked_again(program: Program) -> Result<Checked, BoogieError> {
     match diagnostics.into_iter().find(Diagnostic::is_error) {
         None => Ok(checked),
         Some(error) => Err(BoogieError::Unsupported(
-            format!("the translation is not valid Boogie: {}", error.message),
+            format!(
+                "internal error: the translated program is not valid Boogie: {}; please report this",
+                error.message
+            ),
             error.primary.map(|label| label.span),
         )),
     }

@@ -348,14 +348,16 @@ impl Search<'_> {
                     // Something that the interpreter cannot compute is a limit; anything else is a fault.
                     Err(Some(reason)) => undecided(
                         self,
-                        format!("the solver has a lasso that the interpreter could not repeat ({reason})"),
+                        format!(
+                            "the solver found a lasso that the concurrent interpreter could not replay ({reason})"
+                        ),
                     ),
                     Err(None) if self.pipeline.clock.stopped().is_some() => {
-                        undecided(self, "the lasso was not repeated".to_owned())
+                        undecided(self, "the lasso was not replayed".to_owned())
                     }
                     Err(None) => {
                         return Err(QuiesceError::NotRepeated(format!(
-                            "the lasso found in {rounds} rounds with recursion bound {recursion} does not repeat"
+                            "the lasso found in {rounds} rounds with recursion bound {recursion} does not replay"
                         )));
                     }
                 }
@@ -404,7 +406,7 @@ impl Search<'_> {
             && let Err(obstacle) = commutes(&code, &certificate.executed())
         {
             return Err(Some(format!(
-                "a turn increases marked numbers by {shift}, but another turn may not: {} {}",
+                "one iteration of the loop increases the marked numbers by {shift}, but the next one may differ: {} {}",
                 loaded.sources.place(obstacle.span),
                 obstacle.what
             )));

@@ -19,12 +19,12 @@ impl Engine for AlmostSync {
 
     fn refuses(&self, question: &Question) -> Option<String> {
         if !question.exe.network.is_default() {
-            let what = "almost-synchronous exploration over a network that delays, loses or crashes";
+            let what = "the almost-synchronous engine with faults or a network other than `inbox`; use `--engine explicit`";
             return Some(what.to_owned());
         }
         question
             .is_bounded()
-            .then(|| "almost-synchronous exploration within bounds; it needs none".to_owned())
+            .then(|| "bounds with the almost-synchronous engine, which needs none: leave them out".to_owned())
             .or_else(|| question.refuses_invariants("almost-synchronous exploration"))
     }
 

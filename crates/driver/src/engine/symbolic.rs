@@ -28,7 +28,7 @@ impl Symbolic {
     /// What a verdict with filters is worth.
     fn notes(&self, comparison: Option<String>, verdict: &Verdict) -> Vec<String> {
         let rests = self.0.filters.has_claims() && matches!(verdict, Verdict::Holds(_));
-        let claims = || "the proof rests on what was said of the program for the filters; `--check-filters` compares with a search without them";
+        let claims = || "the proof relies on the claims under `[filters]` in `allways.toml`; `--check-filters` checks them against a search without filters";
         let note = comparison.or_else(|| rests.then(|| claims().to_owned()));
         note.into_iter().collect()
     }

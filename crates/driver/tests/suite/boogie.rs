@@ -218,7 +218,7 @@ fn numbers_of_tasks() {
     let mixed = "procedure main() { var a: int; var b: bv32;
         call a := corral_getThreadID(); call b := corral_getThreadID(); async call main(); assert true; }";
     let message = fails("mixed", mixed, &bounds(SchedulerKind::Dfw, 0)).expect_err("it is rejected");
-    assert!(message.contains("numbers of tasks that are int here and bv32 elsewhere"), "{message}");
+    assert!(message.contains("task numbers that are int here and bv32 elsewhere"), "{message}");
 }
 
 #[test]

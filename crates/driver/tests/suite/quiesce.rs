@@ -276,7 +276,7 @@ fn what_has_no_meaning_here_is_unsupported() {
         (
             "procedure main() { var i: int; call i := corral_getThreadID(); async call main(); }
              procedure corral_getThreadID() returns (i: int);",
-            "numbers of tasks",
+            "task numbers",
         ),
         ("var {:thread_local} t: int; procedure main() { t := 1; async call main(); }", "thread-local"),
         ("var {:shift} b: bool; procedure main() { b := true; async call main(); }", "{:shift}"),

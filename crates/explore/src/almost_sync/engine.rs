@@ -71,7 +71,7 @@ fn prove_by_plan(
     cancel: &dyn Cancel,
 ) -> Result<AlmostSyncReport, InternalError> {
     if !exe.network.is_default() {
-        let what = "almost-synchronous exploration over a network that delays, loses or crashes".to_owned();
+        let what = "the almost-synchronous engine with faults or a network other than `inbox`".to_owned();
         let mut search = Search::new(exe, options, None, observer, cancel);
         return search.finish(SearchEnd::Stopped(StopReason::Unsupported { what }));
     }
@@ -376,8 +376,9 @@ impl<'a> Search<'a> {
             return Some(StopReason::Memory { bytes: limit });
         }
         let limit = self.options.max_states?;
-        (self.states.len() as u64 > limit)
-            .then(|| StopReason::Unsupported { what: format!("more than {limit} states, by the limit set") })
+        (self.states.len() as u64 > limit).then(|| StopReason::Undecided {
+            why: format!("the limit of {limit} states was reached (`--max-states`)"),
+        })
     }
 
     fn begin(&mut self) -> Result<Option<SearchEnd>, InternalError> {
@@ -888,8 +889,11 @@ impl<'a> Search<'a> {
             SearchEnd::Exhausted | SearchEnd::Flooded | SearchEnd::Round => {
                 match (self.unknown.take(), self.doubts.take()) {
                     (Some(reason), _) => Verdict::Unknown(reason),
-                    (None, Some(machine)) => Verdict::Unknown(StopReason::Unsupported {
-                        what: format!("a proof: a violation by {machine} can be neither excluded nor shown"),
+                    (None, Some(machine)) => Verdict::Unknown(StopReason::Undecided {
+                        why: format!(
+                            "a violation by {machine} can be neither excluded nor replayed, because its inbox is \
+                             over-approximated; try `--flood off`, a larger `--flood N`, or `--engine explicit`"
+                        ),
                     }),
                     (None, None) => {
                         if !is_approximate {

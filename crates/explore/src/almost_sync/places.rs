@@ -396,8 +396,9 @@ impl<'c> Places<'c> {
             }
             let bytes = self.locals.n_bytes().saturating_sub(bytes_before);
             if known.len() > MAX_OUTCOMES || bytes > MAX_OUTCOME_BYTES {
-                let what = "a flooded inbox whose messages lead to too many places".to_owned();
-                return vec![(End::Unknown(StopReason::Unsupported { what }), Vec::new())];
+                let why = "the messages of an over-approximated inbox lead to too many local states; try `--flood off` or a \
+                           larger `--flood N`";
+                return vec![(End::Unknown(StopReason::Undecided { why: why.to_owned() }), Vec::new())];
             }
         }
         found

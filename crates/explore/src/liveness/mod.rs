@@ -78,7 +78,9 @@ fn certain(exe: &Executable, monitor: usize, fairness: Fairness) -> Violation {
     let name = exe.monitor_name(monitor);
     let message = match fairness {
         Fairness::Random => {
-            format!("Monitor '{name}' detected liveness bug: from here no schedule ever cools it.")
+            format!(
+                "Monitor '{name}' detected liveness bug: after this run, no continuation ever takes it to a cold state."
+            )
         }
         Fairness::Weak => {
             format!(

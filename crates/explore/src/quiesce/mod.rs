@@ -194,8 +194,8 @@ pub fn quiesce(
             (Ended::SelfSender(machine), Some(direct)) => direct.is_self_sender[machine] = true,
             (Ended::Enough, _) if may_reduce && enough < most => is_reduced = true,
             (Ended::Enough | Ended::SelfSender(_), _) => {
-                let what = format!("more than {most} configurations");
-                break (graph, Quiescence::Unknown(StopReason::Unsupported { what }));
+                let why = format!("gave up after {most} configurations");
+                break (graph, Quiescence::Unknown(StopReason::Undecided { why }));
             }
         }
     };
@@ -322,9 +322,8 @@ impl Search<'_> {
                     continue;
                 }
                 Pause::Exhausted if !lassos.is_empty() => {
-                    let what =
-                        "messages without bound: whether there is a loop could not be decided".to_owned();
-                    Ended::Answer(Quiescence::Unknown(StopReason::Unsupported { what }))
+                    let why = "messages pile up without bound, and whether some run repeats for ever could not be decided";
+                    Ended::Answer(Quiescence::Unknown(StopReason::Undecided { why: why.to_owned() }))
                 }
                 Pause::Exhausted => Ended::Answer(Quiescence::Quiesces { longest: graph.longest_run() }),
                 Pause::Stopped(reason) => Ended::Answer(Quiescence::Unknown(reason)),

@@ -100,7 +100,7 @@ fn condition(text: &str, exe: &Executable) -> Result<Condition, String> {
     let found = RELATIONS.iter().find_map(|&(sign, relation)| Some((text.split_once(sign)?, relation)));
     let Some(((place, value), relation)) = found else {
         return Err(format!(
-            "`{text}` is no condition: write `MACHINE: STATE` or `MACHINE.VARIABLE = VALUE`"
+            "`{text}` is not a condition: write `MACHINE: STATE` or `MACHINE.VARIABLE = VALUE`"
         ));
     };
     let (place, value) = (place.trim(), value.trim());

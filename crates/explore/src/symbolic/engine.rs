@@ -53,7 +53,9 @@ pub fn unsupported(exe: &Executable, options: &ProveOptions, filters: &FilterNam
     }
     let has_liveness = options.fairness.is_some() && graph::has_liveness(exe);
     if has_liveness && !filters.is_empty() {
-        return Some("filters where there is liveness to check; `--fairness none` leaves it out".to_owned());
+        return Some(
+            "filters together with liveness; `--fairness none` turns liveness checking off".to_owned(),
+        );
     }
     if let Some(machine) = exe.invariants.iter().find_map(|invariant| invariant.unattached) {
         let name = exe.machine_name(machine);

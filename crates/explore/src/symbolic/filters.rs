@@ -69,7 +69,7 @@ impl FilterNames {
         let problem = if !is_paper && (self.monotonic || self.send_order || !self.symmetric.is_empty()) {
             "the filters `monotonic`, `send-order` and `symmetry` without `--symbolic paper`; sets of configurations forget how they were reached"
         } else if self.send_order && model != NetworkModel::Fifo {
-            "the filter `send-order` over another network than `fifo`: over inboxes a machine's next send is all that there is"
+            "the filter `send-order` with a network other than `fifo` (with inboxes, only the next send of a machine is enabled)"
         } else if !self.left_movers.is_empty() && !is_paper && exe.network.is_delayed() {
             "the filter `left-movers` over a network that delays, without `--symbolic paper`"
         } else {
@@ -89,8 +89,11 @@ pub(super) type Seen = BTreeSet<ControlId>;
 
 /// Whether filters kept everything, in a sentence for users.
 pub(super) fn compare(exe: &Executable, filtered: (&Verdict, &Seen), whole: (&Verdict, &Seen)) -> String {
-    let lost =
-        |what: &str| format!("the filters lose something: {what}; what was named is wrong for this program");
+    let lost = |what: &str| {
+        format!(
+            "the filters change the result: {what}; the names under `[filters]` are wrong for this program"
+        )
+    };
     match (filtered.0, whole.0) {
         (Verdict::Unknown(_), _) | (_, Verdict::Unknown(_)) => {
             "the filters were not compared: one of the searches has no answer".to_owned()

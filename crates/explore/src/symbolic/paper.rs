@@ -97,7 +97,7 @@ pub fn unsupported(exe: &Executable, options: &ProveOptions, filters: &FilterNam
     let SearchBounds { depth: _, inbox, occurrences, machines, variables } = &options.bounds;
     let is_bounded = inbox.is_some() || occurrences.is_some() || machines.is_some();
     if is_bounded || *variables != Default::default() || options.max_choices.is_some() {
-        return Some("`--symbolic paper` with another bound than `--max-depth`".to_owned());
+        return Some("`--symbolic paper` with a bound other than `--max-depth`".to_owned());
     }
     filters.unsupported(exe, true)
 }

@@ -219,10 +219,10 @@ fn liveness_of_programs_that_count_for_ever_is_decided() {
             state Alone { entry (i: int) { send this, eSpin, i + 1; } on eSpin goto Alone; ignore eAsk; }\n",
         );
         let report = live(&text, reductions);
-        let Verdict::Unknown(StopReason::Unsupported { what }) = &report.verdict else {
+        let Verdict::Unknown(StopReason::Undecided { why }) = &report.verdict else {
             panic!("{:?}", report.verdict)
         };
-        assert!(what.contains("counts again and again"), "{what}");
+        assert!(why.contains("counts again and again"), "{why}");
     }
 }
 

@@ -592,8 +592,8 @@ fn handlers_that_cannot_end_are_endless() {
         }
         // As many places as there are numbers.
         match verdict("while ($) { n = n + 1; } assert n >= 0;", order) {
-            Verdict::Unknown(StopReason::Unsupported { what }) => {
-                assert!(what.contains("more than 4096 choices in one step"), "{what}");
+            Verdict::Unknown(StopReason::Undecided { why }) => {
+                assert!(why.contains("more than 4096 choices in one step"), "{why}");
             }
             other => panic!("{other:?}"),
         }

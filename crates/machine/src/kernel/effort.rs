@@ -265,10 +265,10 @@ impl Kernel<'_> {
     }
 }
 
-const REPEATS: &str = "the handler never ends: it comes back to the same state without sending, announcing or creating anything";
+const REPEATS: &str = "the handler never ends: its variables and position repeat, and it sends, announces and creates nothing in between";
 const CALLS_ITSELF: &str =
     "the handler never ends: a function calls itself with the same arguments, and nothing else has changed";
-const NO_ANSWER_ENDS: &str = "the handler never ends: whatever its choices answer, it neither sends, announces or creates anything nor ends";
+const NO_ANSWER_ENDS: &str = "the handler never ends: for every outcome of its choices it runs on without sending, announcing or creating anything";
 
 impl<O: Oracle, R: Recorder> Stepping<'_, '_, O, R> {
     /// The slice of a handler is used up. Whether it goes on.

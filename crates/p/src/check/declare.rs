@@ -372,7 +372,7 @@ impl<'a> Checker<'a> {
                 Diagnostic::error(
                     codes::WRONG_ARGUMENT_COUNT,
                     fun.name.span,
-                    "this body has another number of parameters than the foreign function",
+                    "this body and the foreign function have different numbers of parameters",
                 )
                 .also(declared, "declared here"),
             );

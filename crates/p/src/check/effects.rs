@@ -65,7 +65,9 @@ impl Checker<'_> {
                         format!("a spec cannot call `{name}`, which {what}"),
                     )
                     .also(declared, "declared here")
-                    .note("specs only watch: they may keep variables, change state, raise and assert"),
+                    .note(
+                        "specs only observe: they may use variables, change state, raise events and assert",
+                    ),
                 );
             }
         }
@@ -101,7 +103,7 @@ impl Checker<'_> {
                     let uses = self.transition_uses(fun, name, role == "an exit function");
                     let at = |span| {
                         Diagnostic::error(codes::ESCAPES_TRANSITION, span, message.clone())
-                            .also(escape, "this leaves it")
+                            .also(escape, "the state changes or an event is raised here")
                     };
                     uses.into_iter().map(at).collect()
                 }

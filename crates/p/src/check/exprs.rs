@@ -1,10 +1,11 @@
 //! The types of expressions.
 
+use allways_base::words::count;
 use allways_base::{Code, Diagnostic, Span, Symbol};
 use rustc_hash::FxHashMap;
 
+use super::Checker;
 use super::bodies::Body;
-use super::{Checker, count};
 use crate::codes;
 use crate::hir::{BinaryOp, ExprId, ExprKind, InterfaceId, Type};
 use crate::syntax::ast::{self, Name};
@@ -58,9 +59,9 @@ impl Body<'_, '_> {
                     Diagnostic::error(
                         codes::UNSUPPORTED_MODULE,
                         span,
-                        "`float(base, exponent)` has never worked in P",
+                        "`float(base, exponent)` is not supported: P's own compiler fails on it",
                     )
-                    .help("write the number with a point, or compute it"),
+                    .help("write the number with a decimal point, such as `0.5`, or compute it"),
                 );
                 self.push(ExprKind::Float(0.0), Types::FLOAT, span)
             }
@@ -166,7 +167,7 @@ impl Body<'_, '_> {
                 if !self.cx.types.comparable(from, ty) {
                     let (from, to) = (self.cx.show(from), self.cx.show(ty));
                     self.cx.report(
-                        Diagnostic::error(codes::BAD_CAST, span, format!("`{from}` can never become `{to}` with `as`"))
+                        Diagnostic::error(codes::BAD_CAST, span, format!("cannot cast `{from}` to `{to}` with `as`"))
                             .help("`as` goes from a wider to a narrower type, for example from `any`; numbers convert with `to`"),
                     );
                 }
@@ -196,8 +197,9 @@ impl Body<'_, '_> {
     pub fn forbid_in_spec(&mut self, span: Span, what: &str) {
         if self.in_monitor {
             self.cx.report(
-                Diagnostic::error(codes::FORBIDDEN_IN_SPEC, span, format!("a spec cannot {what}"))
-                    .note("specs only watch: they may keep variables, change state, raise and assert"),
+                Diagnostic::error(codes::FORBIDDEN_IN_SPEC, span, format!("a spec cannot {what}")).note(
+                    "specs only observe: they may use variables, change state, raise events and assert",
+                ),
             );
         }
     }
@@ -234,7 +236,7 @@ impl Body<'_, '_> {
                     Diagnostic::error(
                         codes::ENUM_NUMBER_SHARED,
                         span,
-                        format!("`{text}` has the number of another element of its enum and cannot be used"),
+                        format!("`{text}` has the same number as another element of its enum, so it cannot be used"),
                     )
                     .also(element.span, "declared here")
                     .help("give it a number of its own"),
@@ -287,7 +289,7 @@ impl Body<'_, '_> {
                 Diagnostic::error(
                     codes::THIS_OUTSIDE_MACHINE,
                     span,
-                    "a global function does not know its machine",
+                    "`this` cannot be used in a global function, which belongs to no machine",
                 )
                 .help("pass `this` as an argument"),
             );
@@ -470,10 +472,10 @@ impl Body<'_, '_> {
                     let mut diagnostic = Diagnostic::error(
                         codes::PAYLOAD_MISMATCH,
                         span,
-                        format!("{what} takes `{ty}`, but nothing is given"),
+                        format!("{what} needs a payload of type `{ty}`, but none is given"),
                     );
                     if self.cx.types.accepts(expected, Types::NULL) {
-                        diagnostic = diagnostic.help("pass `null` if nothing is meant");
+                        diagnostic = diagnostic.help("pass `null` for an empty payload");
                     }
                     self.cx.report(diagnostic);
                 }
@@ -702,7 +704,7 @@ impl Body<'_, '_> {
                 diagnostic = diagnostic.help("convert an enum with `to int`");
             }
             (Type::String, _) | (_, Type::String) if op == "+" => {
-                diagnostic = diagnostic.help("use `format` to put values into a text")
+                diagnostic = diagnostic.help("use `format` to put values into a string")
             }
             _ => {}
         }

@@ -25,7 +25,7 @@ impl Checker<'_> {
                 Diagnostic::error(codes::MISSING_RETURN, brace, message)
                     .label("the end is reached without `return`")
                     .also(declared, "this function has a result type")
-                    .help("add a `return`; loops do not count, since they may not run"),
+                    .help("add a `return` at the end; one inside a loop does not count, since the body may run zero times"),
             );
         }
         for &stmt in &body.stmts {
@@ -39,7 +39,7 @@ impl Checker<'_> {
         match &stmt.kind {
             StmtKind::Break | StmtKind::Continue => {
                 let word = if matches!(stmt.kind, StmtKind::Break) { "break" } else { "continue" };
-                self.error(codes::OUTSIDE_LOOP, stmt.span, format!("`{word}` stands outside of any loop"));
+                self.error(codes::OUTSIDE_LOOP, stmt.span, format!("`{word}` outside a loop"));
             }
             StmtKind::Block(stmts) => stmts.iter().for_each(|&stmt| self.check_loop_control(tree, stmt)),
             StmtKind::If { arms, otherwise } => {

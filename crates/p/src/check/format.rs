@@ -1,8 +1,9 @@
 //! String literals: every one is a format template.
 
+use allways_base::words::count;
 use allways_base::{Diagnostic, Span};
 
-use super::{Checker, count};
+use super::Checker;
 use crate::codes;
 use crate::hir::FormatPiece;
 
@@ -38,7 +39,7 @@ impl Checker<'_> {
                                     format!("strings have no escape `\\{}`", escape.escape_debug()),
                                 )
                                 .help(
-                                    "write `\\\\` for a backslash; known are \\n \\t \\r \\0 \\\" \\' \\\\",
+                                    "write `\\\\` for a backslash; the escapes are \\n \\t \\r \\0 \\\" \\' \\\\",
                                 ),
                             );
                         }
@@ -88,7 +89,7 @@ impl Checker<'_> {
             pieces.push(FormatPiece::Text(plain));
         }
         if has_line_break {
-            let message = "this string runs over a line break";
+            let message = "this string contains a line break";
             let diagnostic = if self.dialect.strict {
                 Diagnostic::error(codes::LINE_BREAK_IN_STRING, literal, message)
             } else {
@@ -118,7 +119,7 @@ impl Checker<'_> {
                 "write `format(\"...\", arguments)`, or `{{` for a brace",
             ),
             Some(n_given) => (
-                format!("this text needs {}, but gets {n_given}", count(n_needed, "argument")),
+                format!("this format string needs {}, but gets {n_given}", count(n_needed, "argument")),
                 "the number of arguments is one more than the largest `{N}`",
             ),
         };

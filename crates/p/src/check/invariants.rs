@@ -65,7 +65,7 @@ impl<'a> Checker<'a> {
             formula = Formula::Quantified { is_universal: true, variable, body: Box::new(formula) };
         }
         if scope.is_too_many {
-            let message = format!("an invariant is about at most {MAX_VARIABLES} machines at once");
+            let message = format!("an invariant may quantify over at most {MAX_VARIABLES} machines");
             self.error(codes::BAD_INVARIANT, span, message);
         }
         self.invariants.push(Invariant { span, variables: scope.all, formula });
@@ -138,9 +138,13 @@ impl<'a> Checker<'a> {
             let declared = self.machines[machine].span;
             let text = self.text(symbol).to_owned();
             self.report(
-                Diagnostic::error(codes::BAD_INVARIANT, ty.span, format!("there is only one spec `{text}`"))
-                    .also(declared, "declared here")
-                    .help(format!("write `{text}` itself: `{text}.variable`, `{text} is State`")),
+                Diagnostic::error(
+                    codes::BAD_INVARIANT,
+                    ty.span,
+                    format!("a quantifier cannot range over the spec `{text}`, of which there is only one"),
+                )
+                .also(declared, "declared here")
+                .help(format!("write `{text}` itself: `{text}.variable`, `{text} is State`")),
             );
             return None;
         }
@@ -210,7 +214,7 @@ impl<'a> Checker<'a> {
                 Effects { gotos: true, .. } => "change states",
                 _ => continue,
             };
-            let message = format!("an invariant only looks, and cannot {what}");
+            let message = format!("an invariant only reads the configuration and cannot {what}");
             self.error(codes::BAD_INVARIANT, span, message);
         }
     }
@@ -239,8 +243,8 @@ impl Body<'_, '_> {
 
     pub(super) fn misplaced_quantifier(&mut self, span: Span) -> ExprId {
         self.cx.report(
-            Diagnostic::error(codes::BAD_INVARIANT, span, "a quantifier cannot stand inside a computation")
-                .help("it stands alone, or beside `!`, `&&`, `||`, `==>` and `<==>`"),
+            Diagnostic::error(codes::BAD_INVARIANT, span, "a quantifier cannot be part of a computation")
+                .help("use it alone, or under `!`, `&&`, `||`, `==>` and `<==>`"),
         );
         self.error_expr(span)
     }
@@ -362,7 +366,7 @@ impl Body<'_, '_> {
                 Diagnostic::error(
                     codes::BAD_INVARIANT,
                     span,
-                    "a machine is looked into by a name or a variable only",
+                    "only a machine name or a reference in a variable can be followed here",
                 )
                 .help("name the machine: `forall (s: Server) :: x == s ==> ...`"),
             );

@@ -199,8 +199,9 @@ impl<'a> Checker<'a> {
         }
         for event in events.iter().filter(|event| event.kind == ast::EventRefKind::Null) {
             self.report(
-                Diagnostic::error(codes::FORBIDDEN_IN_SPEC, event.span, "a spec cannot handle `null`")
-                    .note("`on null` runs when a queue is empty, and a spec has no queue"),
+                Diagnostic::error(codes::FORBIDDEN_IN_SPEC, event.span, "a spec cannot handle `null`").note(
+                    "`on null` runs when no message can be taken from the queue, and a spec has no queue",
+                ),
             );
         }
     }
@@ -220,7 +221,7 @@ impl<'a> Checker<'a> {
                     Diagnostic::error(
                         codes::DUPLICATE_ACTION,
                         event_ref.span,
-                        format!("this state already says what to do with `{text}`"),
+                        format!("this state already handles, defers or ignores `{text}`"),
                     )
                     .also(first, "here")
                     .help("keep one of the two"),

@@ -284,7 +284,7 @@ impl<'a> Checker<'a> {
         use hir::Type::*;
         Some(match (self.types.shape(to), self.types.shape(from)) {
             (Int, Float) => "convert with `to int`",
-            (Float, Int) => "convert with `to float`, or write the number with a point",
+            (Float, Int) => "convert with `to float`, or write the number with a decimal point",
             (Int, Enum(_)) => "convert with `to int`",
             (Tuple(fields), other) if fields.len() == 1 && !matches!(other, Tuple(_) | NamedTuple(_)) => {
                 "a type in parentheses is a tuple with one field; its value is written `(x,)`"
@@ -301,14 +301,5 @@ impl<'a> Checker<'a> {
             (_, Null) => "use `default(T)` for the initial value of a type",
             _ => return None,
         })
-    }
-}
-
-/// `no arguments`, `1 argument`, `2 arguments`
-fn count(n: usize, noun: &str) -> String {
-    match n {
-        0 => format!("no {noun}s"),
-        1 => format!("1 {noun}"),
-        n => format!("{n} {noun}s"),
     }
 }

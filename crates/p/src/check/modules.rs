@@ -169,8 +169,8 @@ impl<'a> Checker<'a> {
                 }
                 self.module(cache, tree, *inner);
                 self.report(
-                    Diagnostic::error(codes::UNSUPPORTED_MODULE, *span, "`hidee` has never worked in P")
-                        .note("the compiler of P fails on every use of it")
+                    Diagnostic::error(codes::UNSUPPORTED_MODULE, *span, "`hidee` is not supported")
+                        .note("the compiler of P fails on every use of it, too")
                         .help("remove it: hiding events does not change what a closed program does"),
                 );
                 None

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use allways_base::words::count;
 use allways_base::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
-use super::{Checker, count};
+use super::Checker;
 use crate::codes;
 use crate::hir::{ParamId, ParamValue};
 use crate::syntax::ast::{self, BinaryOp, ExprId, ExprKind, TestValue, Wise};
@@ -61,7 +62,7 @@ impl Checker<'_> {
             self.error(
                 codes::BAD_TEST_PARAM,
                 span,
-                format!("covering {strength} of these parameters at a time has too many combinations"),
+                format!("covering all combinations of {strength} of these parameters takes too many test cases; use a smaller strength or fewer values"),
             );
             return None;
         };
@@ -157,7 +158,7 @@ impl Checker<'_> {
                         Diagnostic::warning(
                             codes::NO_TEST_CASES,
                             span,
-                            "`pairwise` needs two parameters; this test has no cases",
+                            "`pairwise` needs at least two parameters; this test expands to no test case",
                         )
                         .help("remove `pairwise`"),
                     );
@@ -183,7 +184,7 @@ impl Checker<'_> {
         match self.constant(tree, assume, assignment) {
             Ok(ParamValue::Bool(holds)) => Some(holds),
             Ok(ParamValue::Int(_)) => {
-                self.error(codes::BAD_TEST_PARAM, span, "what a test assumes must be a bool");
+                self.error(codes::BAD_TEST_PARAM, span, "the assumption of a test must be a bool");
                 None
             }
             Err((span, message)) => {

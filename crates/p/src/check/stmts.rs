@@ -1,10 +1,10 @@
 //! The rules of statements.
 
+use allways_base::words::count;
 use allways_base::{Diagnostic, Span, Symbol};
 use rustc_hash::FxHashMap;
 
 use super::bodies::Body;
-use super::count;
 use crate::codes;
 use crate::hir::{self, ExprId, ExprKind, PathKind, PathStep, Place, PlaceRoot, StmtId, StmtKind, Type};
 use crate::syntax::ast::{self, Name};
@@ -274,7 +274,7 @@ impl Body<'_, '_> {
                     Diagnostic::error(
                         codes::NOT_A_COLLECTION,
                         place.span,
-                        "an element is added to a set without a key",
+                        "`+=` on a set takes one value, without a key",
                     )
                     .help("write `s += (value);`, and `s += ((a, b));` to add a pair"),
                 );

@@ -56,8 +56,12 @@ impl<'a> Checker<'a> {
             self.module(cache, tree, refines);
             let span = tree.modules[refines].span;
             self.report(
-                Diagnostic::error(codes::UNSUPPORTED_MODULE, span, "refinement tests have never worked in P")
-                    .help("write a spec for what the module must do, and attach it with `assert`"),
+                Diagnostic::error(
+                    codes::UNSUPPORTED_MODULE,
+                    span,
+                    "refinement tests are not supported; they have never worked in P either",
+                )
+                .help("write a spec for what the module must do, and attach it with `assert`"),
             );
             return;
         }
@@ -81,9 +85,9 @@ impl<'a> Checker<'a> {
                 Diagnostic::warning(
                     codes::NO_TEST_CASES,
                     test.name.span,
-                    format!("the test `{text}` has no cases"),
+                    format!("the test `{text}` expands to no test case"),
                 )
-                .note("nothing satisfies what it assumes"),
+                .note("no combination of values satisfies its assumption"),
             );
         }
         for assignment in assignments {

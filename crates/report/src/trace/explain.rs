@@ -9,7 +9,7 @@ use allways_run::{
 };
 
 use super::layout::phrases;
-use super::rows::{Rows, list, shorten};
+use super::rows::{Rows, and_list, list, shorten};
 use super::{Look, shown_steps};
 use crate::diagnostics;
 use crate::text::count;
@@ -296,7 +296,8 @@ impl Explainer<'_> {
             if waiting.senders.is_empty() {
                 lines.push(match &waiting.elsewhere[..] {
                     [] => format!("  no machine of this test sends {events}"),
-                    others => format!("  {} sends {events}, but never to {name}", list(others)),
+                    [other] => format!("  {other} sends {events}, but never to {name}"),
+                    others => format!("  {} send {events}, but never to {name}", and_list(others)),
                 });
                 continue;
             }
@@ -304,7 +305,7 @@ impl Explainer<'_> {
                 let is_one = |sender: &ActorId| self.trace.actor(*sender).type_name == *kind;
                 let senders: Vec<ActorId> = self.trace.actor_ids().filter(is_one).collect();
                 if senders.is_empty() {
-                    lines.push(format!("  {kind} could send {events}, but this run has none"));
+                    lines.push(format!("  {kind} could send {events}, but this run creates no {kind}"));
                 }
                 for sender in senders.into_iter().filter(|sender| *sender != waiting.actor) {
                     let other = self.trace.name(sender);
@@ -321,8 +322,8 @@ impl Explainer<'_> {
             Activity::Halted => "has halted".to_owned(),
             Activity::Waiting => match self.trace.failure.waiting.iter().find(|other| other.actor == machine)
             {
-                Some(other) => format!("waits itself for {}", list(&other.events)),
-                None => format!("waits itself, in state {}", now.state),
+                Some(other) => format!("is itself waiting for {}", list(&other.events)),
+                None => format!("is itself waiting, in state {}", now.state),
             },
             Activity::Idle | Activity::Running => match self.inbox(state, machine) {
                 kept if kept.is_empty() => format!("is idle in {}, its inbox empty", now.state),
@@ -372,7 +373,7 @@ impl Explainer<'_> {
         let Some(since) = since else { return };
         let step = self.rows.step_of_change(actor, since);
         let control = &state.of(actor).state;
-        lines.push(format!("{name} is in state {control} since step {step}"));
+        lines.push(format!("{name} has been in state {control} since step {step}"));
         // In a loop that changes its state, what it waits for changes too.
         if self.loop_start.is_some_and(|start| since >= start) {
             return;
@@ -390,14 +391,20 @@ impl Explainer<'_> {
         let (seen, missing): (Vec<Name>, Vec<Name>) = awaited.iter().cloned().partition(is_seen);
         let when = if self.loop_start.is_some() { "in the loop" } else { "after that" };
         lines.push(match (&seen[..], &missing[..]) {
-            ([], []) => format!("{control} reacts to no event, so that nothing can cool it"),
-            ([], missing) => format!("{control} reacts to {}, and none comes {when}", list(missing)),
-            (seen, []) => format!("{} comes {when} and does not cool it", list(seen)),
+            ([], []) => format!("{control} handles no event, so that nothing can cool it"),
+            ([], [event]) => format!("{control} handles {event}, which does not occur {when}"),
+            ([], missing) => format!("{control} handles {}, and none of them occurs {when}", list(missing)),
+            (seen, []) => format!("{} {when} without cooling it", occur(seen)),
             (seen, missing) => {
-                format!("{} comes {when} and does not cool it; no {} comes", list(seen), list(missing))
+                format!("{} {when} without cooling it; no {} occurs", occur(seen), list(missing))
             }
         });
     }
+}
+
+/// `eAsk occurs`, `eAsk and eAnswer occur`
+fn occur(names: &[Name]) -> String {
+    format!("{} {}", and_list(names), if names.len() == 1 { "occurs" } else { "occur" })
 }
 
 /// The reasons in plain text, with the numbers of steps as in the trace.

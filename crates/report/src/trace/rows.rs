@@ -9,13 +9,14 @@ use std::collections::{HashMap, HashSet};
 use allways_base::{Sources, Span};
 use allways_run::trace::Change;
 use allways_run::{
-    ActorId, ActorKind, ChangeKind, Datum, Edit, Entry, Fate, MessageId, Name, PathStep, Trace, TraceStep,
-    Violation, ViolationKind,
+    ActorId, ActorKind, Certainty, ChangeKind, Datum, Edit, Entry, Fate, MessageId, Name, PathStep, Trace,
+    TraceStep, Violation, ViolationKind,
 };
 
 use super::Look;
 use super::layout::{Line, Paint};
 use crate::relevance::decisive_variables;
+use crate::text::count;
 use crate::value::{path_text, plain, source_text};
 
 #[derive(Clone, Default, Debug)]
@@ -158,7 +159,7 @@ impl<'a> Rows<'a> {
                 rows.push(self.row(head, violation.span, Some(actor)));
             } else if let Some(actor) = step.actor.filter(|_| self.look.is_full) {
                 let words = match self.homes.get(&at) {
-                    Some(home) => format!(" comes to its send of step {}", home + 1),
+                    Some(home) => format!("  runs on to its send in step {}", home + 1),
                     None => " goes on".to_owned(),
                 };
                 rows.push(self.row(self.acting(actor, &words), None, Some(actor)));
@@ -288,7 +289,7 @@ impl<'a> Rows<'a> {
                 let mut row = self.row(self.arrow(*message), None, sent.target);
                 row.details.push(Line::of(
                     Paint::Dim,
-                    &format!("the network delivers it, sent in step {}", self.step_of(*message)),
+                    &format!("delivered by the network; sent in step {}", self.step_of(*message)),
                 ));
                 rows.push(row);
             }
@@ -316,7 +317,7 @@ impl<'a> Rows<'a> {
                 }
                 let words = match message {
                     Some(_) => " takes ",
-                    None => " is idle and handles ",
+                    None => " has nothing to take and handles ",
                 };
                 let mut head = self.acting(*machine, words);
                 head.push(Paint::Event, event);
@@ -369,7 +370,7 @@ impl<'a> Rows<'a> {
                 let mut line = self.acting(*machine, " chooses ");
                 line.push(Paint::Plain, &source_text(value));
                 if *n_answers > 2 || !matches!(value, Datum::Bool(_)) {
-                    line.push(Paint::Dim, &format!(" of {n_answers}"));
+                    line.push(Paint::Dim, &format!(" (of {n_answers} answers)"));
                 }
                 doing(rows, *machine, line);
             }
@@ -394,7 +395,7 @@ impl<'a> Rows<'a> {
                 rows.push(row);
             }
             Entry::Delay { actor, n_rounds } => {
-                let words = format!(" is delayed by {n_rounds}");
+                let words = format!(" is delayed by {}", count(u64::from(*n_rounds), "round"));
                 rows.push(self.row(self.acting(*actor, &words), None, Some(*actor)));
             }
             Entry::Abandon { actor } => {
@@ -576,9 +577,17 @@ fn discarded(n: usize) -> String {
 }
 
 pub(super) fn list(names: &[Name]) -> String {
+    joined(names, "or")
+}
+
+pub(super) fn and_list(names: &[Name]) -> String {
+    joined(names, "and")
+}
+
+fn joined(names: &[Name], word: &str) -> String {
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
     match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        Some((last, rest)) if !rest.is_empty() => format!("{} {word} {last}", rest.join(", ")),
         _ => names.join(""),
     }
 }
@@ -590,7 +599,8 @@ fn failure_words(violation: &Violation) -> String {
         ViolationKind::UnhandledEvent | ViolationKind::MonitorUnhandled => "cannot handle the event",
         ViolationKind::Deadlock => "waits, and no machine can step: deadlock",
         ViolationKind::HotAtEnd => "is hot, and the run has ended",
-        ViolationKind::Liveness(_) => "stays hot for ever",
+        ViolationKind::Liveness(Certainty::Certain) => "stays hot for ever",
+        ViolationKind::Liveness(Certainty::Potential) => "was hot for very long",
         ViolationKind::StepBound(_) => "the step bound is reached",
         ViolationKind::Invariant => "the invariant does not hold here",
         _ if !violation.message.is_empty() && violation.message.chars().count() <= MAX_VALUE => {

@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
             "format" => return Err(E::custom(format!("`format` is {value}"))),
             "version" if value != VERSION.to_string() => {
                 return Err(E::custom(format!(
-                    "version {value} of the format, and only {VERSION} is known here"
+                    "format version {value}; this version of Allways reads version {VERSION} only: make the trace again with `allways replay`"
                 )));
             }
             "end" => {

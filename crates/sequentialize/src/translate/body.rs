@@ -512,7 +512,7 @@ impl Translator<'_> {
                 }
                 Ok(())
             }
-            AsyncOp::OwnId { .. } | AsyncOp::ChildId { .. } => self.unsupported("numbers of tasks", span),
+            AsyncOp::OwnId { .. } | AsyncOp::ChildId { .. } => self.unsupported("task numbers", span),
             AsyncOp::Unreachable => {
                 self.announce("not reachable", span, out);
                 let no = self.build.bool(false);

@@ -19,7 +19,7 @@ impl Translator<'_> {
         out: &mut Stmts,
     ) -> Result<(), Unsupported> {
         if post.task_id.is_some() {
-            return self.unsupported("numbers of tasks", span);
+            return self.unsupported("task numbers", span);
         }
         let call = post.call;
         if call.free {

@@ -7,7 +7,7 @@ use allways_driver::boogie::quiesce::{
     Covered, Divergence, Proof, QuiesceError, QuiesceOptions, QuiesceReport, QuiesceVerdict,
 };
 use allways_driver::boogie::{self, Loaded};
-use allways_report::check::{self, explain_stop};
+use allways_report::check;
 use allways_report::json::{Head, Reports};
 use allways_report::lasso::{CoveredReport, DivergenceReport, FoundReport};
 use allways_report::text::{count, count_of};
@@ -160,34 +160,34 @@ fn explain(args: &QuiesceArgs, report: &QuiesceReport) -> String {
             let trusted = match n_trusted {
                 0 => String::new(),
                 n => format!(
-                    ", except that it leaves {} over unbounded data to the solver",
+                    "; {} over unbounded data checked by the solver only",
                     count(n as u64, "assumption")
                 ),
             };
             format!(
-                "found in {} with recursion bound {recursion}; the concurrent interpreter has run stem, loop and loop \
-                 again{trusted}",
+                "found in {} with recursion bound {recursion}; the concurrent interpreter replayed the stem and two \
+                 iterations of the loop{trusted}",
                 count(u64::from(rounds), "round")
             )
         }
         QuiesceVerdict::NoDivergence { covered, stopped } => {
             let bounds: Vec<String> = covered.iter().map(bounds).collect();
-            let stopped = stopped.as_ref().map_or(String::new(), |reason| format!("; then {}", explain_stop(reason)));
-            format!("no {fair}infinite run {}{stopped}; this is not a proof", bounds.join(", nor "))
+            let stopped = stopped.as_ref().map_or(String::new(), |reason| format!("; then {reason}"));
+            format!("no {fair}infinite run was found {}{stopped}; this is not a proof", bounds.join(", nor "))
         }
         QuiesceVerdict::NoLasso => format!(
-            "proved: in no {fair}infinite run do tasks cause each other in a circle that returns to values from before, \
+            "proved: in no {fair}infinite run is there a causal cycle of tasks that returns to earlier data values, \
              whatever the bounds; runs with ever new values, and tasks that never complete, are not ruled out"
         ),
         QuiesceVerdict::Quiescent(Proof::Acyclic) => {
-            "proved: no task can cause another of its own procedure or post in a loop, so every run has finitely many tasks"
+            "proved: no task can lead to another task of the same procedure, and none posts in a loop, so every run has finitely many tasks"
                 .to_owned()
         }
         QuiesceVerdict::Quiescent(Proof::AcyclicLoops) => format!(
-            "proved: data are finite, and in no {fair}infinite run do tasks cause each other in a circle that returns to \
-             values from before, so every {fair}run has finitely many tasks"
+            "proved: data are finite, and in no {fair}infinite run is there a causal cycle of tasks that returns to earlier \
+             data values, so every {fair}run has finitely many tasks"
         ),
-        QuiesceVerdict::Unknown(reason) => explain_stop(reason),
+        QuiesceVerdict::Unknown(reason) => reason.to_string(),
     }
 }
 

@@ -337,7 +337,7 @@ pub fn picture_format(path: &Path) -> Result<fn(&graph::Graph) -> String, String
         Some("svg") => Ok(allways_view::svg::to_svg),
         Some("dot" | "gv") => Ok(graph::to_dot),
         Some("json") => Ok(json::to_text),
-        _ => Err(format!("`{}`: a diagram is written as .svg, .dot or .json", path.display())),
+        _ => Err(format!("`{}`: give the diagram a name that ends in .svg, .dot or .json", path.display())),
     }
 }
 

@@ -97,11 +97,11 @@ pub(crate) fn check(
                 } else {
                     "makes machines again and again"
                 };
-                let what = format!(
-                    "monitor `{}` stays hot for ever in a run that {does}: such a run has no loop that could be shown",
+                let why = format!(
+                    "monitor `{}` stays hot for ever in a run that {does}, so the run has no finite loop to show as a counterexample",
                     exe.monitor_name(lasso.monitor)
                 );
-                Ok(Answer::Stopped(StopReason::Unsupported { what }))
+                Ok(Answer::Stopped(StopReason::Undecided { why }))
             }
         },
     }

@@ -218,8 +218,8 @@ impl fmt::Display for Obstacle {
             Obstacle::NoFaults => "it is for networks with faults",
             Obstacle::NoCrashes => "over `--network inbox` it is for `--crash`",
             Obstacle::Crashes => "it is for programs whose machines do not crash",
-            Obstacle::NamesInTexts => "it is for programs that make no text of machine names",
-            Obstacle::NoCounters => "it is for programs with numbers that they count up and only compare",
+            Obstacle::NamesInTexts => "it needs a program that does not format machine names into strings",
+            Obstacle::NoCounters => "it needs a program with counters that are only incremented and compared",
         })
     }
 }

@@ -180,7 +180,7 @@ impl Parser<'_> {
         };
         match word {
             "model" | "static" | "extern" | "monitor" | "include" => {
-                let message = format!("`{word}` declarations of older versions of P are gone");
+                let message = format!("`{word}` declarations were removed from P");
                 let help = match word {
                     "include" => "list the files in the project file",
                     "monitor" => "write `spec NAME observes EVENTS { ... }`",
@@ -192,7 +192,7 @@ impl Parser<'_> {
                 if std::mem::replace(&mut self.is_unbalanced, true) {
                     return Failed;
                 }
-                let message = format!("`{word}` can only stand inside a machine or spec");
+                let message = format!("`{word}` is only allowed inside a machine or spec");
                 self.fail(codes::SYNTAX_ERROR, span, &message, "check the braces above this line")
             }
             _ if token.tok == Tok::RBrace => self.fail(
@@ -357,7 +357,7 @@ impl Parser<'_> {
         }
         Err(self.misplaced(
             "a variable, function or state of the machine",
-            "statements stand in functions, handlers in states; check the braces above",
+            "statements belong in functions and handlers in states; check the braces above",
         ))
     }
 
@@ -451,7 +451,7 @@ impl Parser<'_> {
                 Diagnostic::error(
                     codes::SYNTAX_ERROR,
                     self.span(),
-                    format!("{what} cannot stand inside a state"),
+                    format!("{what} is not allowed inside a state"),
                 )
                 .help("close the state above with `}`, and declare this in the machine"),
             );
@@ -511,7 +511,7 @@ impl Parser<'_> {
         } else {
             return Err(self.misplaced(
                 "`entry`, `exit`, `on`, `defer` or `ignore`",
-                "statements of a state stand in its `entry`, `exit` and handlers; check the braces above",
+                "in a state, statements belong in `entry`, `exit` and handlers; check the braces above",
             ));
         };
         Ok(StateItem { kind, span })

@@ -369,7 +369,7 @@ impl Parser<'_> {
         Err(self.fail(
             codes::ASSIGNMENT_IN_EXPRESSION,
             self.span(),
-            "`=` cannot stand inside an expression",
+            "`=` is not allowed in an expression",
             "compare with `==`; an assignment is a statement of its own",
         ))
     }

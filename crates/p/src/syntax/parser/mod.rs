@@ -250,7 +250,7 @@ impl Parser<'_> {
             return Err(self.fail(
                 codes::ASSIGNMENT_IN_EXPRESSION,
                 self.span(),
-                "`=` cannot stand inside an expression",
+                "`=` is not allowed in an expression",
                 "compare with `==`; an assignment is a statement of its own",
             ));
         }
@@ -573,7 +573,7 @@ impl Parser<'_> {
         }
         let (place, text) = match self.tok() {
             Tok::Eof => (self.prev_span().at_end(), "the file ends here"),
-            _ => (self.span(), "this cannot stand inside"),
+            _ => (self.span(), "this is not allowed inside"),
         };
         self.report(
             Diagnostic::error(codes::SYNTAX_ERROR, open, format!("this {what} is never closed"))

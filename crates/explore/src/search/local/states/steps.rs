@@ -440,9 +440,9 @@ impl LocalStates<'_> {
     fn too_many(&self, machine: InstanceId) -> StopReason {
         let local = self.kernel.configuration().local(machine);
         let (name, state) = (self.exe.machine_name(local.machine), self.exe.state_name(local.control));
-        StopReason::Unsupported {
-            what: format!(
-                "`{name}` can answer the choices of one step in more than {MAX_RESOLUTIONS} ways (in state \
+        StopReason::Undecided {
+            why: format!(
+                "one step of `{name}` has more than {MAX_RESOLUTIONS} combinations of choices (in state \
                  `{state}`); `--max-choices N` explores N answers of each; `allways check` tests it as it is"
             ),
         }
@@ -451,8 +451,8 @@ impl LocalStates<'_> {
     fn too_many_in_a_row(&self, machine: InstanceId) -> StopReason {
         let local = self.kernel.configuration().local(machine);
         let (name, state) = (self.exe.machine_name(local.machine), self.exe.state_name(local.control));
-        StopReason::Unsupported {
-            what: format!(
+        StopReason::Undecided {
+            why: format!(
                 "`{name}` can make more than {MAX_IN_A_ROW} choices in one step (in state `{state}`); `allways check` \
                  tests it as it is"
             ),

@@ -129,7 +129,10 @@ impl Leader<'_, '_> {
             let other = get_bytes(bytes);
             if other.as_deref().is_ok_and(|other| other != label.as_bytes()) {
                 let link = self.shared.link.as_ref()?;
-                return Some(SearchEnd::Stopped(link.fail(from, "it searches something else")));
+                return Some(SearchEnd::Stopped(link.fail(
+                    from,
+                    "it runs a different search: start all processes with the same program, test and options",
+                )));
             }
             match other.and_then(|_| get_number(bytes)) {
                 Ok(n) => n_first = n_first.saturating_add(n),
