@@ -166,7 +166,7 @@ class Explorer {
     };
     dialog.replaceChildren(
       h("h2", {}, "Is a state reachable?", h("button", { class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×")),
-      h("p", { class: "muted" }, "Searches breadth first from here for a configuration that satisfies all conditions. Separate conditions by commas:  ", h("code", {}, "MACHINE: STATE"), ", ", h("code", {}, "MACHINE.VARIABLE = VALUE"), " or with !=, <, >, <=, >=. A name without its number means some machine of that kind."),
+      h("p", { class: "muted" }, "Searches breadth first from here for a configuration that satisfies all conditions. Separate conditions by commas: ", h("code", {}, "MACHINE: STATE"), ", ", h("code", {}, "MACHINE.VARIABLE = VALUE"), " or with !=, <, >, <=, >=. A name without its number means some machine of that kind."),
       h("form", { onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), search()) }, input, h("button", { id: "goal-go" }, "Search")),
       problem,
     );

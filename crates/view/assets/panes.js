@@ -62,7 +62,7 @@ class Panes {
       h("p", { class: "lead" }, text),
       h("ul", { class: "entries" }, ...lines),
       place ? this.source(place) : null,
-      others.length > 0 ? h("p", { class: "others" }, "Also enabled here:  ", others.join(", "), more > 0 ? ` and ${more} more` : "") : null,
+      others.length > 0 ? h("p", { class: "others" }, "Also enabled here: ", others.join(", "), more > 0 ? ` and ${more} more` : "") : null,
     );
   }
 
@@ -121,7 +121,7 @@ class Panes {
       case "wait":
         return row(actor(), ` waits for ${entry.events.map(plain).join(" or ")}`, state());
       case "choice":
-        return row(actor(), ` chooses ${valueText(entry.value, 200)}`, h("span", { class: "in" }, `  (answer ${entry.answer + 1} of ${entry.answers})`));
+        return row(actor(), ` chooses ${valueText(entry.value, 200)}`, h("span", { class: "in" }, ` (answer ${entry.answer + 1} of ${entry.answers})`));
       case "print":
         return row(actor(), " prints ", h("span", { class: "printed" }, plain(entry.text)));
       case "halt":

@@ -99,7 +99,7 @@ fn every_kind_of_counterexample_has_a_page() {
         ),
         ("trace_unhandled", "Door(2) handles eKnock", &["Door handles eKnock in state Closed"]),
         ("trace_missing_key", "Shop(2) handles eOrder", &["key", "{1 -> 20, 3 -> 35}"]),
-        ("trace_lasso", "eRequest", &["hot", "Served", "loop", "Waiting reacts to eGrant"]),
+        ("trace_lasso", "eRequest", &["hot", "Served", "loop", "Waiting handles eGrant"]),
         ("trace_divergence", "eEcho", &["Repeats for ever", "step 8 to step 9 repeat"]),
         ("trace_lost", "Server(2)", &["lossy eReply", "the network loses"]),
         ("trace_thousand", "Player", &["994"]),
