@@ -181,7 +181,10 @@ pub fn judge(
                 _ => &[],
             };
             let expected: Vec<Bound> = within.bound.into_iter().filter(|_| reference.is_hit).collect();
-            if hit != expected {
+            // Configurations that differ only in what is never read are one, so that nothing new may lie beyond the bound.
+            let merges = way.reductions.dead_variables || way.reductions.unread_payloads;
+            let is_closed = hit.is_empty() && merges && matches!(within.bound, Some(Bound::Steps(_)));
+            if hit != expected && !is_closed {
                 return Err(format!("bounds {hit:?} were met, not {expected:?}"));
             }
             let n_configurations = report.statistics.n_configurations;
