@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use allways_machine::{Executable, Simplify};
 use allways_mdd::{Diagrams, Events, Halt, Limits, Node, Reach, Usage};
-use allways_p::hir::Temperature;
 use allways_run::{Cancel, Counterexample, Observer, Progress, StopReason, Verdict};
 
 use super::filters::{self, FilterNames};
@@ -374,9 +373,11 @@ impl<'a> Engine<'a> {
         self.cx.options.reductions.eager_handling && !self.options.finds_invariants
     }
 
-    /// Bounds and crashes are about whole local states; so are the hot and cold steps of monitors.
+    /// Bounds and crashes are about whole local states; so are the hot and cold steps of monitors. A handler that is run on parts may meet
+    /// a bound on answers that no run of the program meets.
     fn split_after(&self) -> Option<usize> {
         let is_whole = self.cx.options.bounds != SearchBounds::default()
+            || self.cx.options.max_choices.is_some()
             || self.exe.network.has_crashes()
             || !self.options.filters.is_empty()
             || self.checks_liveness;
@@ -544,7 +545,7 @@ impl<'a> Engine<'a> {
                 Err(halt) => return Ok(End::Stopped(self.reason_of(halt))),
             }
         }
-        let found = self.bad_ends(reach, reached);
+        let found = path::bad_ends(reach, reached);
         let (terminal, bad) = match found {
             Ok(found) => found,
             Err(halt) => return Ok(End::Stopped(self.reason_of(halt))),
@@ -616,20 +617,6 @@ impl<'a> Engine<'a> {
         Ok(End::Exhausted)
     }
 
-    /// The configurations in which no machine can step, and those of them that break a property.
-    fn bad_ends(&self, reach: &mut Search<'a>, reached: Node) -> Result<(Node, Node), Halt> {
-        let Search { diagrams, events, steps, .. } = reach;
-        let terminal = diagrams.all(reached, |level, value| {
-            events.part_of(level) > 0 || !steps.can_step(events.slot_of(level), value)
-        })?;
-        let bad = diagrams.some(terminal, |level, value| {
-            let slot = events.slot_of(level);
-            events.part_of(level) == 0
-                && (steps.is_blocked(slot, value) || steps.temperature(slot, value) == Some(Temperature::Hot))
-        })?;
-        Ok((terminal, bad))
-    }
-
     /// A step breaks a property: finds a run to it. The steps come back if there is none. A run that was walked is shown where a short
     /// one takes long to find.
     fn violated(
@@ -690,12 +677,13 @@ impl<'a> Engine<'a> {
             Ok(found) => found,
             Err(halt) => return Ok(End::Seen(self.reason_of(halt))),
         };
+        let goal = found.as_ref().map_or(goal, |found| found.goal);
         // Of the parties of one step, one may break a property while another is cut off by a bound.
         if found.is_none() && self.cx.options.bounds != SearchBounds::default() {
             return Ok(End::Unreachable);
         }
         self.shows.store(true, Ordering::Relaxed);
-        let run = found.and_then(|found| path::moves(reach, &found, goal, &self.starts));
+        let run = found.and_then(|found| path::moves(reach, &found.vectors, goal, &self.starts));
         let Some(run) = run else {
             // The step is one that could not be computed.
             return match reach.steps.unknown() {

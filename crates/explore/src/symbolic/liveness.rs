@@ -156,7 +156,7 @@ impl Lasso<'_, '_> {
         reach.kept.push(target);
         let start = start_set(reach, starts)?;
         let found = path::find(reach, start, Goal::Set(target), false)?;
-        let run = found.and_then(|found| path::moves(reach, &found, Goal::Set(target), starts));
+        let run = found.and_then(|found| path::moves(reach, &found.vectors, found.goal, starts));
         let Some(run) = run else { return Err(lost().into()) };
         let mut stem = vec![StepName::first(run.answers.clone())];
         stem.extend(names(self.cx, &run.first, &run.moves));

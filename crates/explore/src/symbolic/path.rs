@@ -6,6 +6,7 @@
 //! when they cost too much, the search goes on by chaining, which needs fewer sets, and the run may be longer.
 
 use allways_mdd::{Halt, Node};
+use allways_p::hir::Temperature;
 
 use super::engine::Search;
 use super::steps::BROKEN;
@@ -35,8 +36,13 @@ pub(crate) struct Run {
     pub moves: Vec<Move>,
 }
 
-/// Vectors of values, from a first configuration to the goal.
-pub(crate) type Values = Vec<Vec<u32>>;
+/// A way to a goal.
+pub(crate) struct Found {
+    /// Vectors of values, from a first configuration to the goal.
+    pub vectors: Vec<Vec<u32>>,
+    /// The goal that was asked for, or a nearer one.
+    pub goal: Goal,
+}
 
 /// The vectors of a set that are at the goal.
 pub(super) fn hits(reach: &mut Search<'_>, set: Node, goal: Goal) -> Result<Node, Halt> {
@@ -52,31 +58,49 @@ pub(super) fn hits(reach: &mut Search<'_>, set: Node, goal: Goal) -> Result<Node
     }
 }
 
-/// Vectors of a run to the goal; `None` if it is not reachable.
+/// The configurations of a set in which no machine can step, and those of them that break a property.
+pub(super) fn bad_ends(reach: &mut Search<'_>, set: Node) -> Result<(Node, Node), Halt> {
+    let Search { diagrams, events, steps, .. } = reach;
+    let terminal = diagrams.all(set, |level, value| {
+        events.part_of(level) > 0 || !steps.can_step(events.slot_of(level), value)
+    })?;
+    let bad = diagrams.some(terminal, |level, value| {
+        let slot = events.slot_of(level);
+        events.part_of(level) == 0
+            && (steps.is_blocked(slot, value) || steps.temperature(slot, value) == Some(Temperature::Hot))
+    })?;
+    Ok((terminal, bad))
+}
+
+/// Vectors of a run to the goal; `None` if it is not reachable. Of a shortest run to a step that breaks a property, one that ends badly
+/// before is shorter.
 pub(crate) fn find(
     reach: &mut Search<'_>,
     start: Node,
     goal: Goal,
     shortest: bool,
-) -> Result<Option<Values>, Halt> {
+) -> Result<Option<Found>, Halt> {
     let n_kept = reach.kept.len();
     let found = find_kept(reach, start, goal, shortest);
     reach.kept.truncate(n_kept);
     found
 }
 
-fn find_kept(
-    reach: &mut Search<'_>,
-    start: Node,
-    goal: Goal,
-    shortest: bool,
-) -> Result<Option<Values>, Halt> {
+fn find_kept(reach: &mut Search<'_>, start: Node, goal: Goal, shortest: bool) -> Result<Option<Found>, Halt> {
     let mut sets = vec![start];
+    let mut goal = goal;
     reach.kept.push(start);
     let begin = reach.diagrams.usage().n_operations;
     let (mut front, mut reached) = (start, start);
     let mut hit = hits(reach, start, goal)?;
     while hit.is_empty() {
+        if shortest && matches!(goal, Goal::Broken) {
+            let (_, bad) = bad_ends(reach, front)?;
+            if !bad.is_empty() {
+                (goal, hit) = (Goal::Set(bad), bad);
+                break;
+            }
+        }
         if !shortest && reach.diagrams.usage().n_operations - begin > LAYER_OPERATIONS {
             break;
         }
@@ -105,11 +129,11 @@ fn find_kept(
         }
     }
     let Some(last) = reach.diagrams.pick(hit) else { return Ok(None) };
-    back(reach, &sets, last)
+    Ok(back(reach, &sets, last)?.map(|vectors| Found { vectors, goal }))
 }
 
 /// Goes back from a vector of the last set to one of the first.
-fn back(reach: &mut Search<'_>, sets: &[Node], last: Vec<u32>) -> Result<Option<Values>, Halt> {
+fn back(reach: &mut Search<'_>, sets: &[Node], last: Vec<u32>) -> Result<Option<Vec<Vec<u32>>>, Halt> {
     // Blocks have no relations to read backwards.
     let backward = reach.steps.blocks.is_empty().then(|| reach.backward());
     let mut vectors = vec![last];

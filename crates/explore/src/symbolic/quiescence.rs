@@ -16,7 +16,7 @@ use allways_run::{Cancel, Observer, Progress, StopReason, ViolationKind};
 use super::engine::{Engine, Search, explored, on_large_stack};
 use super::liveness::{Failure, lost};
 use super::order;
-use super::path::{self, Goal, contains, start_set, state_vector, values_of};
+use super::path::{self, Found, Goal, contains, start_set, state_vector, values_of};
 use super::report::{Split, SymbolicFigures, SymbolicOptions};
 use super::steps::{BROKEN, MemoSteps, STIMULUS_LABEL};
 use crate::error::InternalError;
@@ -196,7 +196,7 @@ impl Descent<'_> {
         let start = start_set(reach, starts)?;
         let goal = Goal::Set(forever);
         let found = path::find(reach, start, goal, false)?;
-        let Some(mut values) = found else { return Err(lost().into()) };
+        let Some(Found { vectors: mut values, goal }) = found else { return Err(lost().into()) };
         let Some(mut run) = path::moves(reach, &values, goal, starts) else { return Err(lost().into()) };
         let home = loop {
             let Some(at) = values.last().cloned() else { return Err(lost().into()) };

@@ -7,11 +7,11 @@ use allways_explore::search::{ProveOptions, Reductions};
 use allways_explore::symbolic::paper::PaperOptions;
 use allways_explore::symbolic::{self as engine, FilterNames, SlotOrder, Split, SymbolicOptions};
 use allways_machine::Executable;
-use allways_run::{Limits, NetworkModel, Quiet, Verdict, ViolationKind};
+use allways_run::{Bound, Limits, NetworkModel, NetworkOptions, Quiet, Verdict, ViolationKind};
 use allways_testkit::bounded::{self, Reference, Within};
 use allways_testkit::differential::{Only, Over};
 use allways_testkit::oracle::{self, OracleOptions};
-use allways_testkit::{Case, Loaded, abstraction, liveness, stated, symbolic};
+use allways_testkit::{Case, Loaded, abstraction, liveness, proof, stated, symbolic};
 
 fn agree(over: Over, seeds: std::ops::Range<u64>) -> usize {
     let options = OracleOptions { max_configurations: 4_000, ..OracleOptions::default() };
@@ -88,6 +88,59 @@ fn liveness_agrees_with_a_naive_look_at_the_graph() {
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(n_compared > 40 && n_violated > 5, "{n_compared} programs, {n_violated} violated");
+}
+
+/// A receiver stays in the state in which it handles a message, and the copy comes after it.
+const COPIES: &str = "
+event eRow: int;
+machine Main { start state S { entry { send new Ledger(), eRow, 1; } } }
+machine Ledger { var n: int; start state Open { on eRow do (given: int) { n = n + given; } } }
+";
+
+/// A machine fails after some steps, and a run that ends hot is shorter.
+const HOT: &str = "
+event eSeen;
+spec Watch observes eSeen { start hot state S { } }
+machine Main { start state S { entry { new Next(); } } }
+machine Next { var peer: machine; start state S { entry { send peer, eSeen; } } }
+";
+
+/// Where the counter may be zero, a number is chosen; it never is.
+const UNMET: &str = "
+event eGo;
+machine Main { start state S { entry { send new Next(), eGo; } } }
+machine Next {
+  var left: int;
+  start state S {
+    entry { left = 1; }
+    on eGo do { if (left <= 0) { left = choose(5); } left = left - 1; }
+  }
+}
+";
+
+#[test]
+fn copies_short_runs_and_unmet_bounds_are_those_of_explicit_search() {
+    let duplicating = NetworkOptions { duplicating: vec!["eRow".to_owned()], ..NetworkOptions::default() };
+    let crash = NetworkOptions { crash: vec!["Main".to_owned()], ..NetworkOptions::default() };
+    let mut two = Within::default();
+    (two.max_choices, two.bound) = (Some(2), Some(Bound::Choices(2)));
+    for (text, network, within) in [
+        (COPIES, duplicating, Within::default()),
+        (HOT, crash, Within::default()),
+        (UNMET, NetworkOptions::default(), two),
+    ] {
+        let loaded = Loaded::new("random.p", text).unwrap_or_else(|error| panic!("{error}"));
+        let exe = proof::executable(&loaded, &network).unwrap_or_else(|error| panic!("{error}"));
+        let options = OracleOptions::default();
+        let reference = match within.bound {
+            None => Reference::from(oracle::explore_over(&loaded.program, 0, options, &network)),
+            Some(_) => bounded::explore(&loaded, &exe, &within, options, &network).expect("is small"),
+        };
+        for seed in 0..6 {
+            let compared = symbolic::compare(&loaded, &exe, &reference, &within, seed);
+            compared.unwrap_or_else(|difference| panic!("seed {seed}: {difference}\n{text}"));
+        }
+    }
 }
 
 /// Outcomes of one step that differ only in what they have touched: they have other numbers where that is recorded.
@@ -376,7 +429,7 @@ fn send_order_over_fifo_is_causal_order() {
     for seed in 56_000..56_040 {
         let over = |model| Over { model, faults: false, only: None };
         let Case { loaded, network: causal, .. } = Case::new(seed, over(NetworkModel::Causal));
-        let fifo = allways_run::NetworkOptions { model: NetworkModel::Fifo, ..causal.clone() };
+        let fifo = NetworkOptions { model: NetworkModel::Fifo, ..causal.clone() };
         let exe = Executable::new(&loaded.program, 0).with_network(&fifo);
         let exe = Arc::new(exe.unwrap_or_else(|error| panic!("seed {seed}: {error}")));
         let reference = oracle::explore_over(&loaded.program, 0, options, &causal);

@@ -142,9 +142,15 @@ impl MemoSteps<'_> {
                     // Whoever ignores a message ignores its copy.
                     let arrival = rules::arrival(&locals.exe, locals.local(id), given.event);
                     let drops = matches!(arrival, rules::Arrival::Dropped | rules::Arrival::Ignored);
-                    branches.extend(taken.iter().map(|one| Branch {
-                        tail: if drops { Vec::new() } else { tail.clone() },
-                        ..self.first_branch(&locals, id, *one, None)
+                    branches.extend(taken.iter().map(|one| {
+                        let branch = self.first_branch(&locals, id, *one, None);
+                        if drops || tail.is_empty() {
+                            return branch;
+                        }
+                        // The copies come after it, and may be handled at once.
+                        let waits =
+                            matches!(branch.end, BranchEnd::Stands(after) if is_waiting(locals.local(after)));
+                        Branch { tail: tail.clone(), looks: waits, ..branch }
                     }));
                 }
                 Ok(Some(branches))
@@ -375,8 +381,11 @@ pub(super) fn has_nothing(local: &Local) -> bool {
 /// Whether a machine that stood so, and stands so now, has looked into its inbox and may find something. Who had nothing to take in the
 /// same place before has nothing now.
 pub(super) fn looks(before: &Local, after: &Local) -> bool {
-    let waits = matches!(after.status, Status::Idle | Status::Blocked { .. });
-    waits && (before.status != after.status || before.control != after.control)
+    is_waiting(after) && (before.status != after.status || before.control != after.control)
+}
+
+fn is_waiting(local: &Local) -> bool {
+    matches!(local.status, Status::Idle | Status::Blocked { .. })
 }
 
 /// The fields that some outcome has read.
