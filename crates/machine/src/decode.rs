@@ -207,9 +207,14 @@ impl Decoder<'_> {
         let frames = (0..n_frames).map(|_| self.frame()).collect::<Read<Vec<Frame>>>()?;
         let n_registers = self.length()?;
         let registers = (0..n_registers).map(|_| self.value()).collect::<Read<Vec<Value>>>()?;
-        for frame in &frames {
-            let n_needed = u64::from(frame.base) + u64::from(exe.funs[frame.fun].n_registers);
-            check(n_needed <= n_registers as u64, "a frame has no registers")?;
+        for (depth, frame) in frames.iter().enumerate() {
+            let end = u64::from(frame.base) + u64::from(exe.funs[frame.fun].n_registers);
+            // A callee's window begins inside its caller's, of which the rest comes back when it returns.
+            let is_there = match frames.get(depth + 1) {
+                Some(callee) => frame.base <= callee.base && u64::from(callee.base) <= end,
+                None => end <= n_registers as u64,
+            };
+            check(is_there, "a frame has no registers")?;
         }
         // What is about to fail has left everything behind.
         let n_fields = exe.machines[machine].fields.len();

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use allways_base::Sources;
 use allways_machine::encode::{encode_in_flight, encode_local, encode_whole};
 use allways_machine::value::Form;
+use allways_machine::configuration::Local;
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent, Tracer, replay_on};
 use allways_p::{Dialect, FileRole, Input};
 use allways_run::datum::write_float;
@@ -137,6 +138,10 @@ fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Res
         let choice = kernel.nth_enabled(n as usize).ok_or("a running kernel has an enabled machine")?;
         let mut answers = Answers(picker);
         kernel.take(choice, &mut answers, &mut Silent).map_err(|e| format!("{e:?}"))?;
+        // In the middle of calls, which no run ends in.
+        for (_, local) in kernel.configuration().instances().filter(|(_, local)| local.frames.len() > 1) {
+            read_again(kernel, local, again)?;
+        }
     }
     // Whatever happened must happen again, also when a recorder listens.
     let mut tracer = Tracer::default();
@@ -161,18 +166,21 @@ fn run(kernel: &mut Kernel, again: &mut Kernel, picker: &mut impl Picker) -> Res
     })
 }
 
-/// What one kernel writes another reads, and writes again; what was cut short is refused.
+/// What one kernel writes another reads, and writes again.
+fn read_again(kernel: &Kernel, local: &Local, again: &mut Kernel) -> Result<Vec<u8>, String> {
+    let (mut bytes, mut other) = (Vec::new(), Vec::new());
+    encode_local(kernel.executable(), kernel.store(), local, &mut bytes);
+    let read = again.decode_local(&bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    encode_whole(kernel.executable(), again.store(), &read, &mut other);
+    if bytes == other { Ok(bytes) } else { Err("is read as another local".into()) }
+}
+
+/// The same of a whole configuration; what was cut short is refused.
 fn decode_again(kernel: &Kernel, again: &mut Kernel) -> Result<(), String> {
     let (exe, conf) = (kernel.executable(), kernel.configuration());
     let locals = conf.monitors.iter().chain(conf.instances().map(|(_, local)| local));
     for local in locals {
-        let (mut bytes, mut other) = (Vec::new(), Vec::new());
-        encode_local(exe, kernel.store(), local, &mut bytes);
-        let read = again.decode_local(&bytes).map_err(|error| format!("cannot be read: {error}"))?;
-        encode_whole(exe, again.store(), &read, &mut other);
-        if bytes != other {
-            return Err("is read as another local".into());
-        }
+        let (bytes, mut other) = (read_again(kernel, local, again)?, Vec::new());
         // All parts of what is long would fill the store.
         if bytes.len() > 500 {
             continue;
