@@ -8,7 +8,7 @@
 //! A frame is a kind, a length of four bytes, and so many bytes. A reader takes memory as bytes arrive, not as the length says.
 
 use std::collections::VecDeque;
-use std::io::{BufReader, ErrorKind, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Result as Done, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -29,7 +29,7 @@ const MAX_FRAME: usize = 1 << 30;
 const MAX_REASON: usize = 500;
 /// How long one look waits.
 const LOOK: Duration = Duration::from_millis(20);
-/// The time that a new connection has to identify itself.
+/// The time that a new connection has to identify itself, however slowly its bytes come.
 const GREETING: Duration = Duration::from_secs(5);
 /// Between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(30);
@@ -209,6 +209,37 @@ impl Drop for Mesh {
     }
 }
 
+/// A connection until some moment. A limit of each read alone would let a stranger who sends byte after byte keep the others waiting.
+struct Timed<'s> {
+    stream: &'s TcpStream,
+    until: Instant,
+}
+
+impl Timed<'_> {
+    fn left(&self) -> Done<Option<Duration>> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> Done<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Timed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Done<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> Done<()> {
+        self.stream.flush()
+    }
+}
+
 fn connect_to(
     other: usize,
     host: &str,
@@ -222,9 +253,9 @@ fn connect_to(
             TcpStream::connect_timeout(&address, GREETING).map_err(|error| error.to_string())
         });
         let last = match found {
-            Ok(mut stream) => {
-                let _ = stream.set_read_timeout(Some(GREETING));
-                match handshake::connect(&mut stream, &settings.secret, mine, other as u32) {
+            Ok(stream) => {
+                let mut greeted = Timed { stream: &stream, until: Instant::now() + GREETING };
+                match handshake::connect(&mut greeted, &settings.secret, mine, other as u32) {
                     Ok(()) => {
                         let _ = stream.set_nodelay(true);
                         return Ok(stream);
@@ -262,14 +293,14 @@ fn accept_others(
     let mut refused = String::new();
     while let Some(missing) = (number + 1..streams.len()).find(|&other| streams[other].is_none()) {
         match listener.accept() {
-            Ok((mut stream, from)) => {
+            Ok((stream, from)) => {
                 let _ = stream.set_nonblocking(false);
-                let _ = stream.set_read_timeout(Some(GREETING));
+                let mut greeted = Timed { stream: &stream, until: Instant::now() + GREETING };
                 let is_expected = |other: u32| {
                     let other = other as usize;
                     other > number && streams.get(other).is_some_and(Option::is_none)
                 };
-                match handshake::accept(&mut stream, &settings.secret, mine, is_expected) {
+                match handshake::accept(&mut greeted, &settings.secret, mine, is_expected) {
                     Ok(other) => {
                         let _ = stream.set_nodelay(true);
                         streams[other as usize] = Some(stream);
@@ -368,10 +399,26 @@ fn read_frames(inner: &Inner, from: usize, stream: TcpStream) {
     }
 }
 
+/// Writes all of it, however long the other end takes, unless `is_over`. One that reads nothing may be busy, say with a checkpoint; whether it
+/// lives is for the thread that reads its signs of life.
+fn write_all(stream: &mut impl Write, mut bytes: &[u8], is_over: &dyn Fn() -> bool) -> Done<()> {
+    while !bytes.is_empty() {
+        match stream.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = &bytes[n..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) && !is_over() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 fn write_frames(inner: &Inner, to: usize, mut stream: TcpStream) {
     // Signs of life come often enough that one may be late.
     let pause = (inner.silence / 4).min(Duration::from_secs(1));
-    let _ = stream.set_write_timeout(Some(inner.silence));
+    let _ = stream.set_write_timeout(Some(pause.max(Duration::from_millis(1))));
+    let is_over = || inner.lock().failure.is_some();
     loop {
         let next = {
             let mut state = inner.lock();
@@ -391,7 +438,8 @@ fn write_frames(inner: &Inner, to: usize, mut stream: TcpStream) {
         let (kind, bytes) = next.unwrap_or((ALIVE, Vec::new()));
         let mut header = [kind, 0, 0, 0, 0];
         header[1..].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
-        let written = stream.write_all(&header).and_then(|()| stream.write_all(&bytes));
+        let written = write_all(&mut stream, &header, &is_over)
+            .and_then(|()| write_all(&mut stream, &bytes, &is_over));
         let is_last = matches!(kind, GOODBYE | FAILED);
         if is_last || written.is_err() {
             let mut state = inner.lock();
@@ -472,6 +520,51 @@ impl Exchange for Mesh {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Takes three bytes at a time, and none every other time.
+    #[derive(Default)]
+    struct Busy {
+        taken: Vec<u8>,
+        n_calls: u32,
+    }
+
+    impl Write for Busy {
+        fn write(&mut self, bytes: &[u8]) -> Done<usize> {
+            self.n_calls += 1;
+            if self.n_calls % 2 == 1 {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            let n = bytes.len().min(3);
+            self.taken.extend_from_slice(&bytes[..n]);
+            Ok(n)
+        }
+
+        fn flush(&mut self) -> Done<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_process_that_is_busy_is_not_lost() {
+        let mut busy = Busy::default();
+        write_all(&mut busy, b"a message", &|| false).unwrap();
+        assert_eq!(busy.taken, b"a message");
+        let over = write_all(&mut Busy::default(), b"a message", &|| true);
+        assert_eq!(over.unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn a_stranger_has_so_much_time_in_all() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut stranger = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        stranger.write_all(&[1; 44]).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        let mut timed = Timed { stream: &stream, until: Instant::now() + Duration::from_secs(60) };
+        timed.read_exact(&mut [0]).unwrap();
+        timed.until = Instant::now();
+        assert_eq!(timed.read(&mut [0]).unwrap_err().kind(), ErrorKind::TimedOut);
+        assert_eq!(timed.write(&[0]).unwrap_err().kind(), ErrorKind::TimedOut);
+    }
 
     #[test]
     fn frames_take_no_more_memory_than_has_arrived() {
