@@ -60,11 +60,13 @@ impl Chunk {
 
 /// Chunks of vectors that have arrived from elsewhere.
 #[derive(Default)]
-pub(crate) struct Arrived {
+pub(crate) struct Arrived<'s> {
     pub(crate) chunks: Vec<Chunk>,
+    /// Chunks whose memory is used again. Inserted ones end there, so what arrives must not take new memory each time.
+    pub(crate) spare: Option<&'s Mutex<Vec<Chunk>>>,
 }
 
-impl Arrivals for Arrived {
+impl Arrivals for Arrived<'_> {
     fn add(&mut self, vector: &[LocalStateId], fingerprint: u64, is_representative: bool) {
         let fits = |chunk: &&mut Chunk| {
             chunk.is_representative == is_representative
@@ -74,7 +76,8 @@ impl Arrivals for Arrived {
         match self.chunks.iter_mut().rev().take(2).find(fits) {
             Some(chunk) => chunk.write(vector, &[], fingerprint),
             None => {
-                let mut chunk = Chunk::new(Chunk::default(), vector.len(), is_representative);
+                let old = self.spare.and_then(|spare| lock(spare).pop());
+                let mut chunk = Chunk::new(old.unwrap_or_default(), vector.len(), is_representative);
                 chunk.write(vector, &[], fingerprint);
                 self.chunks.push(chunk);
             }

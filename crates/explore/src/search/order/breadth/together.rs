@@ -340,7 +340,7 @@ impl Worker<'_, '_> {
     /// The vectors of the next message from another process.
     pub(super) fn receive(&self) -> Vec<Chunk> {
         let Some(link) = &self.shared.link else { return Vec::new() };
-        let mut arrived = Arrived::default();
+        let mut arrived = Arrived { spare: Some(&self.shared.spare), ..Arrived::default() };
         while arrived.chunks.is_empty() && link.receive(self.cx.locals, &mut arrived) {
             self.shared.n_received.fetch_add(1, Ordering::Relaxed);
         }
