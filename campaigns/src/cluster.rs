@@ -276,7 +276,7 @@ fn compare(options: &Options, folder: &Path) -> Result<usize, String> {
             ];
             compared.ask(options, namespaces, model, &words)?;
         }
-        let words = [word("check"), path, word("-tc"), word(test), word("-s"), word("3000")];
+        let words = [word("check"), path, word("-tc"), word(test), word("-s"), word("300")];
         compared.ask(options, namespaces, model, &words)?;
         if compared.n_differences >= MAX_DIFFERENCES {
             break;
