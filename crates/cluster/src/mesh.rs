@@ -407,7 +407,8 @@ fn write_all(stream: &mut impl Write, mut bytes: &[u8], is_over: &dyn Fn() -> bo
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(n) => bytes = &bytes[n..],
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) && !is_over() => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) && !is_over() => {}
             Err(error) => return Err(error),
         }
     }
@@ -438,8 +439,8 @@ fn write_frames(inner: &Inner, to: usize, mut stream: TcpStream) {
         let (kind, bytes) = next.unwrap_or((ALIVE, Vec::new()));
         let mut header = [kind, 0, 0, 0, 0];
         header[1..].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
-        let written = write_all(&mut stream, &header, &is_over)
-            .and_then(|()| write_all(&mut stream, &bytes, &is_over));
+        let written =
+            write_all(&mut stream, &header, &is_over).and_then(|()| write_all(&mut stream, &bytes, &is_over));
         let is_last = matches!(kind, GOODBYE | FAILED);
         if is_last || written.is_err() {
             let mut state = inner.lock();

@@ -21,6 +21,8 @@ class App {
     this.search = /** @type {HTMLInputElement} */ (get("search"));
     this.searchRun = 0;
     this.keepsAddress = true;
+    /** The width of the list is still ours to choose. */
+    this.fitsList = matchMedia("(min-width: 901px)").matches;
     /** Called when a step is chosen. @type {((at: number) => void) | undefined} */
     this.onselect = undefined;
     this.wire();
@@ -37,6 +39,8 @@ class App {
     const isAsked = asked !== undefined && asked < trace.nSteps;
     this.minimap.redraw();
     this.select(isAsked ? asked : at ?? trace.nSteps - 1, "centre");
+    if (this.fitsList) this.diagram.fitList();
+    this.fitsList = false;
   }
 
   showTitle() {

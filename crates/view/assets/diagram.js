@@ -3,7 +3,9 @@
 // drawn, so the cost does not depend on the length of the run.
 
 const ROW = 30;
-const LIFELINE_WIDTH = { least: 90, most: 210 };
+const LIFELINE_WIDTH = { least: 90, good: 115, most: 210 };
+/** How wide the list of steps may get by itself, from which width on its rows show their places, and the room of a place. */
+const LIST_WIDTH = { most: 560, places: 400, place: 110 };
 const MARGIN = 56;
 /** Messages that wait in one inbox, drawn side by side. */
 const MAX_LANES = 6;
@@ -187,6 +189,19 @@ class Diagram {
 
   listWidth() {
     return this.parts.list.offsetWidth;
+  }
+
+  /** Widens the list until the rows in view show their payloads, if the lifelines leave room for that. */
+  fitList() {
+    const { list, scroller } = this.parts;
+    const missing = Math.max(0, ...[...list.querySelectorAll(".what")].map((what) => what.scrollWidth - what.clientWidth));
+    const room = Math.min(LIST_WIDTH.most, scroller.clientWidth - 2 * MARGIN - LIFELINE_WIDTH.good * Math.max(1, this.columns.length - 1));
+    const wanted = this.listWidth() + missing;
+    let width = Math.min(wanted, room, LIST_WIDTH.places);
+    if (wanted > LIST_WIDTH.places && wanted + LIST_WIDTH.place <= room) width = wanted + LIST_WIDTH.place;
+    if (missing === 0 || width <= this.listWidth()) return;
+    document.documentElement.style.setProperty("--list-width", `${Math.ceil(width)}px`);
+    this.relayout();
   }
   /** @param {number} column */
   x(column) {

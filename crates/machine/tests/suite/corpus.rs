@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use allways_base::Sources;
+use allways_machine::configuration::Local;
 use allways_machine::encode::{encode_in_flight, encode_local, encode_whole};
 use allways_machine::value::Form;
-use allways_machine::configuration::Local;
 use allways_machine::{DataPoint, Executable, Kernel, Oracle, Outcome, Silent, Tracer, replay_on};
 use allways_p::{Dialect, FileRole, Input};
 use allways_run::datum::write_float;

@@ -4,8 +4,8 @@
 use allways_base::{Code, Diagnostic, Severity, Sources, Span};
 use allways_run::{
     Activity, ActorId, ActorKind, ChangeKind, Counterexample, Datum, Edit, Entry, FailurePart, Fate,
-    MessageId, Name, PartLabel, PartOrigin, PathStep, Trace, TraceMessage, TraceState, ViolationKind,
-    Waiting,
+    MessageId, Name, PartLabel, PartOrigin, PathStep, Trace, TraceMessage, TraceState, TraceStep,
+    ViolationKind, Waiting,
 };
 
 use super::layout::phrases;
@@ -151,7 +151,7 @@ impl Explainer<'_> {
             (PartOrigin::Payload, _) => failure.message.map_or_else(String::new, |id| {
                 let message = self.trace.message(id);
                 let sender = message.sender.map_or("?", |sender| self.trace.name(sender));
-                format!("sent in step {} by {sender}", self.rows.step_of(id))
+                format!("sent in step {} by {sender}", self.rows.number_of_send(id))
             }),
             _ => String::new(),
         }
@@ -226,7 +226,7 @@ impl Explainer<'_> {
                         _ => "changed".to_owned(),
                     },
                 };
-                let text = format!("{text} in step {}", self.rows.step_of_change(actor, at));
+                let text = format!("{text} in step {}", self.rows.number_of_change(actor, at));
                 if edit.is_same() {
                     again = Some(text);
                 } else {
@@ -251,16 +251,22 @@ impl Explainer<'_> {
         let (name, message) = (self.trace.name(actor), self.trace.message(id));
         let sender = message.sender.map_or("?", |sender| self.trace.name(sender));
         let state = self.final_state();
+        let control = &state.of(actor).state;
         let payload = message
             .payload
             .as_ref()
-            .map_or_else(String::new, |payload| format!(" with {}", shorten(&source_text(payload))));
+            .map_or_else(String::new, |payload| format!(" (payload {})", shorten(&source_text(payload))));
         lines.push(format!(
-            "{name} in state {} received {}{payload} from {sender}, sent in step {}",
-            state.of(actor).state,
+            "{name} in state {control} received {}{payload} from {sender}, sent in step {}",
             message.event,
-            self.rows.step_of(id)
+            self.rows.number_of_send(id)
         ));
+        if let Some(since) = self.since(actor)
+            && !self.is_created(actor, since)
+        {
+            let step = self.rows.number_of_change(actor, since);
+            lines.push(format!("{name} has been in state {control} since step {step}"));
+        }
         let machine = &self.trace.actor(actor).type_name;
         lines.push(match &failure.handled_in[..] {
             [] => format!("no state of {machine} handles {}", message.event),
@@ -346,7 +352,7 @@ impl Explainer<'_> {
             Fate::Lost => "the network lost it",
             _ => "it was ignored",
         };
-        let step = self.rows.step_of(MessageId::from_u32(at as u32));
+        let step = self.rows.number_of_send(MessageId::from_u32(at as u32));
         Some(format!("{sender} sent {} in step {step}, and {what}", message.event))
     }
 
@@ -362,16 +368,25 @@ impl Explainer<'_> {
         events.join(", ")
     }
 
+    /// The last step that changed the control state of an actor, or made it.
+    fn since(&self, actor: ActorId) -> Option<usize> {
+        let is_it = |what: &ChangeKind| matches!(what, ChangeKind::State { .. } | ChangeKind::Created);
+        let changes =
+            |step: &TraceStep| step.changes.iter().any(|change| change.actor == actor && is_it(&change.what));
+        self.trace.steps.iter().rposition(changes)
+    }
+
+    fn is_created(&self, actor: ActorId, at: usize) -> bool {
+        let is_it = |what: &ChangeKind| matches!(what, ChangeKind::Created);
+        self.trace.steps[at].changes.iter().any(|change| change.actor == actor && is_it(&change.what))
+    }
+
     fn hot(&self, lines: &mut Vec<String>) {
         let Some(actor) = self.trace.failure.actor else { return };
         let name = self.trace.name(actor);
         let state = self.final_state();
-        let since = self.trace.steps.iter().rposition(|step| {
-            let is_it = |what: &ChangeKind| matches!(what, ChangeKind::State { .. } | ChangeKind::Created);
-            step.changes.iter().any(|change| change.actor == actor && is_it(&change.what))
-        });
-        let Some(since) = since else { return };
-        let step = self.rows.step_of_change(actor, since);
+        let Some(since) = self.since(actor) else { return };
+        let step = self.rows.number_of_change(actor, since);
         let control = &state.of(actor).state;
         lines.push(format!("{name} has been in state {control} since step {step}"));
         // In a loop that changes its state, what it waits for changes too.

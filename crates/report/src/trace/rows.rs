@@ -79,17 +79,23 @@ impl<'a> Rows<'a> {
     }
 
     /// The step, from one, in which a reader finds a message.
-    pub fn step_of(&self, message: MessageId) -> usize {
+    fn step_of(&self, message: MessageId) -> usize {
         let message = self.trace.message(message);
         let sent = message.sent as usize;
         let home = self.homes.get(&sent).filter(|home| message.delivered == Some(**home as u32));
         home.copied().unwrap_or(sent) + 1
     }
 
-    /// The step, from one, in which a reader finds what an actor did in a step.
-    pub fn step_of_change(&self, actor: ActorId, at: usize) -> usize {
+    /// The number, from one, by which texts name the step in which a message was sent. A row of two steps has the numbers of both, so it is that of
+    /// the send, as on pages; but a full trace has a row for each, and shows the message in one of them.
+    pub fn number_of_send(&self, message: MessageId) -> usize {
+        if self.look.is_full { self.step_of(message) } else { self.trace.message(message).sent as usize + 1 }
+    }
+
+    /// The same of what an actor did in a step.
+    pub fn number_of_change(&self, actor: ActorId, at: usize) -> usize {
         match self.trace.actor(actor).kind {
-            ActorKind::Monitor => self.homes.get(&at).copied().unwrap_or(at) + 1,
+            ActorKind::Monitor if self.look.is_full => self.homes.get(&at).copied().unwrap_or(at) + 1,
             _ => at + 1,
         }
     }
@@ -263,8 +269,10 @@ impl<'a> Rows<'a> {
                 // It was shown when the monitors saw it.
                 let was_shown = self.step_of(*message) != at + 1;
                 if was_shown {
-                    row.details
-                        .push(Line::of(Paint::Dim, &format!("sent in step {}", self.step_of(*message))));
+                    row.details.push(Line::of(
+                        Paint::Dim,
+                        &format!("sent in step {}", self.number_of_send(*message)),
+                    ));
                 } else {
                     self.payload(*message, &mut row);
                 }
@@ -289,7 +297,7 @@ impl<'a> Rows<'a> {
                 let mut row = self.row(self.arrow(*message), None, sent.target);
                 row.details.push(Line::of(
                     Paint::Dim,
-                    &format!("delivered by the network; sent in step {}", self.step_of(*message)),
+                    &format!("delivered by the network; sent in step {}", self.number_of_send(*message)),
                 ));
                 rows.push(row);
             }
@@ -324,7 +332,8 @@ impl<'a> Rows<'a> {
                 let mut row = self.row(head, None, Some(*machine));
                 if let Some(message) = message {
                     let sender = trace.message(*message).sender.map_or("?", |sender| trace.name(sender));
-                    let text = format!("from its inbox; sent in step {} by {sender}", self.step_of(*message));
+                    let text =
+                        format!("from its inbox; sent in step {} by {sender}", self.number_of_send(*message));
                     row.details.push(Line::of(Paint::Dim, &text));
                 }
                 rows.push(row);
