@@ -7,22 +7,20 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use allways_driver::engine::{self, Algorithm, Answer, Budget, Effort, Means, Question, Settings};
 use allways_driver::{Request, abstraction, suite};
 use allways_explore::symbolic::FilterNames;
 use allways_machine::Executable;
-use allways_run::{NetworkOptions, Quiet, StopReason, Verdict};
+use allways_run::{NetworkOptions, Quiet, Verdict};
 
-use crate::search::{cpu_seconds, timed};
+use crate::search::{cpu_limit, timed};
 
 const MEMORY: u64 = 8 << 30;
 /// Explicit search is given up after so long, unless a limit is asked for.
 const EXPLICIT_SECONDS: u64 = 60;
-/// Between two looks at the processor time.
-const LOOK_AFTER: Duration = Duration::from_millis(50);
 /// The word before the arguments of a process that runs one row.
 pub const ONE: &str = "psym-one";
 
@@ -520,18 +518,7 @@ fn answer(
     }
     let name = if way == Way::Explicit { engine::EXPLICIT } else { engine::SYMBOLIC };
     let budget = Budget { n_threads: 1, memory_bytes: Some(MEMORY), effort: Effort::Whole };
-    // The limit is on processor time, so that other processes do not change the table.
-    let limit = Duration::from_secs(seconds);
-    let began = cpu_seconds();
-    let next_look = Mutex::new(Instant::now());
-    let cancel = || {
-        let mut next_look = next_look.lock().ok()?;
-        if Instant::now() < *next_look {
-            return None;
-        }
-        *next_look = Instant::now() + LOOK_AFTER;
-        (cpu_seconds() - began > seconds as f64).then_some(StopReason::Time(limit))
-    };
+    let cancel = cpu_limit(Duration::from_secs(seconds));
     let means = Means { budget, observer: &Quiet, cancel: &cancel };
     let (found, cpu, _) = timed(|| match is_abstract {
         false => engine::answer(name, &question, &settings, means).map_err(|error| error.to_string()),

@@ -5,8 +5,8 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use allways_driver::Request;
 use allways_explore::Never;
@@ -253,6 +253,23 @@ pub fn cpu_seconds() -> f64 {
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
     (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Between two looks at the processor time.
+const LOOK_AFTER: Duration = Duration::from_millis(50);
+
+/// A limit on the processor time of this process from now on, so that other processes do not change a table.
+pub fn cpu_limit(limit: Duration) -> impl Fn() -> Option<StopReason> + Sync {
+    let began = cpu_seconds();
+    let next_look = Mutex::new(Instant::now());
+    move || {
+        let mut next_look = next_look.lock().ok()?;
+        if Instant::now() < *next_look {
+            return None;
+        }
+        *next_look = Instant::now() + LOOK_AFTER;
+        (cpu_seconds() - began > limit.as_secs_f64()).then_some(StopReason::Time(limit))
+    }
 }
 
 /// How many configurations the baseline saw.

@@ -1,20 +1,20 @@
 //! Symbolic exploration: how time grows with the number of machines, and what split levels are worth.
 //!
-//! Each line runs the symbolic and the explicit engine in the same process, each within a limit of time, and prints processor
+//! Each line runs the symbolic and the explicit engine in the same process, each within a limit of processor time, and prints that
 //! time, the memory that the engine counts, and the ratio. The tables of the PSYM paper are in `psym`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use allways_driver::Request;
 use allways_driver::engine::{self, Answer, Budget, Effort, Means, Question, Settings};
 use allways_explore::symbolic::Split;
 use allways_machine::Executable;
-use allways_run::{Quiet, StopReason, Verdict};
+use allways_run::{Quiet, Verdict};
 
 use crate::figure_9::{Series, plot};
-use crate::search::timed;
+use crate::search::{cpu_limit, timed};
 
 /// Families of tests: the model, part of the names of its tests, the parameter that grows and what people call it.
 const GROWTH: &[(&str, &str, &str, &str)] = &[
@@ -60,8 +60,7 @@ fn run_engine(exe: &Arc<Executable>, name: &str, limit: Duration) -> Option<Run>
 }
 
 fn run_with(exe: &Arc<Executable>, name: &str, settings: &Settings, limit: Duration) -> Option<Run> {
-    let start = Instant::now();
-    let cancel = || (start.elapsed() > limit).then_some(StopReason::Time(limit));
+    let cancel = cpu_limit(limit);
     let budget = Budget { n_threads: 1, memory_bytes: Some(MEMORY), effort: Effort::Whole };
     let means = Means { budget, observer: &Quiet, cancel: &cancel };
     let question = Question::new(exe.clone());

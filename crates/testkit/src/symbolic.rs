@@ -43,8 +43,8 @@ fn ways(seed: u64) -> Vec<Way> {
         way(Reductions::NONE, a, Split::Never),
         way(Reductions::NONE, b, Split::Always),
         way(EAGER, b, Split::Never),
-        way(OF_LOCAL_STATES, b, if seed.is_multiple_of(3) { Split::Never } else { Split::Always }),
-        way(both, a, if seed.is_multiple_of(3) { Split::Always } else { Split::Never }),
+        way(OF_LOCAL_STATES, b, if seed.is_multiple_of(3) { Split::Small } else { Split::Always }),
+        way(both, a, if seed.is_multiple_of(3) { Split::Always } else { Split::Small }),
     ]
 }
 
@@ -98,7 +98,7 @@ pub fn compare(
             }
             (Verdict::Holds(a), Verdict::Holds(b)) => {
                 // Split local states are put together only where they are needed.
-                let is_whole = found.figures.n_split == 0;
+                let is_whole = split == Split::Never;
                 let has_all = is_whole && within.bounds.depth.is_none();
                 let (mut a, mut b) = ((a, figures(&plain, !has_all)), (b, figures(&found.report, !has_all)));
                 // Of the parties of a step that a bound cuts off, one may be asked before the other.

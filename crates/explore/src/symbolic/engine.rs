@@ -35,13 +35,16 @@ const STACK_BYTES: usize = 1 << 30;
 /// Nodes that each order may use in the first round of the race of orders, and how much more in the next.
 const FIRST_BUDGET: usize = 4_000;
 const BUDGET_GROWTH: usize = 8;
-/// Local states of a machine or monitor after which it is split into several levels. Whole local states are faster as long as they
-/// fit, since a handler that reads most variables runs once for most of them in either case.
+/// Local states of a machine or monitor after which a search that splits it into several levels takes turns with the one that does not.
+/// Whole local states are faster as long as they fit, since a handler that reads most variables runs once for most of them in either case.
 const SPLIT_AFTER: usize = 200_000;
+/// The same, and the first budget, for tests.
+const SMALL: (usize, usize) = (2, 1);
 /// Operations on diagrams for a short run to a violation that a walk has found.
 const WALKED_OPERATIONS: u64 = 2_000_000;
-/// Operations for each of these nodes.
+/// Operations for each of these nodes; and local steps, of all rounds, where two searches take turns.
 const OPERATIONS_PER_NODE: u64 = 50;
+const RUNS_PER_NODE: u64 = 5;
 
 pub(crate) type Search<'a> = Reach<'a, MemoSteps<'a>>;
 
@@ -301,6 +304,32 @@ impl Cancel for Patience<'_> {
     }
 }
 
+/// A search in a race, between two rounds.
+struct Rival<'a> {
+    steps: MemoSteps<'a>,
+    /// Those that have not met a limit of memory.
+    orders: Vec<Vec<u32>>,
+    /// All orders were tried that there are.
+    has_all: bool,
+}
+
+/// What comes of a round.
+enum Round<'a> {
+    Found(Box<Search<'a>>, Node),
+    Stopped(Box<MemoSteps<'a>>, Vec<u32>),
+    /// A limit of the round was met.
+    Left(Box<Rival<'a>>),
+}
+
+/// What a rival may use in a round.
+#[derive(Clone, Copy)]
+struct RoundLimits {
+    budget: usize,
+    is_alone: bool,
+    /// What the others use.
+    n_bytes: usize,
+}
+
 pub(super) struct Engine<'a> {
     pub cx: Context<'a>,
     pub exe: &'a Arc<Executable>,
@@ -333,6 +362,7 @@ impl<'a> Engine<'a> {
         let filters = self.options.filters.resolve(self.exe).unwrap_or_default();
         steps.left = LeftMovers::new(self.exe, filters.left_movers);
         steps.blocks.split_after = self.split_after();
+        steps.blocks.leaves_splitting = matches!(self.options.split, Split::Large | Split::Small);
         steps.outboxes.is_on = self.is_eager();
         let starts: Vec<Vec<LocalStateId>> = self.starts.iter().map(|(_, vector)| vector.clone()).collect();
         let walks = order::walk(self.cx, &mut steps.expander, &starts);
@@ -385,6 +415,7 @@ impl<'a> Engine<'a> {
             Split::Never => None,
             _ if is_whole => None,
             Split::Large => Some(SPLIT_AFTER),
+            Split::Small => Some(SMALL.0),
             Split::Always => Some(0),
         }
     }
@@ -411,43 +442,98 @@ impl<'a> Engine<'a> {
         orders
     }
 
-    /// Saturates in one order after the other, each within a budget that grows from round to round.
+    /// Saturates in one order after the other, each within a budget that grows from round to round. When a slot has very many local
+    /// states, a search in which it is split takes turns with the one in which it is whole: which of them ends first nobody knows.
     pub fn race(
         &mut self,
         steps: MemoSteps<'a>,
         walks: &Walks,
     ) -> Result<(Search<'a>, Node), (Box<MemoSteps<'a>>, Vec<u32>)> {
-        let mut steps = steps;
-        let mut budget = FIRST_BUDGET;
-        let mut orders = self.orders(walks, false);
-        let mut has_all = false;
+        let mut budget = if self.options.split == Split::Small { SMALL.1 } else { FIRST_BUDGET };
+        let mut rivals = vec![Rival { steps, orders: self.orders(walks, false), has_all: false }];
         loop {
-            let is_only = orders.len() == 1 && has_all;
+            let mut left: Vec<Rival<'a>> = Vec::new();
+            let is_alone = rivals.len() == 1;
+            let mut rivals_left = rivals.into_iter();
+            while let Some(rival) = rivals_left.next() {
+                let others = left.iter().chain(rivals_left.as_slice());
+                let (n_bytes, n_runs) = others.fold((0, 0), |(n_bytes, n_runs), rival| {
+                    (n_bytes + rival.steps.n_bytes(), n_runs + rival.steps.n_handler_runs())
+                });
+                let limits = RoundLimits { budget, is_alone, n_bytes };
+                match self.round(rival, walks, limits) {
+                    Round::Left(rival) => left.push(*rival),
+                    Round::Found(mut reach, reached) => {
+                        reach.steps.blocks.n_runs += n_runs;
+                        return Ok((*reach, reached));
+                    }
+                    Round::Stopped(mut steps, order) => {
+                        steps.blocks.n_runs += n_runs;
+                        return Err((steps, order));
+                    }
+                }
+            }
+            if let [whole] = &mut left[..]
+                && whole.steps.blocks.leaves_splitting
+                && whole.steps.blocks.has_wishes()
+            {
+                let mut steps = MemoSteps::new(self.cx);
+                steps.outboxes.is_on = whole.steps.outboxes.is_on;
+                if steps.split_like(&mut whole.steps) {
+                    left.push(Rival { steps, orders: self.orders(walks, false), has_all: false });
+                }
+                if left.len() == 1 {
+                    left[0].steps.blocks.settle();
+                }
+            }
+            let last = left.len() - 1;
+            if left.iter().all(|rival| rival.orders.is_empty()) {
+                let bytes = self.cx.options.limits.memory_bytes.unwrap_or(0);
+                self.stopped.replace(Some(StopReason::Memory { bytes }));
+                return Err((Box::new(left.swap_remove(last).steps), Vec::new()));
+            }
+            left.retain(|rival| !rival.orders.is_empty());
+            if let (1, [last]) = (last, &mut left[..]) {
+                // The other one was the last to try.
+                last.steps.blocks.settle();
+            }
+            rivals = left;
+            budget = budget.saturating_mul(BUDGET_GROWTH);
+        }
+    }
+
+    /// One round of a race: all orders that are left. The rival comes back without those that have met a limit of memory.
+    fn round(&mut self, rival: Rival<'a>, walks: &Walks, round: RoundLimits) -> Round<'a> {
+        let Rival { mut steps, orders, mut has_all } = rival;
+        // Outcomes have other numbers where it is recorded what they touch.
+        lock(self.cx.locals).records_touched = !steps.blocks.is_empty();
+        steps.most_runs = (round.budget as u64).saturating_mul(RUNS_PER_NODE);
+        let is_only = round.is_alone && orders.len() == 1 && has_all;
+        'again: loop {
             let mut left = Vec::new();
-            let mut has_split = false;
             for order in &orders {
                 let mut limits = self.limits(&steps);
+                limits.bytes = limits.bytes.saturating_sub(round.n_bytes);
                 if !is_only {
-                    limits.nodes = budget;
-                    limits.operations = budget as u64 * OPERATIONS_PER_NODE;
+                    limits.nodes = round.budget;
+                    limits.operations = round.budget as u64 * OPERATIONS_PER_NODE;
                 }
                 let mut reach = self.reach(steps, order, limits);
                 match self.saturate(&mut reach) {
                     Ok(reached) => {
                         reach.diagrams.set_limits(self.limits(&reach.steps));
                         reach.steps.blocks.settle();
-                        return Ok((reach, reached));
+                        return Round::Found(Box::new(reach), reached);
                     }
-                    Err(Halt::Stopped) if !reach.steps.has_violation && reach.steps.blocks.has_wishes() => {
+                    Err(Halt::Stopped) if !reach.steps.has_violation && reach.steps.must_restart() => {
                         self.note(&reach);
                         steps = reach.steps;
                         steps.split_slots();
-                        has_split = true;
-                        break;
+                        continue 'again;
                     }
                     Err(Halt::Stopped) => {
                         self.note(&reach);
-                        return Err((Box::new(reach.steps), order.clone()));
+                        return Round::Stopped(Box::new(reach.steps), order.clone());
                     }
                     Err(Halt::Nodes) => left.push(order.clone()),
                     Err(Halt::Memory) => {}
@@ -456,19 +542,10 @@ impl<'a> Engine<'a> {
                 self.note(&reach);
                 steps = reach.steps;
             }
-            if has_split {
-                continue;
-            }
             if !std::mem::replace(&mut has_all, true) {
                 left = self.orders(walks, true);
             }
-            if left.is_empty() {
-                let bytes = self.cx.options.limits.memory_bytes.unwrap_or(0);
-                self.stopped.replace(Some(StopReason::Memory { bytes }));
-                return Err((Box::new(steps), Vec::new()));
-            }
-            orders = left;
-            budget = budget.saturating_mul(BUDGET_GROWTH);
+            return Round::Left(Box::new(Rival { steps, orders: left, has_all }));
         }
     }
 
@@ -636,7 +713,7 @@ impl<'a> Engine<'a> {
             if let (Ok(End::Seen(_)), Some(run)) = (&end, walked) {
                 end = self.show_walk(run);
             }
-            if !matches!(end, Ok(End::Seen(_))) || !reach.steps.blocks.has_wishes() {
+            if !matches!(end, Ok(End::Seen(_))) || !reach.steps.must_restart() {
                 break (reach, end);
             }
             steps = reach.steps;

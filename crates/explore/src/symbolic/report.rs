@@ -36,9 +36,11 @@ pub struct SymbolicOptions {
 /// Which machines and monitors are split into several levels.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Split {
-    /// Those with many local states.
+    /// Those with many local states, in a search that takes turns with one in which they are whole.
     #[default]
     Large,
+    /// The same with few local states and short turns; for tests.
+    Small,
     /// None: a local state is one value.
     Never,
     /// All; for tests.

@@ -118,6 +118,8 @@ pub(crate) struct MemoSteps<'a> {
     pub passes_cold: FxHashSet<(u32, u32, u32)>,
     /// Slots that are split into several levels.
     pub blocks: Blocks,
+    /// Local steps after which another search has its turn, which splits slots that are whole here.
+    pub most_runs: u64,
     /// What machines have run through, where they handle eagerly.
     pub(super) outboxes: Outboxes,
 }
@@ -147,6 +149,7 @@ impl<'a> MemoSteps<'a> {
             passes_hot: FxHashSet::default(),
             passes_cold: FxHashSet::default(),
             blocks: Blocks::default(),
+            most_runs: u64::MAX,
             outboxes: Outboxes::default(),
         }
     }
@@ -375,10 +378,13 @@ impl<'a> MemoSteps<'a> {
     /// Looks from time to time whether to stop.
     pub(super) fn poll(&mut self) -> Result<(), Halt> {
         // The search begins again, with more levels.
-        if self.blocks.has_wishes() {
+        if self.must_restart() {
             return Err(Halt::Stopped);
         }
         let n_runs = self.n_handler_runs();
+        if self.blocks.has_wishes() && n_runs > self.most_runs {
+            return Err(Halt::Nodes);
+        }
         if n_runs < self.next_poll {
             return Ok(());
         }

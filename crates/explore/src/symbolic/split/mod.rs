@@ -176,6 +176,8 @@ enum ReadingState {
 pub(crate) struct Blocks {
     /// Local states of a slot after which it is split; none is never.
     pub split_after: Option<usize>,
+    /// Such slots are split in another search, and this one goes on.
+    pub leaves_splitting: bool,
     blocks: FxHashMap<u32, Block>,
     /// Slots that are to be split, or whose inboxes need more positions.
     wishes: Vec<u32>,
@@ -407,6 +409,49 @@ fn message_key(message: &Message) -> [u64; 2] {
 }
 
 impl MemoSteps<'_> {
+    /// Whether a search has to begin again, with more levels.
+    pub fn must_restart(&self) -> bool {
+        self.blocks.has_wishes() && !self.blocks.leaves_splitting
+    }
+
+    /// Splits the slots that have too many local states in others that nobody has asked yet; says whether that is possible for any.
+    pub fn split_like(&mut self, whole: &mut MemoSteps<'_>) -> bool {
+        for slot in whole.blocks.wishes.clone() {
+            if let Some(block) = whole.plan(slot) {
+                self.blocks.blocks.insert(slot, block);
+            }
+        }
+        !self.blocks.is_empty()
+    }
+
+    /// A slot by its parts, if it can be split.
+    fn plan(&mut self, slot: u32) -> Option<Block> {
+        let (owner, id) = (self.owner(slot)?, self.local(slot, BROKEN + 1));
+        let locals = self.expander.memo.locals();
+        let machine = locals.local(id).machine;
+        let n_fields = locals.exe.machines[machine].fields.len();
+        let is_possible = !matches!(owner, Owner::Network(_)) && n_fields < Touched::MAX_FIELDS;
+        let longest = self.locals_of(slot).map(|id| locals.local(id).inbox.len()).max().unwrap_or(0);
+        drop(locals);
+        let n_positions = match owner {
+            Owner::Machine(_) => (longest + 1).max(FIRST_POSITIONS),
+            Owner::Monitor(_) | Owner::Network(_) => 0,
+        };
+        if !is_possible || longest > MAX_POSITIONS || n_fields + n_positions == 0 {
+            return None;
+        }
+        let none = Message { event: EventId::HALT, payload: Value::NULL };
+        Some(Block {
+            owner,
+            controls: Table::new(vec![Local::default(), Local::default()]),
+            messages: Table::new(vec![none]),
+            fields: (0..n_fields).map(|_| Table::new(vec![Value::NULL])).collect(),
+            n_positions,
+            examples: Vec::new(),
+            known_reads: FxHashMap::default(),
+        })
+    }
+
     /// Splits the slots that have too many local states, where that is possible, and gives inboxes more positions.
     pub fn split_slots(&mut self) {
         let wishes = std::mem::take(&mut self.blocks.wishes);
@@ -417,32 +462,10 @@ impl MemoSteps<'_> {
                 has_grown = true;
                 continue;
             }
-            let (Some(owner), id) = (self.owner(slot), self.local(slot, BROKEN + 1)) else { continue };
-            let locals = self.expander.memo.locals();
-            let machine = locals.local(id).machine;
-            let n_fields = locals.exe.machines[machine].fields.len();
-            let is_possible = !matches!(owner, Owner::Network(_)) && n_fields < Touched::MAX_FIELDS;
-            let longest = self.locals_of(slot).map(|id| locals.local(id).inbox.len()).max().unwrap_or(0);
-            drop(locals);
-            let n_positions = match owner {
-                Owner::Machine(_) => (longest + 1).max(FIRST_POSITIONS),
-                Owner::Monitor(_) | Owner::Network(_) => 0,
-            };
-            if !is_possible || longest > MAX_POSITIONS || n_fields + n_positions == 0 {
-                self.blocks.refused.push(slot);
-                continue;
+            match self.plan(slot) {
+                Some(block) => drop(self.blocks.blocks.insert(slot, block)),
+                None => self.blocks.refused.push(slot),
             }
-            let none = Message { event: EventId::HALT, payload: Value::NULL };
-            let block = Block {
-                owner,
-                controls: Table::new(vec![Local::default(), Local::default()]),
-                messages: Table::new(vec![none]),
-                fields: (0..n_fields).map(|_| Table::new(vec![Value::NULL])).collect(),
-                n_positions,
-                examples: Vec::new(),
-                known_reads: FxHashMap::default(),
-            };
-            self.blocks.blocks.insert(slot, block);
         }
         if has_grown {
             // They name positions that may have been the last.
