@@ -26,8 +26,13 @@ const GROWTH: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Models with a machine or monitor of which hardly any local state occurs twice.
-const SPLIT: &[&str] =
-    &["bench/models/history", "bench/models/fan_in", "bench/models/peers", "bench/models/worker_pool"];
+const SPLIT: &[&str] = &[
+    "bench/models/history",
+    "bench/models/audit",
+    "bench/models/fan_in",
+    "bench/models/peers",
+    "bench/models/worker_pool",
+];
 
 const MEMORY: u64 = 8 << 30;
 
