@@ -82,6 +82,7 @@ pub fn run(args: &[&str]) -> ExitCode {
                     "races" => Some(Only::Races),
                     "workers" => Some(Only::Workers),
                     "carriers" => Some(Only::Carriers),
+                    "echoes" => Some(Only::Echoes),
                     "counting" => Some(Only::Counting),
                     _ => known.map(Only::Profile),
                 };
@@ -582,7 +583,7 @@ fn usage() -> ExitCode {
     );
     let names: Vec<&str> = profile::ALL.iter().map(|profile| profile.name).collect();
     println!(
-        "  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers, counting, workers",
+        "  profiles: {}, ledgers, broadcasts, liveness-cycles, races, carriers, echoes, counting, workers",
         names.join(", ")
     );
     println!("cargo xtask differential --boogie [--quiesce] [--programs N] [--seed S]");

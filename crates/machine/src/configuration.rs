@@ -156,6 +156,8 @@ pub struct Local {
     pub after: After,
     /// How many machines it has made.
     pub n_children: u32,
+    /// Chosen numbers that it has named ([`crate::data`]).
+    pub n_named: u32,
     pub frames: Vec<Frame>,
     /// The fields, then the registers of the frames.
     pub registers: Vec<Value>,
@@ -182,6 +184,7 @@ impl Clone for Local {
             status,
             after,
             n_children,
+            n_named,
             frames,
             registers,
             inbox,
@@ -194,6 +197,7 @@ impl Clone for Local {
         self.status = *status;
         self.after = *after;
         self.n_children = *n_children;
+        self.n_named = *n_named;
         self.frames.clone_from(frames);
         self.registers.clone_from(registers);
         self.inbox.clone_from(inbox);
@@ -209,6 +213,7 @@ impl Default for Local {
             status: Status::Halted,
             after: After::Handler,
             n_children: 0,
+            n_named: 0,
             frames: Vec::new(),
             registers: Vec::new(),
             inbox: VecDeque::new(),
@@ -232,6 +237,7 @@ impl Local {
         self.status = Status::Idle;
         self.after = After::Handler;
         self.n_children = 0;
+        self.n_named = 0;
         self.frames.clear();
         self.registers.clear();
         self.registers.extend(fields.iter().map(|&(_, value)| value));
@@ -272,6 +278,7 @@ impl Local {
         self.status = Status::Halted;
         self.after = After::Handler;
         self.n_children = 0;
+        self.n_named = 0;
         self.frames.clear();
         self.registers.clear();
         self.inbox.clear();

@@ -90,6 +90,10 @@ fn parts(local: &Local, hides_dead: Option<&Executable>, tell: &mut impl FnMut(P
         tell(Part::Number(u64::from(event.as_u32())));
         tell(Part::Value(payload));
     }
+    // Messages are pairs, so one more word is no message.
+    if local.n_named != 0 {
+        tell(Part::Number(u64::from(local.n_named)));
+    }
 }
 
 /// Appends the words of a local, which are those of another one of the same store just when the two are equal.

@@ -5,8 +5,11 @@
 //! equivalent, so that one of them represents the block. A block of several numbers yields an *atom*: a value that carries
 //! its number and its class. Every operation that could tell two numbers of a block apart reports what it needs:
 //!
-//! - arithmetic, indexing, texts, comparison with another atom: all numbers of the class ([`Fact::Numbers`]),
-//! - comparison with a constant: a finer division at that constant ([`Fact::Cut`]).
+//! - arithmetic, indexing, texts: all numbers of the class ([`Fact::Numbers`]),
+//! - comparison with a constant: a finer division at that constant ([`Fact::Cut`]),
+//! - comparison with another atom of the class: from which choice each of the two comes ([`Fact::Names`]). Then atoms have *names*: the machine that
+//!   chose, and how many it had chosen before. What comes from one choice is equal, whichever number that is; only where two choices meet
+//!   do all numbers count. So what was written can be compared with what is read.
 //!
 //! A search in which something was reported counts for nothing; it is repeated with the plan that [`DataPlan::refined`] returns. A
 //! search without reports is complete: replace every chosen number of any run by the representative of its block, and all
@@ -17,12 +20,38 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use allways_run::InstanceId;
+
 use crate::Executable;
 use crate::ir::{Op, OperandView};
-use crate::value::Value;
+use crate::value::{Value, View};
 
 /// A class that is divided more finely than this is enumerated.
 const MAX_CUTS: usize = 64;
+
+/// Of the class of an atom, the bits that say which `choose` it comes from; those above are its name.
+const SITE_BITS: u32 = 10;
+const ORDINAL_BITS: u32 = 12;
+/// Machines that give names.
+const MAX_PICKERS: usize = (1 << (28 - SITE_BITS - ORDINAL_BITS)) - 1;
+/// Fewer numbers are enumerated at once: names make a program that chooses for ever take as many turns as there are numbers, and some.
+const MIN_NAMED: u32 = 4;
+const MORE_TURNS: u32 = 8;
+
+/// The `choose` that an atom comes from.
+fn site_of(class: u32) -> u32 {
+    class & ((1 << SITE_BITS) - 1)
+}
+
+/// The choice that an atom comes from; zero if it has no name.
+fn name_of(class: u32) -> u32 {
+    class >> SITE_BITS
+}
+
+/// Whether a value is an atom with a name, so that it equals its copies whichever number it is.
+pub(crate) fn is_named(value: Value) -> bool {
+    matches!(value.view(), View::Atom(class, _) if name_of(class) != 0)
+}
 
 /// What an operation needs to know of the numbers of a class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -30,6 +59,8 @@ enum Fact {
     Numbers(u32),
     /// Numbers below and from this one on differ.
     Cut(u32, u32),
+    /// Atoms of different choices differ.
+    Names(u32),
 }
 
 /// A `choose` of a constant number. Each is a class of its own.
@@ -40,6 +71,8 @@ struct Site {
     n: u32,
     /// All answers are distinguished.
     is_enumerated: bool,
+    /// Atoms have names.
+    is_named: bool,
     /// Where blocks begin, without zero, ascending.
     cuts: Vec<u32>,
     /// The first number of each block, or all.
@@ -47,13 +80,13 @@ struct Site {
 }
 
 impl Site {
-    fn new(pc: u32, n: u32, is_enumerated: bool, cuts: Vec<u32>) -> Self {
+    fn new(pc: u32, n: u32, is_enumerated: bool, is_named: bool, cuts: Vec<u32>) -> Self {
         let answers = if is_enumerated {
             (0..n).collect()
         } else {
             std::iter::once(0).chain(cuts.iter().copied()).collect()
         };
-        Site { pc, n, is_enumerated, cuts, answers }
+        Site { pc, n, is_enumerated, is_named: is_named && !is_enumerated, cuts, answers }
     }
 
     /// Whether the block of a number has no other.
@@ -70,14 +103,18 @@ impl Site {
 pub struct DataPlan {
     /// By program counter.
     sites: Vec<Site>,
+    /// The search can do with names.
+    allows_names: bool,
+    /// Machines that have named a choice.
+    pickers: Mutex<Vec<InstanceId>>,
     learned: Mutex<BTreeSet<Fact>>,
     has_learned: AtomicBool,
 }
 
 impl DataPlan {
     /// The coarsest plan, in which all numbers of a `choose` are equivalent; `None` if a program chooses among no
-    /// constant number of them.
-    pub fn coarsest(exe: &Executable) -> Option<Arc<DataPlan>> {
+    /// constant number of them. Names are for searches in which a machine keeps its own.
+    pub fn coarsest(exe: &Executable, allows_names: bool) -> Option<Arc<DataPlan>> {
         let number = |op: &Op| match *op {
             Op::Choose { src, .. } => match src.view() {
                 OperandView::Const(at) => exe.store.as_int(exe.consts[at as usize]),
@@ -89,13 +126,15 @@ impl DataPlan {
             .zip(&exe.code)
             .filter_map(|(pc, op)| Some((pc, u32::try_from(number(op)?).ok()?)))
             .filter(|&(_, n)| n > 1)
-            .map(|(pc, n)| Site::new(pc, n, false, Vec::new()))
+            .map(|(pc, n)| Site::new(pc, n, false, false, Vec::new()))
+            .take(1 << SITE_BITS)
             .collect();
-        (!sites.is_empty()).then(|| Arc::new(DataPlan::of(sites)))
+        (!sites.is_empty()).then(|| Arc::new(DataPlan::of(sites, allows_names)))
     }
 
-    fn of(sites: Vec<Site>) -> Self {
-        DataPlan { sites, learned: Mutex::default(), has_learned: AtomicBool::new(false) }
+    fn of(sites: Vec<Site>, allows_names: bool) -> Self {
+        let (pickers, learned) = (Mutex::default(), Mutex::default());
+        DataPlan { sites, allows_names, pickers, learned, has_learned: AtomicBool::new(false) }
     }
 
     /// Whether something was reported, so that the search counts for nothing.
@@ -108,31 +147,39 @@ impl DataPlan {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let sites = (0..).zip(&self.sites).map(|(class, site)| {
             let mut cuts: BTreeSet<u32> = site.cuts.iter().copied().collect();
-            let mut is_enumerated = site.is_enumerated;
+            let (mut is_enumerated, mut is_named) = (site.is_enumerated, site.is_named);
             for fact in learned.iter() {
                 match *fact {
                     Fact::Numbers(of) => is_enumerated |= of == class,
                     Fact::Cut(of, at) if of == class => _ = cuts.insert(at),
                     Fact::Cut(..) => {}
+                    Fact::Names(of) => is_named |= of == class,
                 }
             }
             is_enumerated |= cuts.len() > MAX_CUTS;
-            Site::new(site.pc, site.n, is_enumerated, cuts.into_iter().collect())
+            Site::new(site.pc, site.n, is_enumerated, is_named, cuts.into_iter().collect())
         });
-        Arc::new(DataPlan::of(sites.collect()))
+        Arc::new(DataPlan::of(sites.collect(), self.allows_names))
     }
 
     /// Which numbers are distinguished where: equal for plans that take the same numbers to be equivalent.
     pub fn label(&self) -> String {
-        let site = |site: &Site| format!("{}:{}:{:?}", site.pc, site.is_enumerated, site.cuts);
+        let site =
+            |site: &Site| format!("{}:{}:{}:{:?}", site.pc, site.is_enumerated, site.is_named, site.cuts);
         self.sites.iter().map(site).collect::<Vec<_>>().join(" ")
     }
 
-    /// What was reported: the class, and where it has to be divided; nowhere means that all its numbers count.
+    /// Whether atoms have names, so that machines must keep theirs.
+    pub fn has_names(&self) -> bool {
+        self.sites.iter().any(|site| site.is_named)
+    }
+
+    /// What was reported: the class, and where it has to be divided; nowhere means that all its numbers count. Processes that search together
+    /// do without names.
     pub fn reports(&self) -> Vec<(u32, Option<u32>)> {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let report = |fact: &Fact| match *fact {
-            Fact::Numbers(class) => (class, None),
+            Fact::Numbers(class) | Fact::Names(class) => (class, None),
             Fact::Cut(class, at) => (class, Some(at)),
         };
         learned.iter().map(report).collect()
@@ -173,14 +220,66 @@ impl DataPlan {
         (!is_plain).then(|| Value::atom(class as u32, number))
     }
 
+    /// The atom of an answer with the name of its choice, if choices at its place have names. The machine has named `n_named` of them.
+    pub(crate) fn named(&self, atom: Value, machine: InstanceId, n_named: &mut u32) -> Value {
+        let View::Atom(class, number) = atom.view() else { return atom };
+        let Some(site) = self.sites.get(site_of(class) as usize).filter(|site| site.is_named) else {
+            return atom;
+        };
+        let mut pickers = self.pickers.lock().unwrap_or_else(PoisonError::into_inner);
+        let picker = pickers.iter().position(|&picker| picker == machine).unwrap_or_else(|| {
+            pickers.push(machine);
+            pickers.len() - 1
+        });
+        drop(pickers);
+        let most = (site.n + MORE_TURNS).min((1 << ORDINAL_BITS) - 1);
+        if picker >= MAX_PICKERS || *n_named >= most {
+            self.need_numbers(class);
+            return atom;
+        }
+        let name = (picker as u32 + 1) << ORDINAL_BITS | *n_named;
+        *n_named += 1;
+        Value::atom(class | name << SITE_BITS, number)
+    }
+
+    /// Whether two atoms are equal; reported unless they are, or are not, whichever numbers were chosen.
+    pub(crate) fn are_equal(&self, (class, number): (u32, u32), (other, other_number): (u32, u32)) -> bool {
+        match (site_of(class) == site_of(other), name_of(class), name_of(other)) {
+            (false, ..) => {
+                self.need_numbers(class);
+                self.need_numbers(other);
+            }
+            // They lie in different blocks.
+            (true, ..) if number != other_number => return false,
+            (true, 0, _) | (true, _, 0) => self.need_names(class),
+            (true, name, other_name) if name == other_name => return true,
+            (true, ..) => {
+                self.need_numbers(class);
+                return false;
+            }
+        }
+        number == other_number
+    }
+
+    #[cold]
+    fn need_names(&self, class: u32) {
+        let class = site_of(class);
+        let can_be_named = |site: &Site| self.allows_names && !site.is_named && site.n >= MIN_NAMED;
+        match self.sites.get(class as usize).is_some_and(can_be_named) {
+            true => self.learn(Fact::Names(class)),
+            false => self.learn(Fact::Numbers(class)),
+        }
+    }
+
     /// The numbers of a class have to be distinguished.
     #[cold]
     pub(crate) fn need_numbers(&self, class: u32) {
-        self.learn(Fact::Numbers(class));
+        self.learn(Fact::Numbers(site_of(class)));
     }
 
     /// Numbers of a class below `at` have to be distinguished from the others.
     pub(crate) fn need_cut(&self, class: u32, at: i64) {
+        let class = site_of(class);
         let Some(site) = self.sites.get(class as usize) else { return };
         if let Ok(at) = u32::try_from(at)
             && (1..site.n).contains(&at)

@@ -188,6 +188,7 @@ impl Decoder<'_> {
         };
         let control = self.control()?;
         let n_children = self.word()?;
+        let n_named = self.word()?;
         let after = match self.number()? {
             0 => After::Handler,
             1 => {
@@ -229,6 +230,7 @@ impl Decoder<'_> {
             status,
             after,
             n_children,
+            n_named,
             frames,
             registers,
             inbox,

@@ -288,6 +288,7 @@ impl Encoder<'_> {
         }
         self.number(u64::from(local.control.as_u32()));
         self.number(local.n_children as u64);
+        self.number(local.n_named as u64);
         match local.after {
             After::Handler => self.number(0),
             After::Exit { target, with, payload } => {

@@ -13,6 +13,7 @@ use allways_run::{HandlerLimit, InstanceId, ViolationKind};
 
 use crate::Executable;
 use crate::ir::{AccessId, Class, EventId, InterfaceId, MachineId, Operand, Step};
+use crate::record::Actor;
 use crate::value::{CollectionFault, Kind, MAX_DEPTH, PermissionId, Store, Value, View};
 
 /// The largest number of answers of a `choose`.
@@ -383,14 +384,22 @@ pub fn n_answers(store: &Store, source: Value) -> Result<u32, OpFault> {
     }
 }
 
-/// An answer of the `choose` at an op.
-pub fn answer(store: &mut Store, source: Value, pc: u32, answer: u32) -> Value {
-    match store.nth(source, answer as usize) {
-        Some(value) => store.copy(value),
-        None => {
-            let atom = store.data.as_ref().and_then(|plan| plan.atom(pc, answer));
-            atom.unwrap_or(Value::size(answer as usize))
-        }
+/// An answer of the `choose` at an op, for an actor that has named so many.
+pub fn answer(
+    store: &mut Store,
+    source: Value,
+    (pc, answer): (u32, u32),
+    actor: Actor,
+    n_named: &mut u32,
+) -> Value {
+    if let Some(value) = store.nth(source, answer as usize) {
+        return store.copy(value);
+    }
+    let atom = store.data.as_ref().and_then(|plan| Some((plan, plan.atom(pc, answer)?)));
+    match (atom, actor) {
+        (Some((plan, atom)), Actor::Machine(machine)) => plan.named(atom, machine, n_named),
+        (Some((_, atom)), Actor::Monitor(_)) => atom,
+        (None, _) => Value::size(answer as usize),
     }
 }
 

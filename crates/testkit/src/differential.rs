@@ -10,6 +10,7 @@ use crate::generate::broadcasts::broadcasts;
 use crate::generate::carrier::carrier;
 use crate::generate::circle::circle;
 use crate::generate::counting::counting;
+use crate::generate::echoes::echoes;
 use crate::generate::ledger::ledger;
 use crate::generate::liveness_cycles::liveness_cycles;
 use crate::generate::races::races;
@@ -132,6 +133,7 @@ pub enum Only {
     Races,
     Workers,
     Carriers,
+    Echoes,
     Counting,
 }
 
@@ -156,6 +158,7 @@ pub fn program_of(seed: u64, over: Over) -> String {
         Some(Only::Races) => races(seed),
         Some(Only::Workers) => workers(seed),
         Some(Only::Carriers) => carrier(seed),
+        Some(Only::Echoes) => echoes(seed),
         Some(Only::Counting) => counting(seed),
         None if over.model != NetworkModel::Inbox && seed.is_multiple_of(3) => circle(seed),
         None if seed % 5 == 2 => ledger(seed),
@@ -163,7 +166,8 @@ pub fn program_of(seed: u64, over: Over) -> String {
         None if seed % 20 == 9 => liveness_cycles(seed),
         // Kinds come in turn.
         None if seed % 20 == 19 => races(seed / 20),
-        None if seed % 20 == 16 => carrier(seed / 20),
+        None if seed % 40 == 16 => carrier(seed / 40),
+        None if seed % 40 == 36 => echoes(seed / 40),
         None if seed % 20 == 11 => counting(seed / 20),
         None => generate_any(seed).0,
     }

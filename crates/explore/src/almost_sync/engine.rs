@@ -26,7 +26,7 @@ use crate::error::InternalError;
 use crate::search::counterexample::{self, StepName};
 use crate::search::local::states::{Given, LocalStateId, LocalStates, Owner};
 use crate::search::options::{SearchBounds, StoreKind};
-use crate::search::reduce::data_independence::{self, Attempt};
+use crate::search::reduce::data_independence::{self, Attempt, Names};
 use crate::search::report::{ProveReport, ProveStatistics, Remarks};
 use crate::shrink;
 
@@ -53,7 +53,7 @@ pub fn prove(
 ) -> Result<AlmostSyncReport, InternalError> {
     data_independence::refine(
         exe,
-        options.data_independence && !options.certificate,
+        (options.data_independence && !options.certificate, Names::None),
         cancel,
         |Attempt { plan, cancel, .. }| {
             let options = AlmostSyncOptions { data: plan, ..options.clone() };

@@ -16,7 +16,7 @@ use super::options::{ProveOptions, StoreKind};
 use super::order::Order;
 use super::order::breadth;
 use super::order::depth;
-use super::reduce::data_independence::{self, Attempt};
+use super::reduce::data_independence::{self, Attempt, Names};
 use super::reduce::machine_garbage;
 use super::reduce::persistent::Reach;
 use super::reduce::probe;
@@ -49,9 +49,11 @@ pub(crate) fn search(
     cancel: &dyn Cancel,
     notes: Option<Notes>,
 ) -> Result<(ProveReport, Survey), InternalError> {
+    // Other processes number the machines that choose in another order.
+    let is_alone = options.peers.is_none() && options.checkpoint.is_none();
     data_independence::refine(
         exe,
-        data_independence::applies(exe, options),
+        (data_independence::applies(exe, options), if is_alone { Names::Kept } else { Names::None }),
         cancel,
         |Attempt { plan, cancel, is_alone }| {
             let n_threads = if is_alone { 1 } else { options.n_threads };
@@ -110,8 +112,11 @@ fn search_by_plan(
     let sticky = StickyCancel::new(cancel);
     // What a first look leaves out, the search may have room for.
     let sticky_first = StickyCancel::new(cancel);
-    let collects_garbage =
-        reductions.machine_garbage && (!options.probes || machine_garbage::may_repeat_creations(exe));
+    // A machine under another name would give the names of choices again.
+    let renames_machines = !options.data.as_ref().is_some_and(|plan| plan.has_names());
+    let collects_garbage = reductions.machine_garbage
+        && renames_machines
+        && (!options.probes || machine_garbage::may_repeat_creations(exe));
     let new_locals = |is_shared, simplify, renumbers, cancel| {
         let (limits, bounds) = (options.limits, options.bounds);
         let mut locals = LocalStates::new(exe, limits, bounds, keep_answers, simplify, is_shared, cancel);
@@ -141,8 +146,9 @@ fn search_by_plan(
     let renumbers = reductions.counters && (!options.probes || probe::counters_are_worth_it(look));
     super::lock(&probed).renumbers = renumbers;
     let look = Context { renumbers, ..look };
-    let is_symmetric =
-        reductions.symmetry && (!options.probes || probe::symmetry_is_worth_it(look, simplify.broadcasts));
+    let is_symmetric = reductions.symmetry
+        && renames_machines
+        && (!options.probes || probe::symmetry_is_worth_it(look, simplify.broadcasts));
     if super::lock(&probed).lacks_broadcast_precondition() {
         let reductions = Reductions { broadcasts: false, ..reductions };
         return search_by_plan(exe, &ProveOptions { reductions, ..options.clone() }, observer, cancel, notes);

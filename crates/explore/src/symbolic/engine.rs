@@ -24,7 +24,7 @@ use crate::search::local::states::{Cut, LocalStateId, LocalStates};
 use crate::search::lock;
 use crate::search::options::{ProveOptions, SearchBounds, StoreKind};
 use crate::search::prove as explicit;
-use crate::search::reduce::data_independence::{self, Attempt};
+use crate::search::reduce::data_independence::{self, Attempt, Names};
 use crate::search::report::Covered;
 use crate::search::stop::StickyCancel;
 use crate::search::survey::{Notes, Survey};
@@ -132,7 +132,7 @@ fn search(
     let options = &options;
     data_independence::refine(
         exe,
-        data_independence::applies(exe, &options.search),
+        (data_independence::applies(exe, &options.search), Names::None),
         cancel,
         |Attempt { plan, cancel, .. }| {
             let search = ProveOptions { data: plan, ..options.search.clone() };

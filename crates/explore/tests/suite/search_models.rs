@@ -62,6 +62,17 @@ fn check_over(network: NetworkModel, model: &str, rows: &[Row]) {
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }
 
+/// A test of a model.
+fn executable(model: &str, test: &str) -> Arc<Executable> {
+    let (name, text) = texts(&format!("models/{model}")).remove(0);
+    let program = compile(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+    let exe = (0..program.tests.len())
+        .map(|test| Executable::new(&program, test))
+        .find(|exe| exe.test_name == test)
+        .unwrap_or_else(|| panic!("no test {test} of {model}"));
+    Arc::new(exe)
+}
+
 /// Programs that count for ever: no search without `counters` comes to an end.
 #[test]
 fn counters_without_end() {
@@ -73,19 +84,27 @@ fn counters_without_end() {
         ("phases", "tcPatient", [16_758, 37_831, 38, 0]),
         ("replicated_log", "tcPair", [22, 26, 13, 0]),
     ] {
-        let (name, text) = texts(&format!("models/{model}")).remove(0);
-        let program = compile(&name, &text).unwrap_or_else(|error| panic!("{error}"));
-        let exe = (0..program.tests.len())
-            .map(|test| Executable::new(&program, test))
-            .find(|exe| exe.test_name == test)
-            .unwrap_or_else(|| panic!("no test {test} of {model}"));
-        let exe = Arc::new(exe);
+        let exe = executable(model, test);
         for (store, n_threads) in [(StoreKind::Exact, 1), (StoreKind::Fingerprint, 2)] {
             let options = ProveOptions { store, n_threads, ..ProveOptions::default() };
             let report = prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
             assert!(matches!(report.verdict, Verdict::Holds(_)), "{model}, {test}: {:?}", report.verdict);
             let s = report.statistics;
             assert_eq!([s.n_configurations, s.n_transitions, s.depth, s.n_ends], expected, "{model}, {test}");
+        }
+    }
+}
+
+/// Programs that choose a hundred bytes at once: no search without `data-independence` begins.
+#[test]
+fn choices_without_number() {
+    for (test, expected) in [("tcPlain", 15), ("tcFailing", 25), ("tcTwice", 392)] {
+        let exe = executable("payloads", test);
+        for n_threads in [1, 2] {
+            let options = ProveOptions { n_threads, ..ProveOptions::default() };
+            let report = prove(&exe, &options, &Quiet, &Never).unwrap_or_else(|error| panic!("{error}"));
+            assert!(matches!(report.verdict, Verdict::Holds(_)), "{test}: {:?}", report.verdict);
+            assert_eq!(report.statistics.n_configurations, expected, "{test}");
         }
     }
 }

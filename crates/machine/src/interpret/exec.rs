@@ -213,7 +213,8 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
                     here!();
                     match attempt!(ops::n_answers(self.cx.store, source)) {
                         0 | 1 => {
-                            let value = ops::answer(self.cx.store, source, pc, 0);
+                            let (actor, n_named) = (self.cx.actor, &mut self.local.n_named);
+                            let value = ops::answer(self.cx.store, source, (pc, 0), actor, n_named);
                             self.write(base, dst, value);
                         }
                         n_answers => {
@@ -421,7 +422,8 @@ impl<R: Recorder> Interpreter<'_, '_, R> {
             Op::Flip { dst, .. } => (dst, Value::bool(answer != 0)),
             Op::Choose { dst, src } => {
                 let source = self.read(base, src);
-                let value = ops::answer(self.cx.store, source, frame.pc, answer);
+                let (actor, n_named) = (self.cx.actor, &mut self.local.n_named);
+                let value = ops::answer(self.cx.store, source, (frame.pc, answer), actor, n_named);
                 (dst, value)
             }
             _ => return Ok(()),

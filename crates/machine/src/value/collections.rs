@@ -9,6 +9,7 @@
 
 use super::draft::Change;
 use super::{Flags, Kind, Store, Value, View};
+use crate::data::is_named;
 
 /// Why an operation on a collection failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -256,6 +257,8 @@ impl Store {
     pub fn contains(&mut self, collection: Value, element: Value) -> Result<bool, CollectionFault> {
         self.prepare(collection);
         match collection.view() {
+            // Where the very choice is, the others do not matter.
+            View::Node(Kind::Seq, id) if is_named(element) && self.parts(id).contains(&element) => Ok(true),
             View::Node(Kind::Seq, id) => Ok(self.parts(id).iter().any(|&v| self.eq(v, element))),
             View::Node(Kind::Set, id) => Ok(self.find_in_set(id, element).is_some()),
             View::Node(Kind::Map, _) if element.is_null() => Err(CollectionFault::Null),

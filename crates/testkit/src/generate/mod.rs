@@ -14,6 +14,7 @@ pub mod carrier;
 pub mod chatter;
 pub mod circle;
 pub mod counting;
+pub mod echoes;
 pub mod heavy;
 pub mod ledger;
 pub mod liveness_cycles;

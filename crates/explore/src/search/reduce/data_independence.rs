@@ -4,6 +4,10 @@
 //! repeats a search with a finer plan until nothing more is reported. A repetition is cheap, since most reports come in the
 //! first steps.
 //!
+//! Where numbers are compared with each other, what comes from one choice keeps its name, so that it equals its copies ([`Names::Kept`]). Names are
+//! made of machines, so these must keep theirs: then machines are not permuted and none is left out. A program that chooses
+//! for ever gives names for ever; after as many as there are numbers, and a few, all numbers count.
+//!
 //! Needs: answers that may be represented by others, so no bound on answers or on variables, and no fairness that depends on
 //! single answers. Preserves: verdicts, terminal configurations and local states up to the chosen numbers, lengths of runs,
 //! liveness under `random` fairness.
@@ -18,6 +22,14 @@ use crate::search::options::ProveOptions;
 /// Whether the reduction applies to a search.
 pub(crate) fn applies(exe: &Executable, options: &ProveOptions) -> bool {
     options.reductions.within(&options.setting(exe, false)).data_independence
+}
+
+/// Whether chosen numbers can be told apart by the choice that they come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Names {
+    /// Machines keep their names, and all local states are in this process.
+    Kept,
+    None,
 }
 
 /// One search of several.
@@ -35,14 +47,15 @@ pub(crate) struct Attempt<'a> {
 /// that no report stops.
 pub(crate) fn refine<R>(
     exe: &Executable,
-    applies: bool,
+    (applies, names): (bool, Names),
     cancel: &dyn Cancel,
     mut run: impl FnMut(Attempt<'_>) -> R,
     is_violated: impl Fn(&R) -> bool,
 ) -> R {
-    let coarsest = if applies { DataPlan::coarsest(exe) } else { None };
-    let Some(coarsest) = coarsest else { return run(Attempt { plan: None, cancel, is_alone: false }) };
-    let mut plan = Some(coarsest);
+    let coarsest = || DataPlan::coarsest(exe, names == Names::Kept);
+    let first = if applies { coarsest() } else { None };
+    let Some(first) = first else { return run(Attempt { plan: None, cancel, is_alone: false }) };
+    let mut plan = Some(first);
     let mut is_first = true;
     let found = loop {
         let Some(present) = plan else { break run(Attempt { plan: None, cancel, is_alone: false }) };
@@ -62,7 +75,7 @@ pub(crate) fn refine<R>(
     if !is_violated(&found) {
         return found;
     }
-    let mut plan = DataPlan::coarsest(exe);
+    let mut plan = coarsest();
     loop {
         let again = run(Attempt { plan: plan.clone(), cancel, is_alone: true });
         match &plan {

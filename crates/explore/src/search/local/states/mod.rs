@@ -682,5 +682,6 @@ pub(crate) fn forget_before_fault(local: &mut Local) {
         local.registers.clear();
         local.inbox.clear();
         local.touched.write_all();
+        local.n_named = 0;
     }
 }

@@ -142,6 +142,11 @@ impl LocalStates<'_> {
         reason
     }
 
+    /// The same in the middle of a step. A step of a run that was found is computed to its end.
+    fn must_stop_within(&self) -> Option<StopReason> {
+        if self.n_following > 0 { None } else { self.cancel.reason() }
+    }
+
     /// What a machine can do in a local state, cached.
     pub fn known_act(&mut self, id: LocalStateId) -> Arc<Act> {
         if let Some(act) = self.acts.get(&id) {
@@ -237,7 +242,7 @@ impl LocalStates<'_> {
             // Together they may have millions.
             if outcomes.len() >= look_at {
                 look_at = outcomes.len() + LOOK_AFTER;
-                if let Some(reason) = self.cancel.reason() {
+                if let Some(reason) = self.must_stop_within() {
                     return Act::Unknown(reason);
                 }
             }
@@ -423,7 +428,7 @@ impl LocalStates<'_> {
             let Some((fork, next)) = open.last_mut() else { continue };
             // A run may take milliseconds.
             if n_runs % 8 == 0
-                && let Some(reason) = self.cancel.reason()
+                && let Some(reason) = self.must_stop_within()
             {
                 return Err(reason);
             }
@@ -471,7 +476,7 @@ impl LocalStates<'_> {
         let exe = self.exe.clone();
         for n_runs in 0.. {
             if n_runs % LOOK_AFTER == LOOK_AFTER - 1
-                && let Some(reason) = self.cancel.reason()
+                && let Some(reason) = self.must_stop_within()
             {
                 return Err(reason);
             }
