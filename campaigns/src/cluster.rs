@@ -39,8 +39,11 @@ const MODELS: &[(&str, &str)] = &[
 
 /// How many processes there are in a comparison.
 const PROCESSES: [usize; 3] = [1, 2, 4];
-/// Seconds that a search by one process may take to be compared.
+/// Seconds that a search by one process may take to be compared: of a model, and of a random program, of which there are always others.
 const TIME: u64 = 60;
+const TIME_OF_RANDOM: u64 = 5;
+/// Random programs after which the comparison says how far it has come.
+const REPORT_AFTER: u64 = 20;
 /// The comparison ends after so many differences.
 const MAX_DIFFERENCES: usize = 5;
 const SECRET: &str = "a secret of this campaign alone";
@@ -54,6 +57,7 @@ struct Options {
     binary: PathBuf,
     models: PathBuf,
     has_namespaces: bool,
+    has_models: bool,
     words: Vec<String>,
 }
 
@@ -94,7 +98,7 @@ pub fn run(args: &[&str]) -> ExitCode {
 
 fn usage() -> ExitCode {
     println!(
-        "usage: cargo xtask cluster compare [--programs N] [--seed S] [--namespaces]\n\
+        "usage: cargo xtask cluster compare [--programs N] [--seed S] [--namespaces] [--random-only]\n\
          \x20      cargo xtask cluster lose [--turns N] [--seed S] [-- MODEL TEST [WORD]...]\n\
          \x20      cargo xtask cluster figures [-- MODEL TEST [WORD]...]\n\
          with each: [--allways FILE] [--models DIR]"
@@ -111,6 +115,7 @@ fn options(args: &[&str]) -> Option<Options> {
         binary: child::allways_beside()?,
         models: Path::new(env!("CARGO_MANIFEST_DIR")).join("../models"),
         has_namespaces: false,
+        has_models: true,
         words: Vec::new(),
     };
     let mut rest = args;
@@ -123,6 +128,10 @@ fn options(args: &[&str]) -> Option<Options> {
             }
             ["--namespaces", more @ ..] => {
                 options.has_namespaces = true;
+                more
+            }
+            ["--random-only", more @ ..] => {
+                options.has_models = false;
                 more
             }
             [name, value, more @ ..] => {
@@ -227,12 +236,13 @@ impl Compared {
         namespaces: Option<&Namespaces>,
         name: &str,
         words: &[String],
+        seconds: u64,
     ) -> Result<(), String> {
         let more = |more: &[&str]| -> Vec<String> {
             words.iter().cloned().chain(more.iter().map(|&word| word.to_owned())).collect()
         };
         let is_proof = words[0] == "prove";
-        let time = TIME.to_string();
+        let time = seconds.to_string();
         let limited: &[&str] = if is_proof { &["--engine", "explicit", "-t", &time] } else { &[] };
         forget_output(options);
         let alone = run_to_end(&mut allways(options, &more(limited)))?;
@@ -263,7 +273,7 @@ fn compare(options: &Options, folder: &Path) -> Result<usize, String> {
     let namespaces = namespaces.as_ref();
     let mut compared = Compared::default();
     let word = |word: &str| word.to_owned();
-    for (model, test) in MODELS {
+    for (model, test) in MODELS.iter().filter(|_| options.has_models) {
         let path = options.models.join(model).display().to_string();
         for reductions in ["default", "none"] {
             let words = [
@@ -274,15 +284,17 @@ fn compare(options: &Options, folder: &Path) -> Result<usize, String> {
                 word("--reductions"),
                 word(reductions),
             ];
-            compared.ask(options, namespaces, model, &words)?;
+            compared.ask(options, namespaces, model, &words, TIME)?;
         }
         let words = [word("check"), path, word("-tc"), word(test), word("-s"), word("300")];
-        compared.ask(options, namespaces, model, &words)?;
+        compared.ask(options, namespaces, model, &words, TIME)?;
         if compared.n_differences >= MAX_DIFFERENCES {
             break;
         }
     }
-    println!("models: {}", compared.summary());
+    if options.has_models {
+        println!("models: {}", compared.summary());
+    }
     let n_differences = compared.n_differences;
     let mut compared = Compared::default();
     let file = folder.join("random.p");
@@ -294,12 +306,16 @@ fn compare(options: &Options, folder: &Path) -> Result<usize, String> {
             let path = file.display().to_string();
             let words =
                 [word("prove"), path, word("-tc"), test.clone(), word("--reductions"), word(reductions)];
-            compared.ask(options, namespaces, &case.name(), &words)?;
+            compared.ask(options, namespaces, &case.name(), &words, TIME_OF_RANDOM)?;
         }
-        let words = [word("check"), file.display().to_string(), word("-tc"), test, word("-s"), word("200")];
-        compared.ask(options, namespaces, &case.name(), &words)?;
+        let words = [word("check"), file.display().to_string(), word("-tc"), test, word("-s"), word("20")];
+        compared.ask(options, namespaces, &case.name(), &words, TIME_OF_RANDOM)?;
         if compared.n_differences >= MAX_DIFFERENCES {
             break;
+        }
+        let n_done = seed + 1 - options.seed;
+        if n_done.is_multiple_of(REPORT_AFTER) && n_done < options.n_programs {
+            println!("{n_done} random programs so far: {}", compared.summary());
         }
     }
     println!("random programs: {}", compared.summary());
@@ -311,7 +327,7 @@ impl Compared {
         let Compared { n_questions, n_runs, n_violated, n_open, n_differences } = self;
         format!(
             "{n_questions} questions, {n_violated} of them with a violation, {n_runs} runs by several processes, {n_open} left out since one \
-             process does not answer in {TIME} s, {n_differences} differences"
+             process does not answer in time, {n_differences} differences"
         )
     }
 }
