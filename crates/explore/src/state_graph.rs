@@ -512,12 +512,12 @@ impl<'a> Builder<'a> {
             return String::new();
         }
         let text = self.text(kernel, notation, payload);
-        if text.starts_with(['(', '<']) { text } else { format!("({text})") }
+        if text.starts_with('(') { text } else { format!("({text})") }
     }
 
     fn text(&self, kernel: &Kernel, notation: &Notation, value: Value) -> String {
         let mut text = String::new();
-        write_value_as(kernel.store(), &self.names, Form::Log, notation, value, &mut text);
+        write_value_as(kernel.store(), &self.names, Form::Source, notation, value, &mut text);
         reveal(self.exe, &self.names, &text)
     }
 }

@@ -21,7 +21,7 @@ class App {
     this.search = /** @type {HTMLInputElement} */ (get("search"));
     this.searchRun = 0;
     this.keepsAddress = true;
-    /** The width of the list is still ours to choose. */
+    /** The width of the list is not chosen by the reader. */
     this.fitsList = matchMedia("(min-width: 901px)").matches;
     /** Called when a step is chosen. @type {((at: number) => void) | undefined} */
     this.onselect = undefined;
@@ -40,7 +40,6 @@ class App {
     this.minimap.redraw();
     this.select(isAsked ? asked : at ?? trace.nSteps - 1, "centre");
     if (this.fitsList) this.diagram.fitList();
-    this.fitsList = false;
   }
 
   showTitle() {
@@ -262,6 +261,7 @@ class App {
     const current = () => parseFloat(getComputedStyle(root).getPropertyValue(property));
     const set = (/** @type {number} */ width) => {
       root.style.setProperty(property, `${Math.max(least, Math.min(most, width))}px`);
+      this.fitsList = false;
       this.diagram.relayout();
     };
     splitter.addEventListener("pointerdown", (event) => {

@@ -234,7 +234,10 @@ fn the_manifest_of_the_job_is_consistent() {
     assert_eq!(value(job, "parallelism"), value(job, "completions"));
     assert_eq!(value(job, "completionMode"), "Indexed");
     // Only lost processes are worth another start, and only a pod that ends for good has an exit status to judge by.
-    assert_eq!((value(job, "values"), value(job, "restartPolicy")), ("[1, 2, 3, 101]".into(), "Never".into()));
+    assert_eq!(
+        (value(job, "values"), value(job, "restartPolicy")),
+        ("[1, 2, 3, 101]".into(), "Never".into())
+    );
     for (number, address) in addresses.iter().enumerate() {
         // Pods of an indexed job have these names below their service.
         assert_eq!(*address, format!("{}-{number}.{}:7000", value(job, "name"), value(job, "subdomain")));

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::support::compare::{limits, safety};
 use allways_explore::Never;
 use allways_explore::search;
-use allways_explore::state_graph::{NodeKind, state_graph};
+use allways_explore::state_graph::{Goal, NodeKind, Reach, reach, state_graph};
 use allways_machine::Executable;
 use allways_p::hir::{EventId, MachineKind, Program};
-use allways_run::{NetworkModel, NetworkOptions, Quiet, Verdict};
+use allways_run::{NetworkModel, NetworkOptions, Quiet, Schedule, Verdict};
 
 fn faults(program: &Program, which: usize) -> NetworkOptions {
     let mut options = NetworkOptions::default();
@@ -86,5 +86,36 @@ machine Main {
     let graph = state_graph(&exe, limits(), 100, &Never);
     let last = graph.nodes.last().expect("there is an end");
     assert_eq!(last.lines, ["Main(1): S {mode = ON}"]);
-    assert!(graph.edges.iter().any(|edge| edge.label.contains("eSet<mode:ON, at:1, >")), "{:?}", graph.edges);
+    assert!(
+        graph.edges.iter().any(|edge| edge.label.contains("eSet(mode = ON, at = 1)")),
+        "{:?}",
+        graph.edges
+    );
+}
+
+/// Values are described as pages show them.
+#[test]
+fn states_are_found_by_their_values() {
+    let text = "
+event eOpen: string;
+machine Main {
+    var isOpen: bool; var who: string;
+    start state S {
+        entry { send this, eOpen, \"me\"; }
+        on eOpen do (by: string) { isOpen = true; who = by; }
+    }
+}
+";
+    let program = crate::support::compile("values.p", text).expect("compiles");
+    let exe = Arc::new(Executable::new(&program, 0));
+    for (goal, is_reached) in [
+        ("Main.isOpen = true", true),
+        ("Main.isOpen = true and Main.who = \"me\"", true),
+        ("Main.isOpen = false, Main.who = \"me\"", false),
+    ] {
+        let goal = Goal::parse(goal, &exe).expect("is a description");
+        let start = Schedule { choices: Vec::new() };
+        let (found, _) = reach(&exe, limits(), &start, &goal, 100, &Never).expect("starts");
+        assert_eq!(matches!(found, Reach::Reached(_)), is_reached, "{goal:?}");
+    }
 }

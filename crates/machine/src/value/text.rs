@@ -1,4 +1,4 @@
-//! Values as text, in the shapes that P prints.
+//! Values as text, in the shapes that P prints and reads.
 //!
 //! A reference is shown as `Name(number)`, with numbers in order of creation. But a string that a program builds
 //! with `format` is part of its state and must not depend on the interleaving. Such a string therefore holds the
@@ -17,13 +17,15 @@ use crate::ir::EventId;
 pub(crate) const REF_OPEN: char = '\u{f5a00}';
 pub(crate) const REF_CLOSE: char = '\u{f5a01}';
 
-/// Which of P's two notations.
+/// Which of P's notations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// As `print` and `format` show it: strings bare, null empty, sets and maps sorted by text.
     Plain,
     /// As logs show a payload: strings quoted, null spelled, storage order.
     Log,
+    /// As source has it, and traces and pages do: `(from = Client(3), n = 1)`; storage order, too.
+    Source,
 }
 
 /// How machines, events and fields are called.
@@ -61,7 +63,8 @@ pub fn write_value_as(
         return out.push_str(names.symbols().text(element));
     }
     match value.view() {
-        View::Null => out.push_str(if form == Form::Log { "null" } else { "" }),
+        View::Null => out.push_str(if form == Form::Plain { "" } else { "null" }),
+        View::Bool(b) if form == Form::Source => out.push_str(if b { "true" } else { "false" }),
         View::Bool(b) => out.push_str(if b { "True" } else { "False" }),
         View::Int(n) => out.push_str(&n.to_string()),
         View::Atom(_, n) => out.push_str(&n.to_string()),
@@ -73,13 +76,17 @@ pub fn write_value_as(
             Kind::Float => write_float(store.as_float(value).unwrap_or(0.0), out),
             Kind::String => {
                 let text = store.as_str(value).unwrap_or("");
-                if form == Form::Log {
-                    out.push('"');
-                    out.push_str(text);
-                    out.push('"');
-                } else {
-                    out.push_str(text);
+                match form {
+                    Form::Plain => out.push_str(text),
+                    Form::Log => out.extend(["\"", text, "\""]),
+                    Form::Source => {
+                        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+                        out.extend(["\"", &escaped, "\""]);
+                    }
                 }
+            }
+            Kind::Tuple | Kind::Named | Kind::Seq | Kind::Set | Kind::Map if form == Form::Source => {
+                write_source(store, names, notation, (kind, id), out);
             }
             Kind::Tuple => {
                 out.push('<');
@@ -145,6 +152,52 @@ pub fn write_value_as(
     }
 }
 
+/// What has parts, in the notation of source.
+fn write_source(
+    store: &Store,
+    names: &(impl InstanceNames + ?Sized),
+    notation: &Notation,
+    (kind, id): (Kind, u32),
+    out: &mut String,
+) {
+    let show = |notation: &Notation, value: Value| {
+        let mut text = String::new();
+        write_value_as(store, names, Form::Source, notation, value, &mut text);
+        text
+    };
+    let elements = notation.elements();
+    let parts: Vec<String> = match kind {
+        Kind::Named => {
+            let (shape, parts) = store.named_parts(id);
+            let fields = names.shapes()[shape].iter().zip(parts);
+            fields
+                .map(|(&name, &part)| {
+                    format!("{} = {}", names.symbols().text(name), show(notation.field(name), part))
+                })
+                .collect()
+        }
+        Kind::Tuple => {
+            store.parts(id).iter().enumerate().map(|(at, &part)| show(notation.part(at), part)).collect()
+        }
+        Kind::Set => store.set_elements(id).map(|element| show(elements, element)).collect(),
+        Kind::Map => {
+            let [of_key, of_value] = notation.entries();
+            let entries = store.map_entries(id);
+            entries
+                .map(|(key, value)| format!("{} -> {}", show(of_key, key), show(of_value, value)))
+                .collect()
+        }
+        _ => store.parts(id).iter().map(|&part| show(elements, part)).collect(),
+    };
+    let [open, close] = match kind {
+        Kind::Named | Kind::Tuple if parts.len() == 1 => ["(", ",)"],
+        Kind::Named | Kind::Tuple => ["(", ")"],
+        Kind::Set | Kind::Map => ["{", "}"],
+        _ => ["[", "]"],
+    };
+    out.extend([open, &parts.join(", "), close]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,5 +250,15 @@ mod tests {
         assert_eq!(show(Form::Log, tuple), "<1,null,>");
         assert_eq!(show(Form::Plain, named), "<f:True, g:x, >");
         assert_eq!(show(Form::Plain, Value::event(EventId::from_u32(3))), "eGo");
+        let shown = [set, map, seq, tuple, named, Value::TRUE].map(|value| show(Form::Source, value));
+        let source = [
+            "{2, 1, 10}",
+            "{2 -> \"x\", 1 -> \"x\", 10 -> \"x\"}",
+            "[1, 2]",
+            "(1, null)",
+            "(f = true, g = \"x\")",
+            "true",
+        ];
+        assert_eq!(shown, source);
     }
 }
