@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use allways_base::Sources;
-use allways_driver::boogie::quiesce::{QuiesceOptions, QuiesceVerdict, quiesce};
+use allways_driver::boogie::quiesce::{Proof, QuiesceOptions, QuiesceVerdict, quiesce};
 use allways_driver::boogie::read;
 use allways_run::Quiet;
 use allways_testkit::boogie::{self, lasso};
@@ -89,15 +89,20 @@ fn lassos(seeds: std::ops::Range<u64>, statistics: &mut lasso::Statistics) -> us
         }
     }
     println!(
-        "quiesce, Boogie: {} programs, {} too large, {} diverge within their bounds, {n_differences} differences",
-        statistics.n_programs, statistics.n_too_large, statistics.n_diverging
+        "quiesce, Boogie: {} programs, {} too large, {} diverge within their bounds, {} never by the conditions for posts ({} confirmed by the whole graph), \
+         {n_differences} differences",
+        statistics.n_programs,
+        statistics.n_too_large,
+        statistics.n_diverging,
+        statistics.n_never,
+        statistics.n_never_confirmed
     );
     n_differences
 }
 
 /// Whether a program has a lasso within bounds, by translation and solver. Every lasso has been replayed; one that does not
 /// is an error.
-fn ask(text: &str, bounds: lasso::Bounds) -> Result<Option<bool>, String> {
+fn ask(text: &str, bounds: lasso::Bounds) -> Result<Option<lasso::Found>, String> {
     let loaded = read(Sources::default(), [("random.bpl".to_owned(), text.to_owned())]);
     let checked = loaded.checked.as_ref().ok_or_else(|| format!("{:?}", loaded.diagnostics))?;
     let options = QuiesceOptions {
@@ -112,9 +117,12 @@ fn ask(text: &str, bounds: lasso::Bounds) -> Result<Option<bool>, String> {
         QuiesceVerdict::Diverges(found) if bounds.fair && !found.lasso.starved.is_empty() => {
             Err(format!("a fair lasso that ignores {:?}", found.lasso.starved))
         }
-        QuiesceVerdict::Diverges(_) => Ok(Some(true)),
-        QuiesceVerdict::NoDivergence { stopped: None, .. } => Ok(Some(false)),
-        QuiesceVerdict::Quiescent(_) | QuiesceVerdict::NoLasso => Ok(Some(false)),
+        QuiesceVerdict::Diverges(_) => Ok(Some(lasso::Found::Lasso)),
+        QuiesceVerdict::NoDivergence { stopped: None, .. } => Ok(Some(lasso::Found::NoneWithinBounds)),
+        QuiesceVerdict::Quiescent(Proof::Acyclic) => Ok(Some(lasso::Found::Acyclic)),
+        QuiesceVerdict::Quiescent(Proof::AcyclicLoops) | QuiesceVerdict::NoLasso => {
+            Ok(Some(lasso::Found::Never))
+        }
         QuiesceVerdict::NoDivergence { .. } | QuiesceVerdict::Unknown(allways_run::StopReason::Time(_)) => {
             Ok(None)
         }
@@ -135,5 +143,6 @@ mod tests {
         // A check that sees nothing would hold, too.
         let n_compared = statistics.n_programs - statistics.n_too_large;
         assert!(statistics.n_diverging > 10 && n_compared - statistics.n_diverging > 10, "{statistics:?}");
+        assert!(statistics.n_never_confirmed > 2, "{statistics:?}");
     }
 }

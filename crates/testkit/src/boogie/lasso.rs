@@ -14,7 +14,7 @@ use allways_boogie::interp::oracle::Odometer;
 use allways_boogie::interp::{Assertions, Code, Conf, Domains, Limit, Preemption, Value, lower};
 use allways_boogie::{analyze, entry_point};
 
-use super::causing;
+use super::{causing, latching, unbounded};
 
 /// Configurations that one search may explore.
 const MAX_STATES: usize = 400_000;
@@ -40,7 +40,9 @@ pub fn bounds_of(seed: u64) -> Bounds {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Comparison {
     Same {
-        diverges: bool,
+        found: Found,
+        /// The whole graph says the same, or contains an infinite run.
+        is_confirmed: bool,
     },
     /// More configurations than the limit, or no answer in time.
     TooLarge,
@@ -53,47 +55,92 @@ pub struct Statistics {
     pub n_programs: u64,
     pub n_diverging: u64,
     pub n_too_large: u64,
+    /// No lasso whatever the bounds, by the conditions for posts; in how many of these the whole graph has no infinite run.
+    pub n_never: u64,
+    pub n_never_confirmed: u64,
 }
 
 impl Statistics {
     pub fn add(&mut self, comparison: &Comparison) {
         self.n_programs += 1;
         match comparison {
-            Comparison::Same { diverges } => self.n_diverging += u64::from(*diverges),
+            Comparison::Same { found, is_confirmed } => {
+                self.n_diverging += u64::from(*found == Found::Lasso);
+                self.n_never += u64::from(*found == Found::Never);
+                self.n_never_confirmed += u64::from(*found == Found::Never && *is_confirmed);
+            }
             Comparison::TooLarge => self.n_too_large += 1,
             Comparison::Differ(_) => {}
         }
     }
 }
 
+/// An answer by translation and solver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    Lasso,
+    NoneWithinBounds,
+    /// None whatever the bounds: no task can cause another of its kind.
+    Acyclic,
+    /// None whatever the bounds: the conditions for some posts contradict each other in a loop.
+    Never,
+}
+
+impl Found {
+    fn is_unbounded(self) -> bool {
+        matches!(self, Found::Acyclic | Found::Never)
+    }
+}
+
 /// Whether a program has a lasso within bounds, by translation and solver; `None` if that was not decided. An error is a lasso
 /// that does not replay, or anything else that must not happen.
-pub type Ask<'a> = &'a dyn Fn(&str, Bounds) -> Result<Option<bool>, String>;
+pub type Ask<'a> = &'a dyn Fn(&str, Bounds) -> Result<Option<Found>, String>;
 
 /// Compares the program of a seed.
 pub fn compare_seed(seed: u64, ask: Ask<'_>) -> (String, Comparison) {
-    let text = causing::generate(seed);
+    let text = if seed / 12 % 2 == 1 { latching::generate(seed) } else { causing::generate(seed) };
     let comparison = compare(&text, bounds_of(seed), ask);
     (text, comparison)
 }
 
 pub fn compare(text: &str, bounds: Bounds, ask: Ask<'_>) -> Comparison {
-    let expected = match has_lasso(text, bounds) {
-        Ok(Some(expected)) => expected,
-        Ok(None) => return Comparison::TooLarge,
-        Err(message) => return Comparison::Differ(message),
-    };
-    let word = |diverges: bool| if diverges { "diverges" } else { "does not diverge" };
-    match ask(text, bounds) {
-        Ok(Some(found)) if found == expected => Comparison::Same { diverges: found },
-        Ok(Some(found)) => Comparison::Differ(format!(
-            "{bounds:?}: by explicit search it {}, by translation and solver it {}",
-            word(expected),
-            word(found)
-        )),
-        Ok(None) => Comparison::TooLarge,
-        Err(message) => Comparison::Differ(format!("{bounds:?}: {message}")),
+    try_compare(text, bounds, ask).unwrap_or_else(|why| Comparison::Differ(format!("{bounds:?}: {why}")))
+}
+
+fn try_compare(text: &str, bounds: Bounds, ask: Ask<'_>) -> Result<Comparison, String> {
+    let Some(has_lasso) = has_lasso(text, bounds)? else { return Ok(Comparison::TooLarge) };
+    let is_endless = has_infinite_run(text, bounds.fair)?;
+    if has_lasso && is_endless == Some(false) {
+        return Err("explicit search has a lasso, and the whole graph has no infinite run".to_owned());
     }
+    let Some(found) = ask(text, bounds)? else { return Ok(Comparison::TooLarge) };
+    if (found == Found::Lasso) != has_lasso {
+        let expected = if has_lasso { "a lasso" } else { "no lasso" };
+        return Err(format!("by explicit search it has {expected}, by translation and solver {found:?}"));
+    }
+    if found.is_unbounded() && is_endless == Some(true) {
+        return Err(format!("{found:?} whatever the bounds, and the graph has an infinite run"));
+    }
+    Ok(Comparison::Same { found, is_confirmed: is_endless.is_some() })
+}
+
+/// Whether a program has an infinite run, fair if that is asked, whatever the bounds; `None` if what was explored does not decide it.
+///
+/// # Errors
+/// When it is no program over finite data.
+pub fn has_infinite_run(text: &str, fair: bool) -> Result<Option<bool>, String> {
+    let code = lowered(text)?;
+    let mut tasks = Tasks::new(&code);
+    let starts = tasks.starts().map_err(|limit| limit.to_string())?;
+    tasks.close(&starts).map_err(|limit| limit.to_string())?;
+    Ok(unbounded::Graph::new(&tasks, &starts).has_infinite_run(fair))
+}
+
+fn lowered(text: &str) -> Result<Code, String> {
+    let (checked, diagnostics) = analyze(FileId::from_u32(0), text);
+    let checked = checked.ok_or_else(|| format!("{diagnostics:#?}"))?;
+    let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
+    lower(checked, entry, Preemption::Serial).map_err(|limit| limit.to_string())
 }
 
 /// Whether a program has a lasso within bounds; `None` if there is too much to explore.
@@ -101,10 +148,7 @@ pub fn compare(text: &str, bounds: Bounds, ask: Ask<'_>) -> Comparison {
 /// # Errors
 /// When it is no program over finite data.
 pub fn has_lasso(text: &str, bounds: Bounds) -> Result<Option<bool>, String> {
-    let (checked, diagnostics) = analyze(FileId::from_u32(0), text);
-    let checked = checked.ok_or_else(|| format!("{diagnostics:#?}"))?;
-    let entry = entry_point(&checked.program, None).map_err(|d| d.message.clone())?;
-    let code = lower(checked, entry, Preemption::Serial).map_err(|limit| limit.to_string())?;
+    let code = lowered(text)?;
     let mut tasks = Tasks::new(&code);
     let starts = tasks.starts().map_err(|limit| limit.to_string())?;
     let mut n_states = 0;
@@ -124,17 +168,18 @@ pub fn has_lasso(text: &str, bounds: Bounds) -> Result<Option<bool>, String> {
 }
 
 /// What a task did: the globals after it, and the tasks that it posted.
-type Outcome = (u32, Vec<u32>);
+pub(super) type Outcome = (u32, Vec<u32>);
 
 /// Tasks by procedure and arguments, valuations of the globals, and what each of the former does in each of the latter.
-struct Tasks<'a> {
+pub(super) struct Tasks<'a> {
     code: &'a Code,
     /// Procedure and arguments.
-    kinds: Vec<(usize, Vec<Value>)>,
+    pub kinds: Vec<(usize, Vec<Value>)>,
     /// A configuration in which the task is pending, and its place there.
     pending: Vec<(Conf, usize)>,
     globals: Vec<Vec<Value>>,
-    outcomes: HashMap<(u32, u32), Vec<Outcome>>,
+    /// By task and globals.
+    pub outcomes: HashMap<(u32, u32), Vec<Outcome>>,
 }
 
 impl<'a> Tasks<'a> {

@@ -9,7 +9,9 @@
 pub mod causing;
 pub mod generate;
 pub mod lasso;
+mod latching;
 pub mod solver;
+mod unbounded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
