@@ -4,11 +4,14 @@
 //! of storage only count as different here, which may make a graph larger and never smaller.) Registers that will not
 //! be read again count as null. Faster than the bytes of `allways_machine::encode`, and of no meaning outside.
 
+use std::hash::BuildHasher;
+
 use allways_base::Idx;
 use allways_machine::configuration::After;
 use allways_machine::encode::encode_in_flight;
 use allways_machine::{Executable, Kernel, Local, Message, Pending, Status};
 use allways_run::InstanceId;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Writes the words of where the kernel stands.
 pub(crate) fn write_key(kernel: &Kernel, instances: &mut Vec<InstanceId>, out: &mut Vec<u64>) {
@@ -25,6 +28,41 @@ pub(crate) fn write_key(kernel: &Kernel, instances: &mut Vec<InstanceId>, out: &
         out.push(instance.index() as u64);
         write_local(kernel.executable(), conf.local(*instance), out);
     }
+    write_rest(kernel, out);
+}
+
+/// A hash of each configuration of one run. Only the machines that a step touched are written again, so a long run in which many
+/// machines take part costs what its steps do.
+#[derive(Default)]
+pub(crate) struct RunKey {
+    of_machine: FxHashMap<InstanceId, u64>,
+    /// Of all machines.
+    sum: u64,
+    words: Vec<u64>,
+}
+
+impl RunKey {
+    /// Where the kernel stands, after a step that touched these machines.
+    pub fn after(&mut self, kernel: &Kernel, touched: impl IntoIterator<Item = InstanceId>) -> u64 {
+        let conf = kernel.configuration();
+        for instance in touched {
+            self.words.clear();
+            self.words.push(instance.index() as u64);
+            write_local(kernel.executable(), conf.local(instance), &mut self.words);
+            let hash = FxBuildHasher.hash_one(&self.words);
+            let before = self.of_machine.insert(instance, hash).unwrap_or(0);
+            self.sum = self.sum.wrapping_sub(before).wrapping_add(hash);
+        }
+        self.words.clear();
+        self.words.extend([self.of_machine.len() as u64, self.sum]);
+        write_rest(kernel, &mut self.words);
+        FxBuildHasher.hash_one(&self.words)
+    }
+}
+
+/// Everything but the machines.
+fn write_rest(kernel: &Kernel, out: &mut Vec<u64>) {
+    let conf = kernel.configuration();
     for monitor in &conf.monitors {
         write_local(kernel.executable(), monitor, out);
     }

@@ -14,7 +14,7 @@ use super::Step;
 
 /// What can matter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Party {
+pub(super) enum Party {
     Machine(InstanceId),
     Monitor(u32),
     Channel { source: InstanceId, target: InstanceId },
@@ -52,18 +52,20 @@ fn mover(choice: Choice) -> Option<Party> {
     }
 }
 
+/// Makes a step if it can be made: what it may have changed, the mover first.
+pub(super) fn take(kernel: &mut Kernel, step: &Step) -> Vec<Party> {
+    let is_delayed = kernel.executable().network.is_delayed();
+    let mut changes = Changes { is_delayed, changed: mover(step.choice).into_iter().collect() };
+    if kernel.is_running() {
+        step.take(kernel, &mut changes);
+    }
+    changes.changed
+}
+
 /// The steps of a run that led to its last one.
 pub(crate) fn causes(kernel: &mut Kernel, steps: &[Step]) -> Vec<Step> {
-    let is_delayed = kernel.executable().network.is_delayed();
     kernel.reset();
-    let mut changed: Vec<Vec<Party>> = Vec::with_capacity(steps.len());
-    for step in steps {
-        let mut changes = Changes { is_delayed, changed: mover(step.choice).into_iter().collect() };
-        if kernel.is_running() {
-            step.take(kernel, &mut changes);
-        }
-        changed.push(changes.changed);
-    }
+    let changed: Vec<Vec<Party>> = steps.iter().map(|step| take(kernel, step)).collect();
     let mut matters: FxHashSet<Party> = changed.last().into_iter().flatten().copied().collect();
     let mut kept = Vec::new();
     for (step, changed) in steps.iter().zip(&changed).rev() {

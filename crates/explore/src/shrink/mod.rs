@@ -18,15 +18,14 @@
 
 mod causes;
 
-use std::hash::BuildHasher;
-
 use allways_machine::{DataPoint, Kernel, Oracle, Outcome, Recorder, Silent};
 use allways_run::{Choice, Schedule, Violation, ViolationKind};
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 
-use crate::liveness::key::write_key;
+use crate::liveness::key::RunKey;
 use crate::testing::rng::{Rng, derive};
+use causes::Party;
 
 /// The same kind of violation at the same construct or of the same monitor.
 pub(crate) fn same_place(a: &Violation, b: &Violation) -> bool {
@@ -250,22 +249,22 @@ impl Shrinker<'_, '_> {
     }
 
     fn without_circles(&mut self) {
-        let (mut instances, mut words) = (Vec::new(), Vec::new());
-        let mut key = |kernel: &Kernel| {
-            write_key(kernel, &mut instances, &mut words);
-            // Two that share a hash are two for the test, too.
-            FxBuildHasher.hash_one(&words)
-        };
         self.kernel.reset();
         let was_transient = self.kernel.set_transient(false);
-        let mut keys = vec![key(self.kernel)];
+        let mut key = RunKey::default();
+        // Two configurations that share a hash are two for the test, too.
+        let mut keys = vec![key.after(self.kernel, self.kernel.configuration().roster.iter())];
         for step in &self.best {
-            step.take(self.kernel, &mut Silent);
+            let changed = causes::take(self.kernel, step);
             if matches!(self.kernel.outcome(), Outcome::Unknown(_)) {
                 self.kernel.set_transient(was_transient);
                 return;
             }
-            keys.push(key(self.kernel));
+            let touched = changed.into_iter().filter_map(|party| match party {
+                Party::Machine(machine) => Some(machine),
+                Party::Monitor(_) | Party::Channel { .. } => None,
+            });
+            keys.push(key.after(self.kernel, touched));
         }
         self.kernel.set_transient(was_transient);
         let last_at: FxHashMap<u64, usize> = keys.iter().enumerate().map(|(at, &key)| (key, at)).collect();
