@@ -346,15 +346,26 @@ impl Roster {
 
 /// Which machines and channels can move, a bit for each in order of appearance. That order depends on the run alone,
 /// not on what other runs of the process named before, so strategies may count on it.
+///
+/// A run may have thousands of machines of which a few can move, so a second level has a bit for each word with bits.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct EnabledSet {
     words: Vec<u64>,
+    used_words: Vec<u64>,
     len: usize,
+}
+
+/// The places of the bits of a word.
+fn bits(word: u64) -> impl Iterator<Item = usize> {
+    let first = (word != 0).then_some(word);
+    let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
+    std::iter::successors(first, rest).map(|word| word.trailing_zeros() as usize)
 }
 
 impl EnabledSet {
     pub(crate) fn clear(&mut self) {
         self.words.clear();
+        self.used_words.clear();
         self.len = 0;
     }
 
@@ -363,11 +374,20 @@ impl EnabledSet {
         let (word, bit) = (idx / 64, 1u64 << (idx % 64));
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
+            self.used_words.resize(word / 64 + 1, 0);
         }
         let was = self.words[word] & bit != 0;
         if was != enabled {
+            let before = self.words[word];
             self.words[word] ^= bit;
-            if enabled { self.len += 1 } else { self.len -= 1 }
+            if enabled {
+                self.len += 1;
+            } else {
+                self.len -= 1;
+            }
+            if (before == 0) != (self.words[word] == 0) {
+                self.used_words[word / 64] ^= 1 << (word % 64);
+            }
         }
     }
 
@@ -386,31 +406,32 @@ impl EnabledSet {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(i, &word)| {
-            std::iter::successors((word != 0).then_some(word), |&w| {
-                let rest = w & (w - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |w| i * 64 + w.trailing_zeros() as usize)
-        })
+        self.used().flat_map(|i| bits(self.words[i]).map(move |bit| i * 64 + bit))
     }
 
     /// The place of the `n`-th of them.
     #[inline]
     pub fn nth(&self, n: usize) -> Option<usize> {
+        // Most runs have few machines.
+        let first = self.words.first().copied().unwrap_or(0);
+        if n < first.count_ones() as usize {
+            return bits(first).nth(n);
+        }
         let mut left = n;
-        for (i, &word) in self.words.iter().enumerate() {
-            let count = word.count_ones() as usize;
+        for i in self.used() {
+            let count = self.words[i].count_ones() as usize;
             if left < count {
-                let mut word = word;
-                for _ in 0..left {
-                    word &= word - 1;
-                }
-                return Some(i * 64 + word.trailing_zeros() as usize);
+                return bits(self.words[i]).nth(left).map(|bit| i * 64 + bit);
             }
             left -= count;
         }
         None
+    }
+
+    /// The words that have bits.
+    #[inline]
+    fn used(&self) -> impl Iterator<Item = usize> + '_ {
+        self.used_words.iter().enumerate().flat_map(|(i, &used)| bits(used).map(move |bit| i * 64 + bit))
     }
 }
 
@@ -516,6 +537,24 @@ impl Configuration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn enabled_places_are_found_among_thousands() {
+        let mut set = EnabledSet::default();
+        let places = [0, 3, 63, 64, 4_095, 4_096, 9_000];
+        for &place in &places {
+            set.set(place, true);
+            set.set(place + 1, true);
+            set.set(place + 1, place + 1 == 64);
+        }
+        assert_eq!(set.iter().collect::<Vec<_>>(), places);
+        assert!((0..places.len()).all(|n| set.nth(n) == Some(places[n])));
+        assert_eq!((set.len(), set.nth(places.len())), (places.len(), None));
+        set.set(4_095, false);
+        set.set(9_000, false);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 3, 63, 64, 4_096]);
+        assert_eq!((set.nth(4), set.nth(5)), (Some(4_096), None));
+    }
 
     #[test]
     fn enabled_set_counts_and_selects() {
