@@ -26,8 +26,8 @@ const MODELS: [(&str, &str, u64); 7] = [
 /// Runs so many schedules of each model on one thread and on two.
 pub fn run(n_schedules: u64) {
     println!(
-        "{:<34} {:>7} {:>12} {:>14} {:>14} {:>7} {:>9}",
-        "test", "threads", "decisions", "per CPU s", "per second", "ratio", "peak MB"
+        "{:<34} {:>7} {:>12} {:>14} {:>19} {:>14} {:>7} {:>9}",
+        "test", "threads", "decisions", "per CPU s", "schedules per CPU s", "per second", "ratio", "peak MB"
     );
     for (model, test, share) in MODELS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(model);
@@ -53,9 +53,10 @@ pub fn run(n_schedules: u64) {
             let rate = n / seconds;
             let ratio = rate / *baseline.get_or_insert(rate);
             println!(
-                "{:<34} {n_threads:>7} {n:>12.0} {:>14.0} {rate:>14.0} {ratio:>7.2} {:>9.1}",
+                "{:<34} {n_threads:>7} {n:>12.0} {:>14.0} {:>19.1} {rate:>14.0} {ratio:>7.2} {:>9.1}",
                 format!("{model} {test}"),
                 n / cpu,
+                report.statistics.n_schedules as f64 / cpu,
                 peak_megabytes()
             );
         }
