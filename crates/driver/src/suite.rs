@@ -261,7 +261,12 @@ pub fn schedule_entry(test: &str, schedule: &Path, what: &str, network: &Network
 }
 
 fn parse(text: &str) -> Result<Suite, String> {
-    let suite: Suite = toml::from_str(text).map_err(|error| error.to_string())?;
+    let suite: Suite = toml::from_str(text).map_err(|error| match misplaced(text) {
+        Some(key) => {
+            format!("{error}help: `{key}` belongs into a `[[test]]`, or into `[defaults]` for all of them\n")
+        }
+        None => error.to_string(),
+    })?;
     let budgets = suite.tests.iter().map(|test| (format!("the test `{}`", test.name), &test.budget));
     for (whose, budget) in std::iter::once(("[defaults]".to_owned(), &suite.defaults)).chain(budgets) {
         budget.check().map_err(|problem| format!("{whose}: {problem}"))?;
@@ -276,6 +281,15 @@ fn parse(text: &str) -> Result<Suite, String> {
         }
     }
     Ok(suite)
+}
+
+/// A setting of tests that stands outside of all of them.
+fn misplaced(text: &str) -> Option<String> {
+    let table: toml::Table = text.parse().ok()?;
+    let is_setting = |(key, value): &(String, toml::Value)| {
+        toml::Table::from_iter([(key.clone(), value.clone())]).try_into::<Budget>().is_ok()
+    };
+    table.into_iter().find(is_setting).map(|(key, _)| key)
 }
 
 #[cfg(test)]
@@ -325,6 +339,8 @@ mod tests {
         for key in ["expekt = 'violated'", "max_steps = 5"] {
             assert!(parse(&format!("[[test]]\nname = 'a'\n{key}")).unwrap_err().contains("unknown field"));
         }
+        assert!(parse("stimuli = ['Timer']").unwrap_err().contains("into `[defaults]`"));
+        assert!(!parse("[[tests]]\nname = 'a'").unwrap_err().contains("into `[defaults]`"));
         for memory in ["0", "-1.5", "nan", "inf"] {
             assert!(parse(&format!("[defaults]\nmemory = {memory}")).unwrap_err().contains("positive"));
         }
