@@ -183,3 +183,27 @@ fn messages_that_pile_up_are_named_and_reports_agree() {
         &["choose it with -tc"],
     );
 }
+
+/// The table of `docs/quiesce.md`.
+#[test]
+fn models_end_or_do_not_as_documented() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let text = fs::read_to_string(root.join("docs/quiesce.md")).unwrap();
+    let dir = folder("quiesce_models");
+    let table = text.lines().skip_while(|line| !line.starts_with("| model |")).skip(2);
+    let mut n_rows = 0;
+    for line in table.take_while(|line| line.starts_with('|')) {
+        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().replace('`', "")).collect();
+        let [_, model, test, options, ends, longest, ..] = cells.as_slice() else { panic!("{line}") };
+        let model = root.join("models").join(model);
+        let mut args = vec![model.to_str().unwrap(), "-tc", test, "-t", "60"];
+        args.extend(options.split_whitespace());
+        let (status, said) = ask(&dir, &args);
+        assert_eq!(status, Some(i32::from(ends != "yes")), "{line}\n{said}");
+        if !longest.is_empty() {
+            assert_says(&said, &[&format!("the longest has {longest} steps")]);
+        }
+        n_rows += 1;
+    }
+    assert!(n_rows > 40);
+}
