@@ -13,25 +13,18 @@ pub fn run(args: &[&str]) -> ExitCode {
     let (mut n_programs, mut seed, mut max_configurations) = (1_000u64, 0u64, 4_000usize);
     let mut shrinks = false;
     let mut programs = Programs::default();
-    let mut rest = args;
-    while let [name, value, more @ ..] = rest {
-        let parsed = match *name {
-            "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
-            "--seed" => value.parse().map(|n| seed = n).is_ok(),
-            "--only" => {
-                programs = if *value == "endless" { Programs::Endless } else { Programs::Finite };
-                matches!(*value, "endless" | "finite")
-            }
-            "--shrink" => value.parse().map(|is_on| shrinks = is_on).is_ok(),
-            "--max-configurations" => value.parse().map(|n| max_configurations = n).is_ok(),
-            _ => false,
-        };
-        if !parsed {
-            return usage();
+    let understood = crate::options(args, |name, value| match name {
+        "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
+        "--seed" => value.parse().map(|n| seed = n).is_ok(),
+        "--only" => {
+            programs = if value == "endless" { Programs::Endless } else { Programs::Finite };
+            matches!(value, "endless" | "finite")
         }
-        rest = more;
-    }
-    if !rest.is_empty() {
+        "--shrink" => value.parse().map(|is_on| shrinks = is_on).is_ok(),
+        "--max-configurations" => value.parse().map(|n| max_configurations = n).is_ok(),
+        _ => false,
+    });
+    if !understood {
         return usage();
     }
     let max_states = 5 * max_configurations as u64;

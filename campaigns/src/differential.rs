@@ -62,40 +62,33 @@ pub fn run(args: &[&str]) -> ExitCode {
             )
         })
         .collect();
-    let mut rest = args.as_slice();
-    while let [name, value, more @ ..] = rest {
-        let parsed = match *name {
-            "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
-            "--seed" => value.parse().map(|n| seed = n).is_ok(),
-            "--max-configurations" => value.parse().map(|n| max_configurations = n).is_ok(),
-            "--network" if *value == "all" => {
-                models = NetworkModel::ALL.to_vec();
-                true
-            }
-            "--network" => NetworkModel::named(value).map(|model| models = vec![model]).is_some(),
-            "--profile" => {
-                let known = profile::ALL.iter().find(|profile| profile.name == *value);
-                only = match *value {
-                    "ledgers" => Some(Only::Ledgers),
-                    "broadcasts" => Some(Only::Broadcasts),
-                    "liveness-cycles" => Some(Only::LivenessCycles),
-                    "races" => Some(Only::Races),
-                    "workers" => Some(Only::Workers),
-                    "carriers" => Some(Only::Carriers),
-                    "echoes" => Some(Only::Echoes),
-                    "counting" => Some(Only::Counting),
-                    _ => known.map(Only::Profile),
-                };
-                only.is_some()
-            }
-            _ => false,
-        };
-        if !parsed {
-            return usage();
+    let understood = crate::options(&args, |name, value| match name {
+        "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
+        "--seed" => value.parse().map(|n| seed = n).is_ok(),
+        "--max-configurations" => value.parse().map(|n| max_configurations = n).is_ok(),
+        "--network" if value == "all" => {
+            models = NetworkModel::ALL.to_vec();
+            true
         }
-        rest = more;
-    }
-    if !rest.is_empty() {
+        "--network" => NetworkModel::named(value).map(|model| models = vec![model]).is_some(),
+        "--profile" => {
+            let known = profile::ALL.iter().find(|profile| profile.name == value);
+            only = match value {
+                "ledgers" => Some(Only::Ledgers),
+                "broadcasts" => Some(Only::Broadcasts),
+                "liveness-cycles" => Some(Only::LivenessCycles),
+                "races" => Some(Only::Races),
+                "workers" => Some(Only::Workers),
+                "carriers" => Some(Only::Carriers),
+                "echoes" => Some(Only::Echoes),
+                "counting" => Some(Only::Counting),
+                _ => known.map(Only::Profile),
+            };
+            only.is_some()
+        }
+        _ => false,
+    });
+    if !understood {
         return usage();
     }
     let options = OracleOptions { max_configurations, ..OracleOptions::default() };

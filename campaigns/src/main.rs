@@ -16,6 +16,17 @@ mod limits;
 
 use std::process::ExitCode;
 
+/// Gives options with their values to `set`, which says whether it knows the option and its value; whether all was understood.
+fn options(mut args: &[&str], mut set: impl FnMut(&str, &str) -> bool) -> bool {
+    while let [name, value, rest @ ..] = args {
+        if !set(name, value) {
+            return false;
+        }
+        args = rest;
+    }
+    args.is_empty()
+}
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();

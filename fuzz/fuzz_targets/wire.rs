@@ -3,60 +3,19 @@
 
 #![no_main]
 
-use std::collections::VecDeque;
 use std::io::{Cursor, Read, Write};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use allways_cluster::{handshake, mesh};
-use allways_explore::exchange::{Exchange, Peers};
 use allways_explore::search::{ProveOptions, prove};
 use allways_explore::{CheckOptions, Never};
 use allways_machine::Executable;
 use allways_run::Quiet;
 use allways_testkit::Loaded;
+use allways_testkit::played::Played;
 use libfuzzer_sys::fuzz_target;
 
 const PROGRAM: &str = include_str!("ring.p");
-
-/// Sends what it is given, and leaves.
-struct Played {
-    messages: Mutex<VecDeque<Vec<u8>>>,
-    failure: Mutex<Option<String>>,
-}
-
-impl Exchange for Played {
-    fn number(&self) -> usize {
-        0
-    }
-
-    fn n_processes(&self) -> usize {
-        2
-    }
-
-    fn send(&self, _: usize, _: Vec<u8>) {}
-
-    fn take(&self, _: usize) -> Option<Vec<u8>> {
-        self.messages.lock().unwrap().pop_front()
-    }
-
-    fn is_congested(&self) -> bool {
-        false
-    }
-
-    fn wait(&self) {}
-
-    fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap().clone()
-    }
-
-    fn has_left(&self, _: usize) -> bool {
-        self.messages.lock().unwrap().is_empty()
-    }
-
-    fn fail(&self, _: usize, why: &str) {
-        self.failure.lock().unwrap().get_or_insert(why.to_owned());
-    }
-}
 
 /// Reads bytes, and drops what is written.
 struct OneWay<'a>(Cursor<&'a [u8]>);
@@ -78,11 +37,11 @@ impl Write for OneWay<'_> {
 }
 
 /// Messages, each after its length in two bytes.
-fn messages(mut bytes: &[u8]) -> VecDeque<Vec<u8>> {
-    let mut messages = VecDeque::new();
+fn messages(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut messages = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk::<2>() {
         let (message, rest) = rest.split_at(usize::from(u16::from_le_bytes(*length)).min(rest.len()));
-        messages.push_back(message.to_vec());
+        messages.push(message.to_vec());
         bytes = rest;
     }
     messages
@@ -91,10 +50,7 @@ fn messages(mut bytes: &[u8]) -> VecDeque<Vec<u8>> {
 fuzz_target!(|bytes: &[u8]| {
     static LOADED: OnceLock<Loaded> = OnceLock::new();
     let Some((first, rest)) = bytes.split_first() else { return };
-    let peers = || {
-        let (messages, failure) = (Mutex::new(messages(rest)), Mutex::default());
-        Some(Peers(Arc::new(Played { messages, failure })))
-    };
+    let peers = || Some(Played::peers(messages(rest)));
     let exe = || {
         let loaded = LOADED.get_or_init(|| Loaded::new("ring.p", PROGRAM).unwrap());
         Arc::new(Executable::new(&loaded.program, 0))

@@ -20,19 +20,12 @@ pub fn run(args: &[&str]) -> ExitCode {
     let quiesces = args.contains(&"--quiesce");
     let args: Vec<&str> = args.iter().copied().filter(|arg| *arg != "--quiesce").collect();
     let (mut n_programs, mut first) = (if quiesces { 3_000u64 } else { 5_000 }, 0u64);
-    let mut rest = args.as_slice();
-    while let [name, value, more @ ..] = rest {
-        let parsed = match *name {
-            "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
-            "--seed" => value.parse().map(|n| first = n).is_ok(),
-            _ => false,
-        };
-        if !parsed {
-            return super::usage();
-        }
-        rest = more;
-    }
-    if !rest.is_empty() {
+    let understood = crate::options(&args, |name, value| match name {
+        "--programs" => value.parse().map(|n| n_programs = n).is_ok(),
+        "--seed" => value.parse().map(|n| first = n).is_ok(),
+        _ => false,
+    });
+    if !understood {
         return super::usage();
     }
     if quiesces {

@@ -9,10 +9,9 @@ mod goal;
 
 use std::sync::Arc;
 
-use allways_base::Interner;
 use allways_machine::ir::{EventId, InterfaceId};
 use allways_machine::record::reveal;
-use allways_machine::value::{Form, InstanceNames, Notation, Shapes, write_value_as};
+use allways_machine::value::{Form, InstanceNames, Notation, ProgramNames, write_value_as};
 use allways_machine::{
     Executable, Kernel, Local, Message, Note, Outcome, Pending, Recorder, Scene, Snapshot, Status, Value,
     replay_on,
@@ -562,15 +561,7 @@ impl InstanceNames for Names<'_> {
         out.push_str(&format!("{name}({})", self.number(instance)));
     }
 
-    fn event_name(&self, event: EventId) -> &str {
-        self.exe.event_name(event)
-    }
-
-    fn shapes(&self) -> &Shapes {
-        &self.exe.shapes
-    }
-
-    fn symbols(&self) -> &Interner {
-        &self.exe.symbols
+    fn program(&self) -> &dyn ProgramNames {
+        self.exe
     }
 }

@@ -39,17 +39,8 @@ impl Running<'_, '_> {
         collection: &Shared,
         index: &Shared,
     ) -> Guard {
-        let mut done = Guard::FALSE;
-        let mut loaded = self.lifted.values.nothing();
-        for (kind, key, guard) in self.elements(collection, index, thread.guard) {
-            let Some(part) = collection.part(kind, key).cloned() else { continue };
-            let part = self.lifted.values.restrict(&part, guard);
-            loaded = self.lifted.values.merge(&loaded, &part);
-            done = self.lifted.values.guards.or(done, guard);
-        }
-        let loaded = self.lifted.values.copy(&loaded);
-        self.write(thread, dst, &loaded, done);
-        done
+        let elements = self.elements(collection, index, thread.guard);
+        self.load_places(thread, dst, collection, elements)
     }
 
     /// The places of sequences and maps that an index means, and where. An index may be any value, so its words are enumerated; of

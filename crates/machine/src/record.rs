@@ -9,7 +9,8 @@ use crate::Executable;
 use crate::configuration::{Configuration, Message, Roster};
 use crate::ir::{ControlId, EventId, ReceiveId};
 use crate::value::{
-    Form, InstanceNames, Notation, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value, write_value_as,
+    Form, InstanceNames, Notation, ProgramNames, REF_CLOSE, REF_OPEN, Shapes, Store, Value, write_value,
+    write_value_as,
 };
 
 /// The machine or monitor that does something.
@@ -214,16 +215,22 @@ impl InstanceNames for Scene<'_> {
         out.push_str(&format!("{name}({number})"));
     }
 
+    fn program(&self) -> &dyn ProgramNames {
+        self.exe
+    }
+}
+
+impl ProgramNames for Executable {
     fn event_name(&self, event: EventId) -> &str {
-        self.exe.event_name(event)
+        self.event_name(event)
     }
 
     fn shapes(&self) -> &Shapes {
-        &self.exe.shapes
+        &self.shapes
     }
 
     fn symbols(&self) -> &Interner {
-        &self.exe.symbols
+        &self.symbols
     }
 }
 
@@ -237,16 +244,8 @@ impl InstanceNames for PathNames<'_> {
         out.push(REF_CLOSE);
     }
 
-    fn event_name(&self, event: EventId) -> &str {
-        self.0.event_name(event)
-    }
-
-    fn shapes(&self) -> &Shapes {
-        &self.0.shapes
-    }
-
-    fn symbols(&self) -> &Interner {
-        &self.0.symbols
+    fn program(&self) -> &dyn ProgramNames {
+        self.0
     }
 }
 

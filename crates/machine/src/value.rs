@@ -23,7 +23,7 @@ pub use collections::CollectionFault;
 pub use notation::Notation;
 pub(crate) use store::MAX_DEPTH;
 pub use store::{Mark, Shapes, Store};
-pub use text::{Form, InstanceNames, write_value, write_value_as};
+pub use text::{Form, InstanceNames, ProgramNames, write_value, write_value_as};
 pub(crate) use text::{REF_CLOSE, REF_OPEN};
 
 use allways_base::newtype_ids;

@@ -19,6 +19,7 @@ pub mod liveness;
 mod naive;
 pub mod oracle;
 pub mod orbit;
+pub mod played;
 pub mod proof;
 pub mod quiesce;
 pub mod random;

@@ -2,7 +2,6 @@
 //!
 //! Messages are those of a real process, changed here and there, so that many get far; fuzz targets go on from there.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -13,6 +12,7 @@ use allways_explore::testing::rng::Rng;
 use allways_explore::{CheckOptions, InternalError, Never};
 use allways_machine::Executable;
 use allways_run::{Quiet, StopReason, Verdict};
+use allways_testkit::played::Played;
 
 use super::distribute::{BROKEN, Folder, InFolder, RING, alone, each_of, essence, loaded};
 
@@ -60,51 +60,6 @@ impl Exchange for Recorded {
     fn fail(&self, with: usize, why: &str) {
         self.inner.0.fail(with, why);
     }
-}
-
-/// Another process that sends what it is given, whatever it is sent, and leaves.
-struct Played {
-    messages: Mutex<VecDeque<Vec<u8>>>,
-    failure: Mutex<Option<String>>,
-}
-
-impl Exchange for Played {
-    fn number(&self) -> usize {
-        0
-    }
-
-    fn n_processes(&self) -> usize {
-        2
-    }
-
-    fn send(&self, _: usize, _: Vec<u8>) {}
-
-    fn take(&self, _: usize) -> Option<Vec<u8>> {
-        self.messages.lock().unwrap().pop_front()
-    }
-
-    fn is_congested(&self) -> bool {
-        false
-    }
-
-    fn wait(&self) {}
-
-    fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap().clone()
-    }
-
-    fn has_left(&self, _: usize) -> bool {
-        self.messages.lock().unwrap().is_empty()
-    }
-
-    fn fail(&self, _: usize, why: &str) {
-        self.failure.lock().unwrap().get_or_insert(why.to_owned());
-    }
-}
-
-fn played(messages: &[Vec<u8>]) -> Option<Peers> {
-    let messages = Mutex::new(messages.iter().cloned().collect());
-    Some(Peers(Arc::new(Played { messages, failure: Mutex::default() })))
 }
 
 /// What process 1 of two sends to process 0.
@@ -165,7 +120,12 @@ fn with_messages(
     messages: &[Vec<u8>],
 ) -> Result<ProveReport, InternalError> {
     let exe = Arc::new(Executable::new(&loaded(text).program, 0));
-    prove(&exe, &ProveOptions { peers: played(messages), ..options.clone() }, &Quiet, &Never)
+    prove(
+        &exe,
+        &ProveOptions { peers: Some(Played::peers(messages.iter().cloned())), ..options.clone() },
+        &Quiet,
+        &Never,
+    )
 }
 
 #[test]
@@ -202,7 +162,8 @@ fn no_message_makes_testing_panic_or_wait() {
     let (n, mut rng) = asked(100, 8);
     for _ in 0..n {
         let exe = Arc::new(Executable::new(&loaded(BROKEN).program, 0));
-        let options = CheckOptions { peers: played(&mutated(&messages, &mut rng)), ..options.clone() };
+        let options =
+            CheckOptions { peers: Some(Played::peers(mutated(&messages, &mut rng))), ..options.clone() };
         let _ = allways_explore::check(&exe, &options, &Quiet, &Never);
     }
 }

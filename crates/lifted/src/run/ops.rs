@@ -434,11 +434,7 @@ impl Running<'_, '_> {
                 match piece {
                     Piece::Effect(Effect::Observe(_)) if !thread.own => self.rest(&thread, Stand::Observe),
                     Piece::Effect(Effect::Observe(message)) => {
-                        let interface = self.interface(&thread);
-                        let payload = self.lifted.values.restrict(&payload, thread.guard);
-                        self.watch.blurred = self.lifted.values.guards.or(self.watch.blurred, thread.guard);
-                        self.lifted.observe(interface, message.event, &payload, thread.guard);
-                        thread.guard = self.lifted.alive(thread.guard);
+                        let payload = self.observe(&mut thread, message.event, &payload);
                         Self::set_pc(&mut thread, pc + 1);
                         if let Some((target, _)) = to.as_ref() {
                             self.deliver(&thread, target, message.event, &payload);
@@ -452,6 +448,16 @@ impl Running<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Has the monitors handle what a thread sends or announces, which goes on where they do not fail; the payload there.
+    fn observe(&mut self, thread: &mut Thread, event: EventId, payload: &Shared) -> Shared {
+        let interface = self.interface(thread);
+        let payload = self.lifted.values.restrict(payload, thread.guard);
+        self.watch.blurred = self.lifted.values.guards.or(self.watch.blurred, thread.guard);
+        self.lifted.observe(interface, event, &payload, thread.guard);
+        thread.guard = self.lifted.alive(thread.guard);
+        payload
     }
 
     pub(super) fn deliver(&mut self, thread: &Thread, target: InstanceId, event: EventId, payload: &Shared) {
@@ -471,11 +477,7 @@ impl Running<'_, '_> {
             match piece {
                 Piece::Effect(Effect::Observe(_)) if !thread.own => self.rest(&thread, Stand::Observe),
                 Piece::Effect(Effect::Observe(message)) => {
-                    let interface = self.interface(&thread);
-                    let payload = self.lifted.values.restrict(&payload, thread.guard);
-                    self.watch.blurred = self.lifted.values.guards.or(self.watch.blurred, thread.guard);
-                    self.lifted.observe(interface, message.event, &payload, thread.guard);
-                    thread.guard = self.lifted.alive(thread.guard);
+                    self.observe(&mut thread, message.event, &payload);
                     self.go_on(thread, pc + 1);
                 }
                 Piece::Execute => {
@@ -525,8 +527,6 @@ impl Running<'_, '_> {
         tuple: &Shared,
         position: impl Fn(&Self, Value) -> Option<usize>,
     ) -> Guard {
-        let mut done = Guard::FALSE;
-        let mut loaded = self.lifted.values.nothing();
         // By place: where.
         let mut places: Vec<(Kind, usize, Guard)> = Vec::new();
         for &(value, own) in tuple.spine() {
@@ -541,8 +541,22 @@ impl Running<'_, '_> {
                 None => places.push((kind, at, guard)),
             }
         }
-        for (kind, at, guard) in places {
-            let Some(part) = tuple.part(kind, Value::size(at)).cloned() else { continue };
+        let places = places.into_iter().map(|(kind, at, guard)| (kind, Value::size(at), guard));
+        self.load_places(thread, dst, tuple, places)
+    }
+
+    /// Reads places of a tuple or collection, each under its guard, and says where there was something.
+    pub(crate) fn load_places(
+        &mut self,
+        thread: &Thread,
+        dst: Operand,
+        whole: &Shared,
+        places: impl IntoIterator<Item = (Kind, Value, Guard)>,
+    ) -> Guard {
+        let mut done = Guard::FALSE;
+        let mut loaded = self.lifted.values.nothing();
+        for (kind, key, guard) in places {
+            let Some(part) = whole.part(kind, key).cloned() else { continue };
             let part = self.lifted.values.restrict(&part, guard);
             loaded = self.lifted.values.merge(&loaded, &part);
             done = self.lifted.values.guards.or(done, guard);

@@ -8,6 +8,8 @@
 mod code;
 mod webs;
 
+use std::ops::Deref;
+
 use allways_base::{Idx, IndexVec, Span, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -125,6 +127,50 @@ enum Later {
     Pick { of: PlaceId, to: PlaceId, is_choice: bool, span: Span },
 }
 
+/// Which place is that of a variable, a register or a payload.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlaceMap {
+    /// By op: where its registers begin in `webs`.
+    starts: Vec<u32>,
+    webs: Vec<PlaceId>,
+    /// By machine: its first field.
+    fields: Vec<PlaceId>,
+    payloads: PlaceId,
+    transitions: PlaceId,
+    creations: PlaceId,
+}
+
+impl PlaceMap {
+    pub fn field(&self, machine: MachineId, field: usize) -> PlaceId {
+        self.fields[machine.index()] + field as PlaceId
+    }
+
+    pub fn payload(&self, event: EventId) -> PlaceId {
+        self.payloads + event.as_u32()
+    }
+
+    pub fn transition(&self, state: ControlId) -> PlaceId {
+        self.transitions + state.as_u32()
+    }
+
+    pub fn creation(&self, interface: InterfaceId) -> PlaceId {
+        self.creations + interface.as_u32()
+    }
+
+    /// A register before an op; none if it is dead there.
+    pub fn register(&self, pc: u32, register: u32) -> PlaceId {
+        self.webs[(self.starts[pc as usize] + register) as usize]
+    }
+}
+
+impl Deref for Flow<'_> {
+    type Target = PlaceMap;
+
+    fn deref(&self) -> &PlaceMap {
+        &self.map
+    }
+}
+
 pub(super) struct Flow<'a> {
     exe: &'a Executable,
     pub places: Vec<Place>,
@@ -136,14 +182,7 @@ pub(super) struct Flow<'a> {
     pub moduli: Vec<(PlaceId, i64)>,
     /// Numbers of which nothing is known but the op that computes them: results of arithmetic, sizes, conversions.
     pub sources: Vec<Source>,
-    /// By op: where its registers begin in `webs`.
-    starts: Vec<u32>,
-    webs: Vec<PlaceId>,
-    /// By machine: its first field.
-    fields: Vec<PlaceId>,
-    payloads: PlaceId,
-    transitions: PlaceId,
-    creations: PlaceId,
+    map: PlaceMap,
     results: PlaceId,
     machines: IndexVec<FunId, Vec<MachineId>>,
     later: Vec<Later>,
@@ -168,12 +207,7 @@ impl<'a> Flow<'a> {
             ordered: Vec::new(),
             moduli: Vec::new(),
             sources: Vec::new(),
-            starts: Vec::new(),
-            webs: Vec::new(),
-            fields: Vec::new(),
-            payloads: 0,
-            transitions: 0,
-            creations: 0,
+            map: PlaceMap::default(),
             results: 0,
             machines,
             later: Vec::new(),
@@ -187,11 +221,11 @@ impl<'a> Flow<'a> {
         flow.find_webs();
         for machine in &exe.machines {
             let first = flow.new_places(machine.fields.len());
-            flow.fields.push(first);
+            flow.map.fields.push(first);
         }
-        flow.payloads = flow.new_places(exe.n_events());
-        flow.transitions = flow.new_places(exe.states.len());
-        flow.creations = flow.new_places(exe.interfaces.len());
+        flow.map.payloads = flow.new_places(exe.n_events());
+        flow.map.transitions = flow.new_places(exe.states.len());
+        flow.map.creations = flow.new_places(exe.interfaces.len());
         flow.results = flow.new_places(exe.funs.len());
         flow.beginnings();
         flow.handlers();
@@ -209,29 +243,8 @@ impl<'a> Flow<'a> {
         (!flow.has_overflown).then_some(flow)
     }
 
-    pub fn field(&self, machine: MachineId, field: usize) -> PlaceId {
-        self.fields[machine.index()] + field as PlaceId
-    }
-
-    pub fn payload(&self, event: EventId) -> PlaceId {
-        self.payloads + event.as_u32()
-    }
-
-    pub fn transition(&self, state: ControlId) -> PlaceId {
-        self.transitions + state.as_u32()
-    }
-
-    pub fn creation(&self, interface: InterfaceId) -> PlaceId {
-        self.creations + interface.as_u32()
-    }
-
-    /// A register before an op; none if it is dead there.
-    pub fn register(&self, pc: u32, register: u32) -> PlaceId {
-        self.webs[(self.starts[pc as usize] + register) as usize]
-    }
-
-    pub fn into_tables(self) -> (Vec<Place>, Vec<u32>, Vec<PlaceId>) {
-        (self.places, self.starts, self.webs)
+    pub fn into_tables(self) -> (Vec<Place>, PlaceMap) {
+        (self.places, self.map)
     }
 
     fn new_places(&mut self, n: usize) -> PlaceId {

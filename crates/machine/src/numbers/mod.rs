@@ -34,9 +34,8 @@ mod renumber;
 use allways_base::{Span, forest};
 use rustc_hash::FxHashMap;
 
-use self::flow::{Flow, Label, NO_PLACE, Origin, PlaceId};
+use self::flow::{Flow, Label, NO_PLACE, Origin, PlaceId, PlaceMap};
 use crate::Executable;
-use crate::ir::{ControlId, EventId, InterfaceId};
 pub use renumber::{Occurrence, Renumbering};
 
 /// Classes beyond this many are left alone, because sets of classes are words.
@@ -125,12 +124,7 @@ pub struct Numbers {
     classes: Vec<Class>,
     refused: Vec<Refused>,
     places: Vec<Known>,
-    starts: Vec<u32>,
-    webs: Vec<PlaceId>,
-    fields: Vec<PlaceId>,
-    payloads: PlaceId,
-    transitions: PlaceId,
-    creations: PlaceId,
+    map: PlaceMap,
     ahead: ahead::Ahead,
 }
 
@@ -285,15 +279,11 @@ impl<'a> Classifier<'a> {
 
     fn finish(mut self, mut numbers: Numbers, class_of: &FxHashMap<u32, u8>) -> Numbers {
         self.flow.spread_enumeration();
-        numbers.fields = self.exe.machines.ids().map(|machine| self.flow.field(machine, 0)).collect();
-        numbers.payloads = self.flow.payload(EventId::from_u32(0));
-        numbers.transitions = self.flow.transition(ControlId::from_u32(0));
-        numbers.creations = self.flow.creation(InterfaceId::from_u32(0));
         let classes: Vec<Option<u8>> = (0..self.flow.places.len() as u32)
             .map(|place| class_of.get(&forest::root(&mut self.parents, place)).copied())
             .collect();
         let falls = self.falls;
-        let (places, starts, webs) = self.flow.into_tables();
+        let (places, map) = self.flow.into_tables();
         let known = places.into_iter().zip(classes).zip(falls).map(|((place, class), falls)| Known {
             is_only_found: !place.is_enumerated,
             parts: place.parts,
@@ -302,8 +292,7 @@ impl<'a> Classifier<'a> {
             is_relevant: class.is_some(),
         });
         numbers.places = known.collect();
-        numbers.starts = starts;
-        numbers.webs = webs;
+        numbers.map = map;
         numbers.find_relevant();
         numbers
     }

@@ -4,7 +4,6 @@
 //! one can depends on the whole configuration, so an occurrence says which entry it is in.
 
 use super::Numbers;
-use allways_base::Idx;
 
 use super::flow::{Label, NO_PLACE, PlaceId};
 use crate::Executable;
@@ -192,7 +191,7 @@ impl<V: Visit> Walker<'_, V> {
         let live = exe.usage().live_fields(local);
         let n_fields = exe.machines[machine].fields.len().min(local.registers.len());
         for field in 0..n_fields {
-            let place = numbers.fields[machine.index()] + field as PlaceId;
+            let place = numbers.map.field(machine, field);
             if numbers.is_relevant(place) {
                 let is_live = field >= 64 || live >> field & 1 == 1;
                 let demand = if is_live { demands.field(machine, field) } else { NOTHING };
@@ -212,7 +211,7 @@ impl<V: Visit> Walker<'_, V> {
                     continue;
                 }
                 let register = at as u32 - frame.base;
-                let place = numbers.webs[(numbers.starts[frame.pc as usize] + register) as usize];
+                let place = numbers.map.register(frame.pc, register);
                 if numbers.is_relevant(place) {
                     let demand = demands.register(frame.pc, register as usize);
                     local.registers[at] = self.value(local.registers[at], place, demand);
@@ -226,18 +225,18 @@ impl<V: Visit> Walker<'_, V> {
         match &mut local.after {
             After::Exit { target, with, payload } => {
                 let demand = demands.transition(*target, *with);
-                *payload = self.value(*payload, numbers.transitions + target.as_u32(), demand);
+                *payload = self.value(*payload, numbers.map.transition(*target), demand);
             }
             After::With { target, payload } => {
                 let demand = demands.transition(*target, None);
-                *payload = self.value(*payload, numbers.transitions + target.as_u32(), demand);
+                *payload = self.value(*payload, numbers.map.transition(*target), demand);
             }
             After::Handler | After::Unhandled { .. } => {}
         }
         match &mut local.status {
             Status::Pending(Pending::Deliver { message, .. }) => self.message(message, EVERYTHING),
             Status::Pending(Pending::Create { interface, payload, .. }) => {
-                *payload = self.value(*payload, numbers.creations + interface.as_u32(), EVERYTHING);
+                *payload = self.value(*payload, numbers.map.creation(*interface), EVERYTHING);
             }
             Status::Pending(
                 Pending::Start | Pending::Observe | Pending::Fault(_) | Pending::Foreign { .. },
@@ -249,7 +248,7 @@ impl<V: Visit> Walker<'_, V> {
     }
 
     fn message(&mut self, message: &mut Message, demand: DemandId) {
-        message.payload = self.value(message.payload, self.numbers.payloads + message.event.as_u32(), demand);
+        message.payload = self.value(message.payload, self.numbers.map.payload(message.event), demand);
     }
 
     /// The value with other numbers.

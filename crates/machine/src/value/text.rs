@@ -28,9 +28,15 @@ pub enum Form {
     Source,
 }
 
-/// How machines, events and fields are called.
+/// How machines are called.
 pub trait InstanceNames {
     fn write_instance(&self, instance: InstanceId, out: &mut String);
+    /// The names of everything else.
+    fn program(&self) -> &dyn ProgramNames;
+}
+
+/// How a program calls events, fields and elements of enums.
+pub trait ProgramNames {
     fn event_name(&self, event: EventId) -> &str;
     fn shapes(&self) -> &Shapes;
     fn symbols(&self) -> &Interner;
@@ -60,7 +66,7 @@ pub fn write_value_as(
         write_value_as(store, names, form, notation, value, out);
     };
     if let Some(element) = store.shown_int(value).and_then(|n| notation.element(n)) {
-        return out.push_str(names.symbols().text(element));
+        return out.push_str(names.program().symbols().text(element));
     }
     match value.view() {
         View::Null => out.push_str(if form == Form::Plain { "" } else { "null" }),
@@ -68,7 +74,7 @@ pub fn write_value_as(
         View::Bool(b) => out.push_str(if b { "True" } else { "False" }),
         View::Int(n) => out.push_str(&n.to_string()),
         View::Atom(_, n) => out.push_str(&n.to_string()),
-        View::Event(event) => out.push_str(names.event_name(event)),
+        View::Event(event) => out.push_str(names.program().event_name(event)),
         View::Ref(instance, _) => names.write_instance(instance, out),
         View::Hole(_) => {}
         View::Node(kind, id) => match kind {
@@ -99,8 +105,8 @@ pub fn write_value_as(
             Kind::Named => {
                 let (shape, parts) = store.named_parts(id);
                 out.push('<');
-                for (&name, &part) in names.shapes()[shape].iter().zip(parts) {
-                    out.push_str(names.symbols().text(name));
+                for (&name, &part) in names.program().shapes()[shape].iter().zip(parts) {
+                    out.push_str(names.program().symbols().text(name));
                     out.push(':');
                     write(notation.field(name), part, out);
                     out.push_str(", ");
@@ -208,6 +214,12 @@ mod tests {
         fn write_instance(&self, instance: InstanceId, out: &mut String) {
             out.push_str(&format!("M({})", instance.as_u32()));
         }
+        fn program(&self) -> &dyn ProgramNames {
+            self
+        }
+    }
+
+    impl ProgramNames for Names {
         fn event_name(&self, _: EventId) -> &str {
             "eGo"
         }

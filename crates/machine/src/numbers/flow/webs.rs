@@ -13,13 +13,13 @@ impl Flow<'_> {
         let mut n = 0;
         for fun in &exe.funs {
             for _ in fun.entry..fun.end {
-                self.starts.push(n);
+                self.map.starts.push(n);
                 n += fun.n_registers;
             }
         }
         if n as usize > 16 * MAX_PLACES {
             self.has_overflown = true;
-            self.webs = vec![NO_PLACE; n as usize];
+            self.map.webs = vec![NO_PLACE; n as usize];
             return;
         }
         let mut parents: Vec<u32> = (0..n).collect();
@@ -34,7 +34,7 @@ impl Flow<'_> {
                         written.push(n);
                     }
                 });
-                let starts = &self.starts;
+                let starts = &self.map.starts;
                 let mut join = |to: u32, param: Option<u32>| {
                     for register in 0..fun.n_registers {
                         if is_live(pc, register)
@@ -65,17 +65,17 @@ impl Flow<'_> {
                 }
             }
         }
-        self.webs = vec![NO_PLACE; n as usize];
+        self.map.webs = vec![NO_PLACE; n as usize];
         for (number, fun) in exe.funs.iter_ids() {
             for pc in fun.entry..fun.end {
                 for register in 0..fun.n_registers {
                     if exe.liveness.is_live(exe, number, pc, register) {
-                        let at = self.starts[pc as usize] + register;
+                        let at = self.map.starts[pc as usize] + register;
                         let root = forest::root(&mut parents, at);
-                        if self.webs[root as usize] == NO_PLACE {
-                            self.webs[root as usize] = self.new_places(1);
+                        if self.map.webs[root as usize] == NO_PLACE {
+                            self.map.webs[root as usize] = self.new_places(1);
                         }
-                        self.webs[at as usize] = self.webs[root as usize];
+                        self.map.webs[at as usize] = self.map.webs[root as usize];
                     }
                 }
             }
