@@ -11,7 +11,7 @@ use allways_report::verdict::{self, Scope, VerdictReport};
 use allways_report::{check as check_report, prove as prove_report};
 use allways_run::{StopReason, Verdict};
 
-use super::check::{coverage_of, handler_text, help_of, testing_statistics};
+use super::tested::{coverage_of, handler_text, help_of, testing_statistics};
 use super::{foreign, network};
 
 /// What an answer leaves out of what could be asked about a program, by name.

@@ -205,7 +205,7 @@ pub fn check(paths: &[PathBuf], args: &CheckArgs) -> ExitStatus {
         }
         Verdict::Unknown(_) => {
             let explanation = report::explain(&answer.verdict, &search, answer.candidate.is_some());
-            super::check::annotate_unknown(&name(paths), &explanation);
+            super::results::annotate_unknown(&name(paths), &explanation);
         }
         Verdict::Holds(_) => {}
     }

@@ -7,8 +7,8 @@ use allways_explore::almost_sync::certify::{self, Refusal};
 use allways_machine::Executable;
 use allways_run::Limits;
 
-use super::check::load;
 use super::files;
+use super::load::load;
 use crate::args::{CertifyArgs, Format};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};

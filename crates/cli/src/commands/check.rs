@@ -1,36 +1,29 @@
 //! `allways check`: systematic testing of one or more test cases.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use allways_base::Severity;
 use allways_driver::{Compilation, select, suite};
-use allways_explore::coverage::{Coverage, Share, Trigger, UnusedHandler};
-use allways_explore::{
-    CheckOptions, Fairness, Report, ScenarioCoverage, ScheduleFairness, Statistics, StrategyKind,
-};
+use allways_explore::{CheckOptions, Fairness, Report, ScheduleFairness, StrategyKind};
 use allways_machine::Executable;
-use allways_p::hir::Temperature;
-use allways_report::annotation::Annotation;
-use allways_report::json::{Head, Reports};
-use allways_report::scenario::Scenario;
-use allways_report::verdict::{self, Scope, VerdictReport};
-use allways_report::{check as check_report, json, junit, text};
-use allways_run::{Counterexample, NetworkOptions, StopReason, Verdict, Violation, ViolationKind};
+use allways_report::verdict::{self, Scope};
+use allways_report::{check as check_report, text};
+use allways_run::{NetworkOptions, StopReason, Verdict};
 
-use super::compile;
 use super::distribute::{self, Beyond};
 use super::files;
 use super::foreign;
+use super::load::{load, show_default_test};
 use super::network;
+use super::results::{Results, annotate, annotate_unknown, junit_case, show_explanation, show_page};
 use super::show::{self, Shown};
 use super::suite::{Asked, Ran};
+use super::tested::report_of;
 use crate::args::{CheckArgs, FairnessArg, Format};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, Stop};
+use crate::printer;
 use crate::progress::{Goal, ProgressLine};
-use crate::{annotations, printer};
 
 /// One test case that was run.
 pub struct Checked {
@@ -44,6 +37,11 @@ pub struct Checked {
     pub is_helper: bool,
     /// Why processes that test together could not go on.
     pub failure: Option<String>,
+}
+
+/// Compiles. Shows what is wrong.
+pub fn compile_project(args: &CheckArgs) -> Result<Compilation, ExitStatus> {
+    load(&args.input, args.format.format, "check")
 }
 
 pub fn check(args: &CheckArgs) -> ExitStatus {
@@ -117,9 +115,7 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             return ExitStatus::Rejected;
         }
     };
-    let mut total = ExitStatus::Success;
-    let mut cases = Vec::new();
-    let mut reports = Vec::new();
+    let mut results = Results::new(args.format.format);
     for test in tests {
         let network = args.network.options();
         let is_text = args.format.format.is_text();
@@ -144,9 +140,8 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
         if let Verdict::Unknown(_) = checked.report.verdict {
             annotate_unknown(&checked.name, &report.answer.explanation);
         }
-        match args.format.format {
-            Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
-            _ => show(&compilation, &checked, &report, args),
+        if !results.keep(&report) {
+            show(&compilation, &checked, &report, args);
         }
         files::named(files::write(
             &compilation,
@@ -156,14 +151,12 @@ pub fn check(args: &CheckArgs) -> ExitStatus {
             args.format.format,
         ));
         write_html(&compilation, &checked, args, is_text);
-        cases.push(junit_case(&compilation, &checked.name, &checked.report.verdict, checked.seconds));
-        total = add_up(total, status_of(&checked.report));
-        if interrupt::is_interrupted() {
+        let case = junit_case(&compilation, &checked.name, &checked.report.verdict, checked.seconds);
+        if !results.count(case, status_of(&checked.report)) {
             break;
         }
     }
-    let reports = (args.format.format == Format::Json).then_some(reports);
-    finish(&compilation, args.files.junit.as_deref(), &cases, reports, total)
+    results.finish(&compilation, args.files.junit.as_deref())
 }
 
 /// Runs one test and shows what comes of it; writes no files.
@@ -173,17 +166,6 @@ pub fn test(compilation: &Compilation, test: usize, args: &CheckArgs) -> Result<
     let checked = run_test(compilation, test, &options, &network, timeout(args), true, &Beyond::default())?;
     show(compilation, &checked, &report_of(compilation, &checked, &options), args);
     Ok(checked)
-}
-
-/// Keeps a violation for other tools.
-pub fn annotate(compilation: &Compilation, test: &str, counterexample: &Counterexample) {
-    annotations::add(Annotation::of_counterexample(test, counterexample, compilation.sources()));
-}
-
-/// Keeps for other tools that there is no answer.
-pub fn annotate_unknown(test: &str, explanation: &str) {
-    let message = format!("{test}: {explanation}");
-    annotations::add(Annotation::general(Severity::Warning, "inconclusive", message));
 }
 
 /// The pages that `--html` asks for.
@@ -264,79 +246,8 @@ fn budgeted(args: &CheckArgs, budget: &suite::Budget) -> Result<(CheckOptions, O
     Ok((options, timeout))
 }
 
-/// Compiles, with the foreign bodies that the suite names. Shows what is wrong.
-pub fn compile_project(args: &CheckArgs) -> Result<Compilation, ExitStatus> {
-    load(&args.input, args.format.format, "check")
-}
-
-/// What is asked for, with the foreign bodies that the suite of the project names.
-pub fn request_of(input: &crate::args::InputArgs) -> Result<allways_driver::Request, ExitStatus> {
-    let mut request = input.request();
-    match suite::load(&project_folder(&request.paths)) {
-        Ok(Some(suite)) => request.foreign.extend(suite.foreign),
-        Ok(None) => {}
-        Err(problem) => {
-            printer::err(&format!("{problem}\n"));
-            return Err(ExitStatus::Rejected);
-        }
-    }
-    Ok(request)
-}
-
-pub fn load(
-    input: &crate::args::InputArgs,
-    format: Format,
-    command: &'static str,
-) -> Result<Compilation, ExitStatus> {
-    load_with(input, Vec::new(), format, command)
-}
-
-/// The same, with invariants that the user states.
-pub fn load_with(
-    input: &crate::args::InputArgs,
-    invariants: Vec<String>,
-    format: Format,
-    command: &'static str,
-) -> Result<Compilation, ExitStatus> {
-    super::boogie::refuse(input)?;
-    let request = allways_driver::Request { invariants, ..request_of(input)? };
-    let compilation = allways_driver::compile(&request, input.strict);
-    if compilation.program.is_none() {
-        if format == Format::Json {
-            printer::out(&json::to_text(&compile::report(&compilation, command)));
-        } else {
-            compile::show_diagnostics(&compilation);
-        }
-        return Err(ExitStatus::Rejected);
-    }
-    Ok(compilation)
-}
-
-/// Where `allways.toml` is looked for.
-fn project_folder(paths: &[PathBuf]) -> PathBuf {
-    match paths {
-        [path] if path.is_dir() => path.clone(),
-        [path, ..] => path.parent().map(Path::to_owned).unwrap_or_default(),
-        [] => PathBuf::new(),
-    }
-}
-
 fn timeout(args: &CheckArgs) -> Option<Duration> {
     args.timeout.map(Duration::from_secs)
-}
-
-/// Says what the default test is: P attaches no spec to it, Allways attaches all.
-pub fn show_default_test(compilation: &Compilation, test: &str) {
-    let tests = compilation.program.iter().flat_map(|program| &program.tests);
-    let is_made_up = |kind| kind == allways_p::hir::TestKind::Default;
-    let Some(default) = tests.into_iter().find(|found| found.name == test && is_made_up(found.kind)) else {
-        return;
-    };
-    let specs = match default.system.monitors.len() {
-        0 => "there is no spec to attach",
-        _ => "every spec is attached",
-    };
-    printer::detail(&format!("the program declares no test, so `Main` is run; {specs}\n"));
 }
 
 /// The options of the engine.
@@ -439,123 +350,6 @@ pub fn run_test(
     }
 }
 
-/// The report as data.
-pub fn report_of(
-    compilation: &Compilation,
-    checked: &Checked,
-    options: &CheckOptions,
-) -> check_report::CheckReport {
-    let sources = compilation.sources();
-    let exe = &checked.executable;
-    let report = &checked.report;
-    check_report::CheckReport {
-        head: Head::new("check", &compilation.project.name, &checked.name),
-        answer: VerdictReport::new(&report.verdict, Scope::default(), explanation(compilation, checked)),
-        seed: options.seed,
-        strategy: options.strategy.to_string(),
-        network: network::report_of(exe.network.options()),
-        order_note: checked.order_note.clone(),
-        statistics: testing_statistics(&report.statistics),
-        coverage: coverage_of(exe, sources, &report.coverage),
-        scenarios: report.scenarios.iter().map(|it| scenario_of(exe, it)).collect(),
-        violations: report
-            .findings
-            .iter()
-            .map(|finding| {
-                let monitor = finding.counterexample.violation.monitor;
-                check_report::violation(
-                    &finding.counterexample,
-                    monitor.map(|monitor| exe.monitor_name(monitor).to_owned()),
-                    help_of(exe, &finding.counterexample.violation),
-                    finding.index,
-                    finding.strategy.to_string(),
-                    sources,
-                )
-            })
-            .collect(),
-    }
-}
-
-pub fn testing_statistics(statistics: &Statistics) -> check_report::Statistics {
-    check_report::Statistics {
-        n_schedules: statistics.n_schedules,
-        n_steps: statistics.n_steps,
-        n_choices: statistics.n_choices,
-        min_length: statistics.min_length,
-        max_length: statistics.max_length,
-        n_bounded: statistics.n_bounded,
-    }
-}
-
-/// `Machine.State on event (file:line:column)`
-pub fn handler_text(exe: &Executable, sources: &allways_base::Sources, handler: &UnusedHandler) -> String {
-    let state = &exe.states[handler.state];
-    let machine = exe.machine_name(state.machine);
-    let trigger = match handler.trigger {
-        Trigger::Entry => "entry".to_owned(),
-        Trigger::Exit => "exit".to_owned(),
-        Trigger::Event(event) => format!("on {}", exe.event_name(event)),
-    };
-    format!("{machine}.{} {trigger} ({})", exe.state_name(handler.state), sources.place(handler.span))
-}
-
-pub fn coverage_of(
-    exe: &Executable,
-    sources: &allways_base::Sources,
-    coverage: &Coverage,
-) -> check_report::Coverage {
-    let summary = coverage.summary(exe);
-    let share = |share: Share| check_report::Share { covered: share.n_covered, all: share.n_all };
-    let unused = coverage.unused_handlers(exe);
-    check_report::Coverage {
-        states: share(summary.states),
-        transitions: share(summary.transitions),
-        events: share(summary.events),
-        unused_handlers: unused.iter().map(|handler| handler_text(exe, sources, handler)).collect(),
-    }
-}
-
-fn scenario_of(exe: &Executable, coverage: &ScenarioCoverage) -> Scenario {
-    Scenario {
-        name: exe.monitor_name(coverage.monitor).to_owned(),
-        satisfied: coverage.is_satisfied(),
-        satisfying_schedules: coverage.n_satisfying,
-        distinct_satisfying_timelines: coverage.n_timelines() as u64,
-        max_states_visited: coverage.most_visited as u64,
-        monitor_states: coverage.n_states as u64,
-    }
-}
-
-/// Advice for a violation, where there is some: a monitor without cold states is a common slip.
-pub fn help_of(exe: &Executable, violation: &Violation) -> Option<String> {
-    let (ViolationKind::Liveness(_), Some(monitor)) = (violation.kind, violation.monitor) else {
-        return None;
-    };
-    let machine = exe.monitors[monitor].machine;
-    let mut states = exe.states.iter().filter(|state| state.machine == machine);
-    let is_never_cold = states.all(|state| state.temperature != Temperature::Cold);
-    is_never_cold.then(|| {
-        let name = exe.monitor_name(monitor);
-        format!(
-            "mark the states of `{name}` in which nothing is pending as `cold`: no state is, and only a cold state ends the waiting"
-        )
-    })
-}
-
-/// What the verdict is worth, and what cut it short.
-fn explanation(compilation: &Compilation, checked: &Checked) -> String {
-    let mut text = verdict::explain(&checked.report.verdict, Scope::default(), compilation.sources());
-    if let (Verdict::Holds(_), Some(reason)) = (&checked.report.verdict, &checked.report.stopped) {
-        text.push_str("; ");
-        text.push_str(&reason.to_string());
-    }
-    if let Some(note) = foreign::note(compilation, &checked.report.verdict) {
-        text.push_str("; ");
-        text.push_str(&note);
-    }
-    text
-}
-
 fn show(compilation: &Compilation, checked: &Checked, report: &check_report::CheckReport, args: &CheckArgs) {
     let sources = compilation.sources();
     printer::detail(&format!(
@@ -602,20 +396,6 @@ fn show(compilation: &Compilation, checked: &Checked, report: &check_report::Che
     printer::note(&format!("... Elapsed {:.2} sec, schedules: {rate}\n", checked.seconds));
 }
 
-/// Leads from a violation to its page.
-pub fn show_page(violation: &Violation) {
-    let kind = violation.kind.as_str();
-    printer::detail(&format!("`allways explain {kind}` says what this means and what to try\n"));
-}
-
-/// Says what a verdict is worth. With `-q`, only a missing verdict is explained.
-pub fn show_explanation(verdict: &Verdict, explanation: &str) {
-    match verdict {
-        Verdict::Unknown(_) => printer::out(&format!("{explanation}\n")),
-        Verdict::Holds(_) | Verdict::Violated(_) => printer::detail(&format!("{explanation}\n")),
-    }
-}
-
 pub fn status_of(report: &Report) -> ExitStatus {
     match (&report.verdict, &report.stopped) {
         (Verdict::Violated(_), _) => ExitStatus::Violated,
@@ -623,55 +403,6 @@ pub fn status_of(report: &Report) -> ExitStatus {
         (Verdict::Unknown(_), _) => ExitStatus::Inconclusive,
         (Verdict::Holds(_), _) => ExitStatus::Success,
     }
-}
-
-/// The status of several tests: a violation anywhere counts most.
-pub fn add_up(a: ExitStatus, b: ExitStatus) -> ExitStatus {
-    let rank = |status| match status {
-        ExitStatus::Internal => 5,
-        ExitStatus::Interrupted => 4,
-        ExitStatus::Violated => 3,
-        ExitStatus::Rejected => 2,
-        ExitStatus::Inconclusive | ExitStatus::Lost => 1,
-        ExitStatus::Success => 0,
-    };
-    if rank(b) > rank(a) { b } else { a }
-}
-
-/// A verdict as CI systems see it.
-pub fn junit_case(compilation: &Compilation, name: &str, verdict: &Verdict, seconds: f64) -> junit::Case {
-    let sources = compilation.sources();
-    let result = match verdict {
-        Verdict::Holds(_) => junit::CaseResult::Passed,
-        Verdict::Violated(counterexample) => junit::CaseResult::Failed(
-            counterexample.violation.text(sources),
-            check_report::render_counterexample(
-                counterexample,
-                None,
-                sources,
-                allways_report::trace::Look::PLAIN,
-            ),
-        ),
-        Verdict::Unknown(reason) => junit::CaseResult::Error(reason.to_string()),
-    };
-    junit::Case { name: name.to_owned(), seconds, result }
-}
-
-/// Writes what the options ask for besides the text, and gives back the status of the command.
-pub fn finish(
-    compilation: &Compilation,
-    junit: Option<&Path>,
-    cases: &[junit::Case],
-    reports: Option<Vec<serde_json::Value>>,
-    status: ExitStatus,
-) -> ExitStatus {
-    if let Some(reports) = reports {
-        printer::out(&json::to_text(&Reports::new(reports)));
-    }
-    if let Some(path) = junit {
-        printer::file(path, &junit::render(&compilation.project.name, cases));
-    }
-    status
 }
 
 /// The strategy of a name, as suites write it.

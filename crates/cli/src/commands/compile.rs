@@ -19,7 +19,7 @@ pub fn compile(args: &CompileArgs) -> ExitStatus {
     for note in args.compat.notes() {
         printer::note(&format!("{note}\n"));
     }
-    let request = match super::check::request_of(&args.input) {
+    let request = match super::load::request_of(&args.input) {
         Ok(request) => request,
         Err(status) => return status,
     };
@@ -61,7 +61,7 @@ pub fn tests(args: &TestsArgs) -> ExitStatus {
     if let Err(status) = super::boogie::refuse(&args.input) {
         return status;
     }
-    let request = match super::check::request_of(&args.input) {
+    let request = match super::load::request_of(&args.input) {
         Ok(request) => request,
         Err(status) => return status,
     };

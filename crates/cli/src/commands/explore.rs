@@ -5,7 +5,7 @@ use std::time::Duration;
 use allways_driver::select;
 use allways_explorer::{Server, Session};
 
-use super::check::load;
+use super::load::load;
 use super::network;
 use crate::args::{ExploreArgs, Format};
 use crate::exit::ExitStatus;

@@ -15,7 +15,7 @@ use allways_report::json;
 use allways_run::Limits;
 use allways_view::svg;
 
-use super::check::load;
+use super::load::load;
 use super::network;
 use crate::args::{Format, GraphArgs, GraphFormat};
 use crate::exit::ExitStatus;

@@ -15,11 +15,9 @@ use allways_report::verdict::{self, Scope};
 use allways_report::{check as check_report, prove as prove_report, text};
 use allways_run::{Cancel as _, Guarantee, NetworkModel, NetworkOptions, StopReason, Verdict};
 
-use super::check::{
-    add_up, annotate, annotate_unknown, finish, junit_case, load_with, show_default_test, show_explanation,
-    show_page,
-};
+use super::load::{load_with, show_default_test};
 use super::reductions::{self, reductions};
+use super::results::{Results, annotate, annotate_unknown, junit_case, show_explanation, show_page};
 use super::show::{self, Shown};
 use super::suite::{self, Ran};
 use super::{answers, distribute, files, foreign, network};
@@ -109,9 +107,7 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
         return prove_all(args, &compilation);
     }
     let ask = Ask::of(args);
-    let mut total = ExitStatus::Success;
-    let mut reports = Vec::new();
-    let mut cases = Vec::new();
+    let mut results = Results::new(args.format.format);
     for test in tests {
         let mut proved = match run_test(&compilation, test, &ask) {
             Ok(proved) => proved,
@@ -125,21 +121,16 @@ pub fn prove(args: &ProveArgs) -> ExitStatus {
             Verdict::Unknown(_) => annotate_unknown(&proved.name, &proved.report.answer.explanation),
             Verdict::Holds(_) => {}
         }
-        match args.format.format {
-            Format::Json => {
-                reports.push(serde_json::to_value(&proved.report).expect("reports are plain data"));
-            }
-            _ => show(&compilation, &mut proved, args),
+        if !results.keep(&proved.report) {
+            show(&compilation, &mut proved, args);
         }
         write_files(&compilation, &proved, args, args.format.format);
-        cases.push(junit_case(&compilation, &proved.name, &proved.answer.verdict, proved.seconds));
-        total = add_up(total, status_of(&proved.answer));
-        if interrupt::is_interrupted() {
+        let case = junit_case(&compilation, &proved.name, &proved.answer.verdict, proved.seconds);
+        if !results.count(case, status_of(&proved.answer)) {
             break;
         }
     }
-    let reports = (args.format.format == Format::Json).then_some(reports);
-    finish(&compilation, args.files.junit.as_deref(), &cases, reports, total)
+    results.finish(&compilation, args.files.junit.as_deref())
 }
 
 /// Every test, with the verdict that `allways.toml` expects of it.

@@ -14,8 +14,8 @@ use allways_report::json::{self, Head};
 use allways_report::schedule_file::{self, ScheduleFile};
 use allways_run::{Certainty, Counterexample, Entry, Limits, StopReason, Trace, Violation, ViolationKind};
 
-use super::check::load_with;
 use super::files::program_fingerprint;
+use super::load::load_with;
 use super::network;
 use crate::args::{Format, InputArgs, NetworkArgs, ReplayArgs};
 use crate::exit::ExitStatus;
@@ -179,7 +179,7 @@ pub fn replay_file(
         }
         _ => {
             if verdict == Outlook::Violated {
-                super::check::annotate(&compilation, &file.test, counterexample);
+                super::results::annotate(&compilation, &file.test, counterexample);
             }
             let look = printer::look(full_trace);
             let table = || allways_report::trace::render_steps(counterexample, sources, look);

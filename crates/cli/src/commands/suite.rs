@@ -17,9 +17,10 @@ use allways_report::verdict::{self, GuaranteeReport};
 use allways_report::{check as check_report, json, junit, schedule_file};
 use allways_run::{NetworkModel, NetworkOptions, Verdict};
 
-use super::check::{annotate, annotate_unknown, help_of};
 use super::prove::memory_limit;
 use super::replay::{self, Outlook};
+use super::results::{annotate, annotate_unknown};
+use super::tested::help_of;
 use super::{files, quiesce};
 use crate::args::{Format, NetworkArgs, QuiesceArgs};
 use crate::exit::ExitStatus;

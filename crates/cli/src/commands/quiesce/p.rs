@@ -14,7 +14,8 @@ use allways_report::json::Head;
 use allways_report::{check as check_report, graph, json, junit, quiesce as quiesce_report};
 use allways_run::{Limits, NetworkOptions, StopReason};
 
-use super::super::check::{add_up, annotate_unknown, finish, load, show_default_test};
+use super::super::load::{load, show_default_test};
+use super::super::results::{Results, annotate_unknown};
 use super::super::{files, network};
 use crate::args::{Format, QuiesceArgs};
 use crate::exit::ExitStatus;
@@ -58,8 +59,7 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
         Err(problem) => return rejected(&problem),
     };
     interrupt::listen();
-    let mut total = ExitStatus::Success;
-    let (mut reports, mut cases) = (Vec::new(), Vec::new());
+    let mut results = Results::new(args.format.format);
     for test in tests {
         let name = &program.tests[test].name;
         let mut stimuli = args.stimulus.clone();
@@ -86,20 +86,17 @@ pub fn quiesce(args: &QuiesceArgs) -> ExitStatus {
             _ if report.verdict == "unknown" => annotate_unknown(name, &report.explanation),
             _ => {}
         }
-        match args.format.format {
-            Format::Json => reports.push(serde_json::to_value(&report).expect("reports are plain data")),
-            _ => show(&compilation, &quiesced, &report, args),
+        if !results.keep(&report) {
+            show(&compilation, &quiesced, &report, args);
         }
         draw(&report, args);
         files::named(write_run(&compilation, &quiesced, args.outdir.as_deref(), args.format.format));
-        cases.push(junit_case(&report, quiesced.seconds));
-        total = add_up(total, status_of(&quiesced.answer.report.quiescence));
-        if interrupt::is_interrupted() {
+        let case = junit_case(&report, quiesced.seconds);
+        if !results.count(case, status_of(&quiesced.answer.report.quiescence)) {
             break;
         }
     }
-    let reports = (args.format.format == Format::Json).then_some(reports);
-    finish(&compilation, args.junit.as_deref(), &cases, reports, total)
+    results.finish(&compilation, args.junit.as_deref())
 }
 
 /// Every test, with the verdict that `allways.toml` expects of it.
