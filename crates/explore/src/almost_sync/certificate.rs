@@ -6,11 +6,13 @@
 
 use std::fmt::Write as _;
 
+use allways_base::Idx;
 use allways_machine::topology::{Target, Topology};
 use allways_machine::{Executable, Simplify};
 
 use super::options::Rules;
 use super::places::{ABSENT, GONE};
+use crate::search::local::entries::Slot;
 
 pub(crate) const HEAD: &str = "allways-certificate 2";
 
@@ -23,15 +25,15 @@ pub(crate) const SIMPLIFICATIONS: [Simplification; 3] = [
     ("order", |simplify| &mut simplify.order),
 ];
 
-/// The state that takes over the runs without the machines that move.
+/// The state that takes over the runs without the machines that move, which are named by slots of the search or of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Delegate {
+pub(crate) enum Delegate<S> {
     /// There are none.
     None,
     /// The state in which these machines are blocked.
     Blocked,
     /// A state after a step of the machine of this slot.
-    Step(u32),
+    Step(S),
 }
 
 /// What a certificate is about.
@@ -110,7 +112,7 @@ pub(crate) struct Writer {
     /// By slot of the search: the slot in the file, if it has one.
     slots: Vec<Option<u32>>,
     /// By slot of the file: the slot of the search.
-    met: Vec<u32>,
+    met: Vec<Slot>,
     /// By slot of the file: its places.
     places: Vec<Vec<u32>>,
     /// By place of the search: its number among those of its slot.
@@ -143,7 +145,7 @@ impl Writer {
     }
 
     /// The next state: its places by slot of the search, and the slots of the movers.
-    pub fn state(&mut self, vector: &[u32], movers: impl Iterator<Item = u32>, delegate: Delegate) {
+    pub fn state(&mut self, vector: &[u32], movers: impl Iterator<Item = Slot>, delegate: Delegate<Slot>) {
         let n_slots = vector.len().max(self.previous.len());
         self.previous.resize(n_slots, ABSENT);
         if self.slots.len() < n_slots {
@@ -155,7 +157,7 @@ impl Writer {
             if place != self.previous[slot] {
                 self.previous[slot] = place;
                 let in_file = *self.slots[slot].get_or_insert_with(|| {
-                    self.met.push(slot as u32);
+                    self.met.push(Slot::new(slot));
                     self.places.push(Vec::new());
                     self.met.len() as u32 - 1
                 });
@@ -181,7 +183,7 @@ impl Writer {
                 }
             }
         }
-        let in_file = |slot: u32| self.slots[slot as usize].unwrap_or(0);
+        let in_file = |slot: Slot| self.slots[slot.index()].unwrap_or(0);
         self.movers.clear();
         self.movers.extend(movers.map(in_file));
         self.movers.sort_unstable();
@@ -205,7 +207,7 @@ impl Writer {
     pub fn finish(
         self,
         subject: &Subject<'_>,
-        path: impl Fn(u32) -> Option<String>,
+        path: impl Fn(Slot) -> Option<String>,
         encoded: impl Fn(u32) -> (Vec<u8>, Vec<String>),
     ) -> String {
         let Subject { exe, topology, rules, mut simplify, bound } = *subject;

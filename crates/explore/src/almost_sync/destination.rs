@@ -6,12 +6,15 @@
 //! and the machine can do nothing else until another step touches what its step touches. So it is not stepped; but if it may send
 //! to a member, what its step touches is in the set, as for others.
 
+use allways_base::Idx;
+
 use super::options::DestinationChoice;
 use super::senders::Senders;
+use crate::search::local::entries::Slot;
 
 /// A machine that can move.
 pub(crate) struct Mover {
-    pub slot: u32,
+    pub slot: Slot,
     /// Messages that would have to wait after its step.
     pub n_waiting: u32,
     /// Its step changes nothing, as long as no other step touches what it touches.
@@ -50,19 +53,19 @@ impl Scene {
         self.mover_of.resize(n_words * 64, NO_MOVER);
     }
 
-    pub fn receives(&mut self, slot: u32) {
-        set(&mut self.receiving, slot);
+    pub fn receives(&mut self, slot: Slot) {
+        set(&mut self.receiving, slot.as_u32());
     }
 
-    pub fn moves(&mut self, mover: Mover, touched: impl Iterator<Item = u32>) {
-        self.mover_of[mover.slot as usize] = self.movers.len() as u32;
-        set(&mut self.moving, mover.slot);
+    pub fn moves(&mut self, mover: Mover, touched: impl Iterator<Item = Slot>) {
+        self.mover_of[mover.slot.index()] = self.movers.len() as u32;
+        set(&mut self.moving, mover.slot.as_u32());
         self.n_real += usize::from(!mover.is_vain);
         self.movers.push(mover);
         let start = self.touched.len();
         self.touched.resize(start + self.n_words, 0);
         for target in touched {
-            set(&mut self.touched[start..], target);
+            set(&mut self.touched[start..], target.as_u32());
         }
     }
 
@@ -133,7 +136,7 @@ impl Chooser {
             }
             let member = (at * 64) as u32 + new.trailing_zeros();
             self.done[at] |= new & new.wrapping_neg();
-            for (word, &row) in senders.of(member).iter().enumerate() {
+            for (word, &row) in senders.of(Slot::from_u32(member)).iter().enumerate() {
                 self.set[word] |= row & scene.receiving[word];
                 let mut moving = row & scene.moving[word];
                 while moving != 0 {

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, BuildHasherDefault};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use allways_base::Idx;
 use allways_machine::ir::EventId;
 use allways_machine::{Executable, Kernel, Outcome, Silent};
 use allways_run::{
@@ -24,7 +25,7 @@ use super::sleep::{self, Sleep};
 use crate::confirm::{Claim, confirm};
 use crate::error::InternalError;
 use crate::search::counterexample::{self, StepName};
-use crate::search::local::states::{Given, LocalStateId, LocalStates, Owner};
+use crate::search::local::states::{Given, LocalStateId, LocalStates, Owner, Slot};
 use crate::search::options::{SearchBounds, StoreKind};
 use crate::search::reduce::data_independence::{self, Attempt, Names};
 use crate::search::report::{ProveReport, ProveStatistics, Remarks};
@@ -135,14 +136,14 @@ pub(crate) enum SearchEnd {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Move {
     /// The machine that moves; [`BLOCK`] and [`BEGIN`] are no machine.
-    pub slot: u32,
+    pub slot: Slot,
     /// Outcomes of the machine and of the receiver; of the beginning, which one.
     pub own: u32,
     pub reaction: u32,
 }
 
-const BLOCK: u32 = u32::MAX;
-const BEGIN: u32 = u32::MAX - 1;
+const BLOCK: Slot = Slot::from_u32(u32::MAX);
+const BEGIN: Slot = Slot::from_u32(u32::MAX - 1);
 
 /// A step that breaks a property.
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +157,7 @@ pub(crate) struct Broken {
 struct Stepper {
     state: u32,
     depth: u32,
-    slot: u32,
+    slot: Slot,
     asleep: u64,
 }
 
@@ -393,8 +394,8 @@ impl<'a> Search<'a> {
             let origin = (u32::MAX, Move { slot: BEGIN, own, reaction: 0 });
             let mut places = Vec::new();
             for local in vector {
-                let place = if local == 0 { ABSENT } else { self.places.of_local(local) };
-                places.push(if local == 0 { ABSENT } else { self.settle(place, origin) });
+                let place = if local.is_absent() { ABSENT } else { self.places.of_local(local) };
+                places.push(if local.is_absent() { ABSENT } else { self.settle(place, origin) });
             }
             let state = self.states.insert(&places, origin, 1);
             self.sleep.meets(state, 0, self.next);
@@ -409,7 +410,7 @@ impl<'a> Search<'a> {
     }
 
     /// What a machine can do; a creation is made known to the topology.
-    fn head(&mut self, slot: u32, place: u32) -> Result<Rc<Head>, InternalError> {
+    fn head(&mut self, slot: Slot, place: u32) -> Result<Rc<Head>, InternalError> {
         let head = self.places.head(slot, place);
         if head.outcomes.len() >= WIDE {
             self.look_at = 0;
@@ -430,13 +431,13 @@ impl<'a> Search<'a> {
             let slots = vector.iter().enumerate().skip(n_monitors);
             slots
                 .filter(|&(_, &place)| place != ABSENT && place != GONE)
-                .map(|(slot, &place)| (slot as u32, place))
+                .map(|(slot, &place)| (Slot::new(slot), place))
         };
         self.n_machines =
             self.n_machines.max(vector[n_monitors..].iter().filter(|&&p| p != ABSENT).count() as u32);
         self.n_blocked += u64::from(!is_again && vector.contains(&GONE));
         self.sleep.has_slots(vector.len());
-        let mut heads: Vec<(u32, Rc<Head>)> = Vec::new();
+        let mut heads: Vec<(Slot, Rc<Head>)> = Vec::new();
         for (slot, place) in machines() {
             heads.push((slot, self.head(slot, place)?));
         }
@@ -459,19 +460,19 @@ impl<'a> Search<'a> {
                     }
                     let mut n_waiting = u32::from(head.waits_itself);
                     if let Some((target, message)) = head.deliver {
-                        let place = vector[target as usize];
+                        let place = vector[target.index()];
                         n_waiting += u32::from(place != GONE && self.places.must_wait(place, message));
                     }
                     let is_vain = self.is_lean && self.is_vain(&vector, &head);
                     // A monitor that nothing changes any more is not touched.
                     let (places, topology, is_lean) = (&self.places, self.senders.topology(), self.is_lean);
-                    let is_representative = |slot: u32, place: u32| {
+                    let is_representative = |slot: Slot, place: u32| {
                         is_lean
-                            && (slot as usize) < n_monitors
+                            && (slot.index()) < n_monitors
                             && topology.is_settled(places.locals.local(places.local(place)).control)
                     };
-                    let is_touched = |&slot: &u32| {
-                        let place = vector[slot as usize];
+                    let is_touched = |&slot: &Slot| {
+                        let place = vector[slot.index()];
                         place != GONE && !is_representative(slot, place)
                     };
                     let touched = head.targets.iter().copied().filter(is_touched);
@@ -495,7 +496,7 @@ impl<'a> Search<'a> {
             // Potential senders may have grown since; the earlier choice was right.
             Some((slots, _)) => {
                 chosen.clear();
-                chosen.extend(sleep::slots(slots).map(|slot| self.scene.mover_of[slot as usize]));
+                chosen.extend(sleep::slots(slots).map(|slot| self.scene.mover_of[slot.index()]));
             }
             None => {
                 self.chooser
@@ -509,8 +510,8 @@ impl<'a> Search<'a> {
         // Without other movers there are no runs that need a delegate.
         let needs_delegate = known.is_none() && chosen.len() < self.scene.n_real;
         let can_inherit = |search: &Self, mover: u32| {
-            let goes_on = |target: u32| {
-                let other = search.scene.mover_of[target as usize];
+            let goes_on = |target: Slot| {
+                let other = search.scene.mover_of[target.index()];
                 other != NO_MOVER && !chosen.contains(&other)
             };
             let deliver = movers[mover as usize].deliver;
@@ -518,7 +519,7 @@ impl<'a> Search<'a> {
         };
         let mut asleep = self.sleep.of(state);
         let mut done = 0;
-        let mut delegate: Option<(u32, Delegate)> = None;
+        let mut delegate: Option<(u32, Delegate<Slot>)> = None;
         for &mover in &chosen {
             let slot = slot_of(&self.scene, mover);
             if asleep & sleep::bit(slot) != 0 {
@@ -552,7 +553,7 @@ impl<'a> Search<'a> {
         if is_blocking {
             let mut blocked = vector.clone();
             for &mover in &chosen {
-                blocked[slot_of(&self.scene, mover) as usize] = GONE;
+                blocked[slot_of(&self.scene, mover).index()] = GONE;
             }
             self.n_transitions += 1;
             let by = Move { slot: BLOCK, own: 0, reaction: 0 };
@@ -579,7 +580,7 @@ impl<'a> Search<'a> {
         let mut still = 0;
         let slots = if self.sleep.is_on() { slots } else { 0 };
         for slot in sleep::slots(slots) {
-            let other = self.scene.mover_of[slot as usize];
+            let other = self.scene.mover_of[slot.index()];
             if other != NO_MOVER && self.is_independent(vector, movers, mover, other) {
                 still |= sleep::bit(slot);
             }
@@ -601,7 +602,7 @@ impl<'a> Search<'a> {
         }
         match (movers[one as usize].deliver, movers[other as usize].deliver) {
             (Some((target, first)), Some((same, second))) if target == same && both == sleep::bit(target) => {
-                self.places.commute(vector[target as usize], first, second)
+                self.places.commute(vector[target.index()], first, second)
             }
             _ => false,
         }
@@ -611,11 +612,11 @@ impl<'a> Search<'a> {
     fn is_vain(&mut self, vector: &[u32], head: &Head) -> bool {
         head.returns
             && head.outcomes.iter().flat_map(|outcome| &outcome.observed).all(|&(monitor, message)| {
-                let place = vector[monitor as usize];
+                let place = vector[monitor.index()];
                 self.places.hear(place, message) == End::At(place)
             })
             && head.deliver.is_none_or(|(target, message)| {
-                let place = vector[target as usize];
+                let place = vector[target.index()];
                 place == GONE || self.places.is_unmoved(place, message)
             })
     }
@@ -630,8 +631,8 @@ impl<'a> Search<'a> {
         flood_at: Option<u32>,
     ) -> Option<u32> {
         let mut delegate = None;
-        let delivery = head.deliver.filter(|&(target, _)| vector[target as usize] != GONE);
-        let reactions = delivery.map(|(target, message)| self.places.react(vector[target as usize], message));
+        let delivery = head.deliver.filter(|&(target, _)| vector[target.index()] != GONE);
+        let reactions = delivery.map(|(target, message)| self.places.react(vector[target.index()], message));
         let n_reactions = reactions.as_ref().map_or(1, |reactions| reactions.len());
         let mut successor = Vec::new();
         for (own, outcome) in head.outcomes.iter().enumerate() {
@@ -641,8 +642,8 @@ impl<'a> Search<'a> {
             successor.extend_from_slice(vector);
             let mut end = outcome.end.clone();
             for &(monitor, message) in &outcome.observed {
-                match self.places.hear(successor[monitor as usize], message) {
-                    End::At(place) => successor[monitor as usize] = place,
+                match self.places.hear(successor[monitor.index()], message) {
+                    End::At(place) => successor[monitor.index()] = place,
                     other => {
                         end = other;
                         break;
@@ -651,7 +652,7 @@ impl<'a> Search<'a> {
             }
             match end {
                 End::At(place) => {
-                    successor[slot as usize] = self.settle(place, (state, by(0)));
+                    successor[slot.index()] = self.settle(place, (state, by(0)));
                     // It may flood itself.
                     self.watch_flood(vector, slot, slot, place, flood_at);
                 }
@@ -665,16 +666,16 @@ impl<'a> Search<'a> {
                 }
             }
             if let Some((created, place)) = outcome.created {
-                if successor.len() <= created as usize {
-                    successor.resize(created as usize + 1, ABSENT);
+                if successor.len() <= created.index() {
+                    successor.resize(created.index() + 1, ABSENT);
                 }
-                successor[created as usize] = self.settle(place, (state, by(0)));
+                successor[created.index()] = self.settle(place, (state, by(0)));
             }
             for reaction in 0..n_reactions {
                 if let (Some((target, _)), Some(reactions)) = (delivery, &reactions) {
                     match &reactions[reaction].end {
                         End::At(place) => {
-                            successor[target as usize] = self.settle(*place, (state, by(reaction)));
+                            successor[target.index()] = self.settle(*place, (state, by(reaction)));
                             self.watch_flood(vector, slot, target, *place, flood_at);
                         }
                         // Faults of a receiver wait for a step of its own.
@@ -710,18 +711,18 @@ impl<'a> Search<'a> {
         GONE
     }
 
-    fn watch_flood(&mut self, vector: &[u32], sender: u32, receiver: u32, place: u32, limit: Option<u32>) {
+    fn watch_flood(&mut self, vector: &[u32], sender: Slot, receiver: Slot, place: u32, limit: Option<u32>) {
         if limit.is_some_and(|limit| self.places.n_waiting(place) > limit) && self.flood.is_none() {
             self.flood = Some(self.flood_of(vector, sender, receiver, place));
         }
     }
 
-    fn flood_of(&self, vector: &[u32], sender: u32, receiver: u32, place: u32) -> Flood {
+    fn flood_of(&self, vector: &[u32], sender: Slot, receiver: Slot, place: u32) -> Flood {
         let inbox = &self.places.locals.local(self.places.local(place)).inbox;
         let count = |event: EventId| inbox.iter().filter(|message| message.event == event).count();
         let event = inbox.iter().map(|message| message.event).max_by_key(|&event| (count(event), event));
         Flood {
-            sender: self.places.machine_name(sender, vector[sender as usize]),
+            sender: self.places.machine_name(sender, vector[sender.index()]),
             receiver: self.places.machine_name(receiver, place),
             event: event.map_or(String::new(), |event| self.exe.event_name(event).to_owned()),
             n_waiting: inbox.len() as u32,
@@ -754,15 +755,15 @@ impl<'a> Search<'a> {
             }
             let Owner::Machine(machine) = self.places.locals.owner(by.slot) else { continue };
             let vector = self.states.get(state).to_vec();
-            let head = self.places.head(by.slot, vector[by.slot as usize]);
+            let head = self.places.head(by.slot, vector[by.slot.index()]);
             let mut answers: Vec<u32> = Vec::new();
             if let Some(outcome) = head.outcomes.get(by.own as usize) {
                 answers.extend(&outcome.answers);
             }
             if let Some((target, message)) = head.deliver
-                && vector[target as usize] != GONE
+                && vector[target.index()] != GONE
             {
-                let reactions = self.places.react(vector[target as usize], message);
+                let reactions = self.places.react(vector[target.index()], message);
                 answers.extend(&reactions[by.reaction as usize].answers);
             }
             steps.push(StepName { choice: Choice::Machine(machine), answers });
@@ -833,7 +834,7 @@ impl<'a> Search<'a> {
                 }
             }
             self.doubts.get_or_insert_with(|| {
-                let place = self.states.get(broken.state)[broken.by.slot as usize];
+                let place = self.states.get(broken.state)[broken.by.slot.index()];
                 self.places.machine_name(broken.by.slot, place)
             });
         }
@@ -924,7 +925,7 @@ impl Search<'_> {
             bound: self.places.bound(),
         };
         let locals = &self.places.locals;
-        let path = |slot: u32| match locals.owner(slot) {
+        let path = |slot: Slot| match locals.owner(slot) {
             Owner::Machine(instance) => Some(self.exe.instance_path(instance)),
             Owner::Monitor(_) | Owner::Network(_) => None,
         };

@@ -12,6 +12,7 @@ use allways_machine::{Executable, Pending, Status};
 use allways_run::StopReason;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::search::local::entries::{InputId, Slot};
 use crate::search::local::states::{
     Act, Answer, Ending, LOOK_AFTER, LocalOutcome, LocalStateId, LocalStates, Owner,
 };
@@ -33,9 +34,9 @@ pub(crate) struct Head {
     /// It waits for messages.
     pub is_receiving: bool,
     /// Slots that its step touches, if all machines exist.
-    pub targets: Box<[u32]>,
+    pub targets: Box<[Slot]>,
     /// The delivery that comes first: slot and message.
-    pub deliver: Option<(u32, u32)>,
+    pub deliver: Option<(Slot, InputId)>,
     pub outcomes: Box<[Own]>,
     /// Its own message to itself has to wait.
     pub waits_itself: bool,
@@ -56,8 +57,8 @@ pub(crate) enum HeadKind {
 pub(crate) struct Own {
     pub end: End,
     pub answers: Box<[u32]>,
-    pub observed: Box<[(u32, u32)]>,
-    pub created: Option<(u32, u32)>,
+    pub observed: Box<[(Slot, InputId)]>,
+    pub created: Option<(Slot, u32)>,
 }
 
 /// Where a local step leads.
@@ -82,23 +83,23 @@ pub(crate) struct Places<'c> {
     bound: Option<u32>,
     places: Vec<(LocalStateId, u32)>,
     index: FxHashMap<(LocalStateId, u32), u32>,
-    tails: Vec<Rc<[u32]>>,
-    tail_index: FxHashMap<Rc<[u32]>, u32>,
+    tails: Vec<Rc<[InputId]>>,
+    tail_index: FxHashMap<Rc<[InputId]>, u32>,
     heads: Vec<Option<Rc<Head>>>,
-    reactions: FxHashMap<(u32, u32), Rc<[Reaction]>>,
-    heard: FxHashMap<(u32, u32), End>,
+    reactions: FxHashMap<(u32, InputId), Rc<[Reaction]>>,
+    heard: FxHashMap<(u32, InputId), End>,
     /// Some tail was made.
     pub is_approximate: bool,
 }
 
 impl<'c> Places<'c> {
     pub fn new(exe: &Arc<Executable>, locals: LocalStates<'c>, bound: Option<u32>) -> Self {
-        let nothing: Rc<[u32]> = Rc::new([]);
+        let nothing: Rc<[InputId]> = Rc::new([]);
         Places {
             locals,
             exe: exe.clone(),
             bound,
-            places: vec![(0, 0)],
+            places: vec![(LocalStateId::ABSENT, 0)],
             index: FxHashMap::default(),
             tails: vec![nothing.clone()],
             tail_index: FxHashMap::from_iter([(nothing, 0)]),
@@ -147,13 +148,13 @@ impl<'c> Places<'c> {
         self.locals.is_halted(self.places[place as usize].0)
     }
 
-    fn with_tail(&mut self, tail: u32, message: u32) -> u32 {
+    fn with_tail(&mut self, tail: u32, message: InputId) -> u32 {
         self.is_approximate = true;
         let known = &self.tails[tail as usize];
         let Err(at) = known.binary_search(&message) else { return tail };
         let mut more = known.to_vec();
         more.insert(at, message);
-        let more: Rc<[u32]> = more.into();
+        let more: Rc<[InputId]> = more.into();
         let next = self.tails.len() as u32;
         let number = *self.tail_index.entry(more.clone()).or_insert(next);
         if number == next {
@@ -163,7 +164,7 @@ impl<'c> Places<'c> {
     }
 
     /// The messages of the tail.
-    pub fn tail(&self, place: u32) -> &[u32] {
+    pub fn tail(&self, place: u32) -> &[InputId] {
         &self.tails[self.places[place as usize].1 as usize]
     }
 
@@ -179,12 +180,12 @@ impl<'c> Places<'c> {
     }
 
     /// Whether a message that is delivered now is kept for later.
-    pub fn must_wait(&self, place: u32, message: u32) -> bool {
+    pub fn must_wait(&self, place: u32, message: InputId) -> bool {
         self.locals.must_wait(self.places[place as usize].0, message)
     }
 
     /// Whether the reaction to a message is to stand as before.
-    pub fn is_unmoved(&mut self, place: u32, message: u32) -> bool {
+    pub fn is_unmoved(&mut self, place: u32, message: InputId) -> bool {
         if self.must_wait(place, message) {
             // It is seen in the inbox, but not in a tail that has it already.
             return self.tail(place).contains(&message);
@@ -193,8 +194,8 @@ impl<'c> Places<'c> {
     }
 
     /// Whether two messages lead to the same place in whichever order they come, with one outcome each.
-    pub fn commute(&mut self, place: u32, first: u32, second: u32) -> bool {
-        let mut both = |one: u32, other: u32| {
+    pub fn commute(&mut self, place: u32, first: InputId, second: InputId) -> bool {
+        let mut both = |one: InputId, other: InputId| {
             let after = self.only_reaction(place, one)?;
             self.only_reaction(after, other)
         };
@@ -202,14 +203,14 @@ impl<'c> Places<'c> {
     }
 
     /// Where a message leads if it can lead to one place only, and the machine goes on there.
-    fn only_reaction(&mut self, place: u32, message: u32) -> Option<u32> {
+    fn only_reaction(&mut self, place: u32, message: InputId) -> Option<u32> {
         match &*self.react(place, message) {
             [Reaction { end: End::At(next), .. }] if !self.is_halted(*next) => Some(*next),
             _ => None,
         }
     }
 
-    pub fn head(&mut self, slot: u32, place: u32) -> Rc<Head> {
+    pub fn head(&mut self, slot: Slot, place: u32) -> Rc<Head> {
         if let Some(head) = &self.heads[place as usize] {
             return head.clone();
         }
@@ -221,7 +222,7 @@ impl<'c> Places<'c> {
         head
     }
 
-    fn work_out_head(&mut self, slot: u32, place: u32) -> Head {
+    fn work_out_head(&mut self, slot: Slot, place: u32) -> Head {
         let (local, tail) = self.places[place as usize];
         let mut head = Head {
             kind: HeadKind::Rests,
@@ -263,7 +264,7 @@ impl<'c> Places<'c> {
             Act::Unknown(reason) => head.kind = HeadKind::Unknown(reason.clone()),
             Act::Step { deliver, outcomes, .. } => {
                 head.deliver = *deliver;
-                let mut targets: Vec<u32> = deliver.iter().map(|&(slot, _)| slot).collect();
+                let mut targets: Vec<Slot> = deliver.iter().map(|&(slot, _)| slot).collect();
                 if to_itself.is_some() || status == Status::Idle {
                     targets.push(slot);
                 }
@@ -279,7 +280,7 @@ impl<'c> Places<'c> {
     }
 
     /// The machine can make a step, with these outcomes but for what it finds in its tail afterwards.
-    fn moves(&mut self, head: &mut Head, mut targets: Vec<u32>, outcomes: &[LocalOutcome], tail: u32) {
+    fn moves(&mut self, head: &mut Head, mut targets: Vec<Slot>, outcomes: &[LocalOutcome], tail: u32) {
         head.kind = HeadKind::Moves;
         let mut own = Vec::new();
         for (number, outcome) in outcomes.iter().enumerate() {
@@ -290,7 +291,7 @@ impl<'c> Places<'c> {
                 return;
             }
             targets.extend(outcome.observed.iter().map(|&(monitor, _)| monitor));
-            let observed: Box<[(u32, u32)]> = (*outcome.observed).into();
+            let observed: Box<[(Slot, InputId)]> = (*outcome.observed).into();
             let created = outcome.created.map(|(slot, local)| (slot, self.of_local(local)));
             let answers: Vec<u32> = outcome.answers().map(|answer| answer.answer).collect();
             for (end, more) in self.ends(&outcome.end, tail) {
@@ -305,7 +306,7 @@ impl<'c> Places<'c> {
     }
 
     /// What a machine does when a message reaches it.
-    pub fn react(&mut self, place: u32, message: u32) -> Rc<[Reaction]> {
+    pub fn react(&mut self, place: u32, message: InputId) -> Rc<[Reaction]> {
         if let Some(known) = self.reactions.get(&(place, message)) {
             return known.clone();
         }
@@ -333,7 +334,7 @@ impl<'c> Places<'c> {
     }
 
     /// What a monitor does with an observation.
-    pub fn hear(&mut self, place: u32, message: u32) -> End {
+    pub fn hear(&mut self, place: u32, message: InputId) -> End {
         if let Some(known) = self.heard.get(&(place, message)) {
             return known.clone();
         }
@@ -405,7 +406,7 @@ impl<'c> Places<'c> {
     }
 
     /// The machine of a slot, for people.
-    pub fn machine_name(&self, slot: u32, place: u32) -> String {
+    pub fn machine_name(&self, slot: Slot, place: u32) -> String {
         let machine = self.locals.local(self.local(place)).machine;
         let path = match self.locals.owner(slot) {
             Owner::Machine(instance) => self.exe.instance_path(instance),

@@ -3,10 +3,12 @@
 //! An instance can be made at different sites in different runs. A slot has all sites at which its machine was seen to be made;
 //! too many potential senders are sound.
 
-use allways_base::IndexVec;
+use allways_base::{Idx, IndexVec};
 use allways_machine::ir::MachineId;
 use allways_machine::topology::{SiteId, Target, Topology};
 use allways_machine::{Executable, Local, Pending, Status};
+
+use crate::search::local::entries::Slot;
 
 pub(crate) struct Senders {
     topology: Topology,
@@ -16,7 +18,7 @@ pub(crate) struct Senders {
     /// By slot; monitors have none.
     sites: Vec<Vec<SiteId>>,
     /// Creator, created, and how the creator stood.
-    creations: Vec<(u32, u32, Local)>,
+    creations: Vec<(Slot, Slot, Local)>,
     /// By target slot: the slots of potential senders, as bits.
     rows: Vec<Vec<u64>>,
 }
@@ -47,8 +49,8 @@ impl Senders {
 
     /// The slots of machines that may send to the slot, or make one that may.
     #[inline]
-    pub fn of(&self, slot: u32) -> &[u64] {
-        &self.rows[slot as usize]
+    pub fn of(&self, slot: Slot) -> &[u64] {
+        &self.rows[slot.index()]
     }
 
     pub fn n_words(&self) -> usize {
@@ -59,9 +61,9 @@ impl Senders {
     ///
     /// # Errors
     /// When the topology does not know the creation.
-    pub fn creates(&mut self, creator: u32, created: u32, local: &Local) -> Result<(), String> {
-        if self.sites.len() <= created as usize {
-            self.sites.resize(created as usize + 1, Vec::new());
+    pub fn creates(&mut self, creator: Slot, created: Slot, local: &Local) -> Result<(), String> {
+        if self.sites.len() <= created.index() {
+            self.sites.resize(created.index() + 1, Vec::new());
         }
         let place = |local: &Local| {
             let interface = match local.status {
@@ -78,7 +80,7 @@ impl Senders {
             self.creations.push((creator, created, local.clone()));
             self.update();
         }
-        if self.sites[created as usize].is_empty() {
+        if self.sites[created.index()].is_empty() {
             return Err("a creation that the topology does not have".to_owned());
         }
         Ok(())
@@ -88,12 +90,12 @@ impl Senders {
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for (creator, created, local) in &self.creations {
-                for at in 0..self.sites[*creator as usize].len() {
-                    let parent = self.sites[*creator as usize][at];
+                for at in 0..self.sites[creator.index()].len() {
+                    let parent = self.sites[creator.index()][at];
                     if let Some(site) = self.topology.created(parent, local)
-                        && !self.sites[*created as usize].contains(&site)
+                        && !self.sites[created.index()].contains(&site)
                     {
-                        self.sites[*created as usize].push(site);
+                        self.sites[created.index()].push(site);
                         changed = true;
                     }
                 }

@@ -20,6 +20,10 @@
 
 use std::collections::VecDeque;
 
+use allways_base::Idx;
+
+use crate::search::local::entries::Slot;
+
 /// Slots from there on have no bit.
 const N_BITS: usize = 63;
 /// In a set: the state waits to be expanded again. In the stepped machines: they are blocked in turn.
@@ -116,15 +120,15 @@ impl Sleep {
 }
 
 /// The bit of a slot; none beyond the last.
-pub(crate) fn bit(slot: u32) -> u64 {
-    if (slot as usize) < N_BITS { 1 << slot } else { 0 }
+pub(crate) fn bit(slot: Slot) -> u64 {
+    if (slot.index()) < N_BITS { 1 << slot.as_u32() } else { 0 }
 }
 
 /// The slots of a set, in order.
-pub(crate) fn slots(set: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn slots(set: u64) -> impl Iterator<Item = Slot> {
     std::iter::successors((set != 0).then_some(set), |&set| {
         let rest = set & (set - 1);
         (rest != 0).then_some(rest)
     })
-    .map(u64::trailing_zeros)
+    .map(|set| Slot::from_u32(set.trailing_zeros()))
 }

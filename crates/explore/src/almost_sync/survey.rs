@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use allways_base::Idx;
 use allways_machine::encode::encode_whole;
 use allways_machine::{Executable, Kernel, Local, Outcome, Pending, Simplify, Status};
 use allways_run::{InstanceId, Never, Quiet, StopReason, Violation};
@@ -11,7 +12,7 @@ use super::options::{AlmostSyncOptions, FloodRule};
 use super::places::{ABSENT, GONE};
 use crate::error::InternalError;
 use crate::search::counterexample;
-use crate::search::local::states::Owner;
+use crate::search::local::states::{Owner, Slot};
 
 /// The local states and violations of a finished exploration that goes on after violations.
 pub struct Survey {
@@ -75,7 +76,7 @@ pub fn survey(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> Result<Opti
         n_doubts,
         kernel: Kernel::new(exe.clone(), options.limits),
     };
-    let mut add = |slot: u32, place: u32| {
+    let mut add = |slot: Slot, place: u32| {
         if !std::mem::replace(&mut seen[place as usize], true) {
             let local = search.places.locals.local(search.places.local(place)).clone();
             match search.places.locals.owner(slot) {
@@ -88,7 +89,7 @@ pub fn survey(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> Result<Opti
     for state in 0..search.states.len() as u32 {
         for (slot, &place) in search.states.get(state).iter().enumerate() {
             if place != ABSENT && place != GONE {
-                add(slot as u32, place);
+                add(Slot::new(slot), place);
             }
         }
     }
@@ -107,7 +108,8 @@ pub fn survey(exe: &Arc<Executable>, options: &AlmostSyncOptions) -> Result<Opti
 fn replay_places(search: &mut Search<'_>, options: &AlmostSyncOptions) -> Result<(), InternalError> {
     let mut seen = vec![false; search.places.len()];
     for state in 0..search.states.len() as u32 {
-        let new: Vec<(u32, u32)> = (0..)
+        let new: Vec<(Slot, u32)> = (0..)
+            .map(Slot::new)
             .zip(search.states.get(state).iter().copied())
             .filter(|&(_, place)| place != ABSENT && place != GONE)
             .filter(|&(_, place)| !std::mem::replace(&mut seen[place as usize], true))
@@ -136,7 +138,7 @@ fn replay_places(search: &mut Search<'_>, options: &AlmostSyncOptions) -> Result
     Ok(())
 }
 
-fn replayed(search: &Search<'_>, kernel: &Kernel, slot: u32, place: u32) -> Result<(), InternalError> {
+fn replayed(search: &Search<'_>, kernel: &Kernel, slot: Slot, place: u32) -> Result<(), InternalError> {
     let local = search.places.local(place);
     let there = match search.places.locals.owner(slot) {
         Owner::Machine(instance) => kernel.configuration().local(instance),

@@ -4,13 +4,14 @@
 //! the graph that is searched, where a message arrives only when its target takes it at once: in a run of the
 //! program it would wait in the inbox meanwhile, and be taken as soon as it can be. `$$` gives both answers. Stimuli need not move.
 
+use allways_base::Idx;
 use allways_run::{Choice, NetworkModel};
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, GraphLasso, Step};
 use crate::liveness::{graph as sampled, weak};
 use crate::search::counterexample::{choice, moves_answers};
-use crate::search::local::states::{Act, LocalStates, Owner};
+use crate::search::local::states::{Act, InputId, LocalStateId, LocalStates, Owner};
 use crate::search::lock;
 
 /// A fair cycle within a component. Of messages without bound there may be none: they have to arrive only if that is taken to be so.
@@ -47,14 +48,14 @@ fn part(
         for slot in slots.into_iter().filter(|slot| !is_stimulus.contains(slot)) {
             match locals.owner(slot) {
                 Owner::Network(_) if is_bag => {}
-                _ => enabled.extend(locals.movers(vector[slot as usize])),
+                _ => enabled.extend(locals.movers(vector[slot.index()])),
             }
         }
         for (place, &by) in sink.moves.iter().enumerate() {
             let choice = choice(&mut locals, &vector, by);
             let mover = mover(&mut locals, &vector, by, choice);
             if let (true, Choice::Deliver { target, source, place }) = (is_bag, mover) {
-                let kind = (source, target, place);
+                let kind = (source, target, InputId::from_u32(place));
                 let is_sure =
                     compels_omega || graph.omega.as_ref().is_none_or(|omega| !omega.has(node, kind));
                 compelled.extend(is_sure.then_some(mover));
@@ -81,7 +82,7 @@ fn part(
 /// What moves: where no order is kept, a message by what it is, not by its place.
 fn mover(
     locals: &mut LocalStates<'_>,
-    vector: &[u32],
+    vector: &[LocalStateId],
     by: crate::search::expand::Move,
     choice: Choice,
 ) -> Choice {
@@ -89,8 +90,8 @@ fn mover(
     if locals.exe.network.model != NetworkModel::Bag {
         return choice.mover();
     }
-    let message = match &*locals.known_act(vector[by.slot as usize]) {
-        Act::Network(arrivals) => arrivals[by.own as usize].delivery.1,
+    let message = match &*locals.known_act(vector[by.slot.index()]) {
+        Act::Network(arrivals) => arrivals[by.own as usize].delivery.1.as_u32(),
         Act::Rest { .. } | Act::Step { .. } | Act::Fault | Act::Unknown(_) => 0,
     };
     Choice::Deliver { target, source, place: message }

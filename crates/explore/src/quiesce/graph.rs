@@ -18,7 +18,7 @@ use crate::liveness::components::components;
 use crate::search::context::Context;
 use crate::search::counterexample::{StepName, name};
 use crate::search::expand::{CRASH, Move};
-use crate::search::local::states::{Act, Following, LOOK_AFTER, LocalStateId, Owner};
+use crate::search::local::states::{Act, Following, LOOK_AFTER, LocalStateId, Owner, Slot};
 use crate::search::lock;
 use crate::search::store::tree::ExactKeys;
 use crate::search::successors::{Collect, Layer, Purpose, Successors};
@@ -265,11 +265,11 @@ impl<'a> Graph<'a> {
         let mut kept = Collect { broken: all.broken, cuts: all.cuts, ..Collect::default() };
         let mut locals = lock(self.cx.locals);
         for (place, &by) in all.moves.iter().enumerate() {
-            let local = vector[by.slot as usize];
+            let local = vector[by.slot.index()];
             let waits = match &*locals.known_act(local) {
                 Act::Network(arrivals) => {
                     let (target, message) = arrivals[by.own as usize].delivery;
-                    let receiver = vector[target as usize];
+                    let receiver = vector[target.index()];
                     let machine = locals.local(receiver).machine;
                     !direct.is_self_sender[machine] && locals.must_wait(receiver, message)
                 }
@@ -302,25 +302,25 @@ impl<'a> Graph<'a> {
     }
 
     /// The slots of stimuli.
-    pub fn stimulus_slots(&self, vector: &[LocalStateId]) -> Vec<u32> {
+    pub fn stimulus_slots(&self, vector: &[LocalStateId]) -> Vec<Slot> {
         if self.is_stimulus.is_empty() {
             return Vec::new();
         }
         let locals = lock(self.cx.locals);
-        let is_stimulus = |slot: &u32| {
-            let local = vector[*slot as usize];
+        let is_stimulus = |slot: &Slot| {
+            let local = vector[slot.index()];
             matches!(locals.owner(*slot), Owner::Machine(_))
-                && local != 0
+                && !local.is_absent()
                 && self.is_stimulus[locals.local(local).machine.index()]
         };
-        (0..vector.len() as u32).filter(is_stimulus).collect()
+        (0..vector.len()).map(Slot::new).filter(is_stimulus).collect()
     }
 
     /// Whether a step is a stimulus's own. A crash is none.
     fn moves_stimulus(&self, node: u32, by: Move) -> bool {
         let locals = lock(self.cx.locals);
         let Owner::Machine(_) = locals.owner(by.slot) else { return false };
-        let local = self.nodes.get(node as usize)[by.slot as usize];
+        let local = self.nodes.get(node as usize)[by.slot.index()];
         by.delivered != CRASH && self.is_stimulus[locals.local(local).machine.index()]
     }
 
@@ -448,7 +448,7 @@ impl<'a> Graph<'a> {
                     .nodes
                     .get(node)
                     .iter()
-                    .filter_map(|&local| locals.states[local as usize].flight.as_ref());
+                    .filter_map(|&local| locals.states[local.index()].flight.as_ref());
                 longest[node] += flights.map(|flight| flight.n_messages() as u64).sum::<u64>();
             }
         }

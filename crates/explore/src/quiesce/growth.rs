@@ -5,13 +5,14 @@
 //! some path is infinite (König), and goes through one skeleton again and again. Over a network without order what is in flight is
 //! contained in what is in flight later (Dickson), so a candidate always comes up.
 
+use allways_base::Idx;
 use allways_machine::content::words;
 use allways_machine::{InFlight, Message};
 use allways_run::NetworkModel;
 use rustc_hash::FxHashMap;
 
 use super::graph::Graph;
-use crate::search::local::states::{LocalStateId, LocalStates, Owner};
+use crate::search::local::states::{LocalStateId, LocalStates, Owner, Slot};
 use crate::search::lock;
 use crate::search::store::hash::hash_words;
 
@@ -38,7 +39,7 @@ impl Skeletons {
     }
 
     fn of_local(&mut self, locals: &LocalStates<'_>, local: LocalStateId) -> (u32, u32) {
-        let at = local as usize;
+        let at = local.index();
         if self.locals.len() <= at {
             self.locals.resize(at + 1, (0, 0));
         }
@@ -73,10 +74,10 @@ impl Skeletons {
         while self.nodes.len() <= node as usize {
             let vector = graph.nodes.get(self.nodes.len());
             let (mut key, mut n_messages) = (Vec::with_capacity(vector.len()), 0);
-            for (slot, &local) in vector.iter().enumerate().filter(|(_, local)| **local != 0) {
+            for (slot, &local) in vector.iter().enumerate().filter(|(_, local)| !local.is_absent()) {
                 let (skeleton, n) = self.of_local(&locals, local);
                 n_messages += n;
-                if !matches!(locals.owner(slot as u32), Owner::Network(_)) {
+                if !matches!(locals.owner(Slot::new(slot)), Owner::Network(_)) {
                     key.push((slot as u64) << 32 | u64::from(skeleton));
                 }
             }
@@ -111,20 +112,20 @@ impl Skeletons {
 /// Whether buffers of the second are those of the first, with something behind; without order, with something more.
 fn is_extended(locals: &LocalStates<'_>, before: &[LocalStateId], after: &[LocalStateId]) -> bool {
     let model = locals.exe.network.model;
-    let at = |vector: &[LocalStateId], slot: usize| vector.get(slot).copied().unwrap_or(0);
+    let at = |vector: &[LocalStateId], slot: usize| vector.get(slot).copied().unwrap_or(LocalStateId::ABSENT);
     (0..before.len().max(after.len())).all(|slot| {
         let (before, after) = (at(before, slot), at(after, slot));
         if before == after {
             return true;
         }
-        match locals.owner(slot as u32) {
+        match locals.owner(Slot::new(slot)) {
             Owner::Network(_) => {
                 let empty = InFlight::default();
                 let flight =
-                    |local: LocalStateId| locals.states[local as usize].flight.as_deref().unwrap_or(&empty);
+                    |local: LocalStateId| locals.states[local.index()].flight.as_deref().unwrap_or(&empty);
                 is_longer(model, flight(before), flight(after))
             }
-            Owner::Machine(_) | Owner::Monitor(_) if before == 0 || after == 0 => false,
+            Owner::Machine(_) | Owner::Monitor(_) if before.is_absent() || after.is_absent() => false,
             Owner::Machine(_) | Owner::Monitor(_) => {
                 let (before, after) = (&locals.local(before).inbox, &locals.local(after).inbox);
                 model != NetworkModel::Bag

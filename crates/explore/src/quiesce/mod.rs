@@ -19,6 +19,7 @@ mod symbolic;
 
 use std::sync::{Arc, Mutex};
 
+use allways_base::Idx;
 use allways_machine::ir::MachineId;
 use allways_machine::network::machine_named;
 use allways_machine::{Executable, Outcome, Silent, Simplify, UnknownName, replay};
@@ -465,9 +466,9 @@ impl Search<'_> {
 }
 
 /// What a step breaks, if it is the machine that fails and not a monitor.
-fn kind_of(locals: &mut LocalStates<'_>, vector: &[u32], by: Move) -> Option<ViolationKind> {
+fn kind_of(locals: &mut LocalStates<'_>, vector: &[LocalStateId], by: Move) -> Option<ViolationKind> {
     use allways_machine::{Pending, Status};
-    let local = vector[by.slot as usize];
+    let local = vector[by.slot.index()];
     match &*locals.known_act(local) {
         Act::Fault => match locals.local(local).status {
             Status::Pending(Pending::Fault(fault)) => Some(fault.kind),

@@ -9,6 +9,7 @@
 //! none of a message at a moment: so fairness asks nothing of such messages. If no cycle is left, every run ends. A cycle that is
 //! left is tried: the loops that accelerate are made so many times before it, and the kernel decides.
 
+use allways_base::Idx;
 use allways_run::{InstanceId, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,12 +18,12 @@ use super::graph::{Graph, Step};
 use crate::search::counterexample::StepName;
 use crate::search::expand::{CRASH, Move};
 use crate::search::local::network::NetworkOp;
-use crate::search::local::states::{Act, LocalStateId, Owner};
+use crate::search::local::states::{Act, InputId, LocalStateId, Owner, Slot};
 use crate::search::lock;
 use crate::search::store::hash::hash_words;
 
 /// Source, target, and the number of the message.
-pub(crate) type Kind = (InstanceId, InstanceId, u32);
+pub(crate) type Kind = (InstanceId, InstanceId, InputId);
 
 /// What a step takes from the network, and what it gives to it, so many times.
 type NetworkEffect = (Option<Kind>, Option<(Kind, u32)>);
@@ -132,8 +133,10 @@ impl Graph<'_> {
         let words: Vec<u64> = vector
             .iter()
             .enumerate()
-            .filter(|&(slot, &local)| local != 0 && !matches!(locals.owner(slot as u32), Owner::Network(_)))
-            .map(|(slot, &local)| (slot as u64) << 32 | u64::from(local))
+            .filter(|&(slot, &local)| {
+                !local.is_absent() && !matches!(locals.owner(Slot::new(slot)), Owner::Network(_))
+            })
+            .map(|(slot, &local)| (slot as u64) << 32 | u64::from(local.as_u32()))
             .collect();
         hash_words(&words)
     }
@@ -141,11 +144,11 @@ impl Graph<'_> {
     fn with_omega(&self, vector: &[LocalStateId], kinds: &[Kind]) -> Vec<LocalStateId> {
         let mut vector = vector.to_vec();
         let mut locals = lock(self.cx.locals);
-        let slots: FxHashSet<u32> =
+        let slots: FxHashSet<Slot> =
             kinds.iter().filter_map(|kind| locals.network_slot_known(kind.1)).collect();
         for slot in slots {
-            let local = vector[slot as usize];
-            vector[slot as usize] = locals.with_one_of_each(slot, local, kinds);
+            let local = vector[slot.index()];
+            vector[slot.index()] = locals.with_one_of_each(slot, local, kinds);
         }
         vector
     }
@@ -154,19 +157,20 @@ impl Graph<'_> {
     fn surplus(&self, before: &[LocalStateId], after: &[LocalStateId], omega: &[Kind]) -> Option<Vec<Kind>> {
         let locals = lock(self.cx.locals);
         let mut more = Vec::new();
-        let at = |vector: &[LocalStateId], slot: usize| vector.get(slot).copied().unwrap_or(0);
+        let at =
+            |vector: &[LocalStateId], slot: usize| vector.get(slot).copied().unwrap_or(LocalStateId::ABSENT);
         for slot in 0..before.len().max(after.len()) {
             let (before, after) = (at(before, slot), at(after, slot));
             if before == after {
                 continue;
             }
-            let Owner::Network(_) = locals.owner(slot as u32) else { return None };
+            let Owner::Network(_) = locals.owner(Slot::new(slot)) else { return None };
             let counts = |local: LocalStateId| {
                 let mut counts: FxHashMap<Kind, u32> = FxHashMap::default();
-                let flight = locals.states[local as usize].flight.as_deref();
+                let flight = locals.states[local.index()].flight.as_deref();
                 for channel in flight.iter().flat_map(|flight| &flight.channels) {
                     for sent in &channel.messages {
-                        let message = locals.known_message(sent.message);
+                        let Some(message) = locals.known_message(sent.message) else { continue };
                         *counts.entry((channel.source, channel.target, message)).or_default() += 1;
                     }
                 }
@@ -192,7 +196,7 @@ impl Graph<'_> {
             return (None, None);
         }
         let mut locals = lock(self.cx.locals);
-        let local = self.nodes.get(node as usize)[by.slot as usize];
+        let local = self.nodes.get(node as usize)[by.slot.index()];
         match &*locals.known_act(local) {
             Act::Network(arrivals) => {
                 let arrival = &arrivals[by.own as usize];
@@ -203,11 +207,11 @@ impl Graph<'_> {
             }
             Act::Step { deliver: Some((slot, op)), .. } => {
                 let (Owner::Network(_), Some(&NetworkOp::Send { source, target, message })) =
-                    (locals.owner(*slot), locals.network_ops.get(*op as usize))
+                    (locals.owner(*slot), locals.network_ops.get(op.index()))
                 else {
                     return (None, None);
                 };
-                let fates = locals.exe.network.fates(locals.messages[message as usize].event);
+                let fates = locals.exe.network.fates(locals.messages[message.index()].event);
                 let n = fates.get(by.delivered as usize).copied().unwrap_or(1);
                 (None, Some(((source, target, message), n)))
             }

@@ -1,17 +1,19 @@
 //! The successors of a configuration vector: arithmetic on numbers of local states.
 
+use allways_base::Idx;
+
 use super::local::entries::{
     ActEntry, ActKind, Brought, Crash, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN, Out, Reaction,
 };
 use super::local::memo::Memo;
-use super::local::states::{Cut, LOOK_AFTER, LocalStateId, Owner};
+use super::local::states::{Cut, LOOK_AFTER, LocalStateId, Owner, Slot};
 use super::local::vector::local_at;
 
 /// Which step of a configuration: the slot that moves, and the outcomes of the receiver and of itself. Of a network, `own` is which of
 /// its messages arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Move {
-    pub slot: u32,
+    pub slot: Slot,
     pub delivered: u32,
     pub own: u32,
 }
@@ -28,7 +30,7 @@ pub(crate) struct Successor<'a> {
     /// What it adds to the fingerprint.
     pub delta: u64,
     /// Slots and their new local states; a slot comes once.
-    pub changes: &'a [(u32, LocalStateId)],
+    pub changes: &'a [(Slot, LocalStateId)],
     pub by: Move,
     /// Monitors that were hot, that were cold, in the step, if only in passing.
     pub hot: u64,
@@ -65,7 +67,7 @@ pub(crate) struct Expander<'a> {
     missed: u64,
     /// By slot, as far as it was asked for.
     is_machine: Vec<bool>,
-    changes: Vec<(u32, LocalStateId)>,
+    changes: Vec<(Slot, LocalStateId)>,
 }
 
 impl<'a> Expander<'a> {
@@ -95,20 +97,20 @@ impl<'a> Expander<'a> {
         let mut standing = Standing::default();
         self.missed = 0;
         for (slot, &local) in vector.iter().enumerate().skip(self.n_monitors) {
-            self.step(vector, slot as u32, local, sink, &mut standing);
+            self.step(vector, Slot::new(slot), local, sink, &mut standing);
         }
         if self.has_crashes && standing.n_enabled > 0 {
             for (slot, &local) in vector.iter().enumerate().skip(self.n_monitors) {
-                self.crash(vector, slot as u32, local, sink);
+                self.crash(vector, Slot::new(slot), local, sink);
             }
         }
         standing
     }
 
     /// Tells the sink the steps of one machine, which can step.
-    pub fn expand_one<S: Sink>(&mut self, vector: &[LocalStateId], slot: u32, sink: &mut S) -> Standing {
+    pub fn expand_one<S: Sink>(&mut self, vector: &[LocalStateId], slot: Slot, sink: &mut S) -> Standing {
         let mut standing = Standing::default();
-        self.step(vector, slot, vector[slot as usize], sink, &mut standing);
+        self.step(vector, slot, vector[slot.index()], sink, &mut standing);
         standing.n_machines = self.n_machines(vector) as u32;
         standing
     }
@@ -119,11 +121,12 @@ impl<'a> Expander<'a> {
         self.missed = 0;
         let mut left = movers;
         while left != 0 {
-            let slot = left.trailing_zeros();
+            let slot = Slot::from_u32(left.trailing_zeros());
             left &= left - 1;
-            self.step(vector, slot, vector[slot as usize], sink, &mut standing);
+            self.step(vector, slot, vector[slot.index()], sink, &mut standing);
         }
-        standing.n_machines = vector[self.n_monitors..].iter().filter(|&&local| local != 0).count() as u32;
+        standing.n_machines =
+            vector[self.n_monitors..].iter().filter(|&&local| !local.is_absent()).count() as u32;
         standing
     }
 
@@ -131,12 +134,12 @@ impl<'a> Expander<'a> {
     pub fn expand_in_order<S: Sink>(
         &mut self,
         vector: &[LocalStateId],
-        slots: &[u32],
+        slots: &[Slot],
         sink: &mut S,
     ) -> Standing {
         let mut standing = Standing::default();
         for &slot in slots {
-            if let Some(&local) = vector.get(slot as usize) {
+            if let Some(&local) = vector.get(slot.index()) {
                 self.step(vector, slot, local, sink, &mut standing);
             }
         }
@@ -149,8 +152,8 @@ impl<'a> Expander<'a> {
     }
 
     /// Tells the sink of the crash of a machine, if it can crash.
-    fn crash<S: Sink>(&mut self, vector: &[LocalStateId], slot: u32, local: LocalStateId, sink: &mut S) {
-        if local == 0 {
+    fn crash<S: Sink>(&mut self, vector: &[LocalStateId], slot: Slot, local: LocalStateId, sink: &mut S) {
+        if local.is_absent() {
             return;
         }
         let act = self.memo.act(local);
@@ -165,27 +168,32 @@ impl<'a> Expander<'a> {
     fn n_machines(&mut self, vector: &[LocalStateId]) -> usize {
         if self.is_machine.len() < vector.len() {
             let locals = self.memo.locals();
-            let slots = 0..locals.n_slots().max(vector.len()) as u32;
+            let slots = 0..locals.n_slots().max(vector.len());
             self.is_machine =
-                slots.map(|slot| locals.owners.get(slot as usize).is_some_and(Owner::is_machine)).collect();
+                slots.map(|slot| locals.owners.get(slot).is_some_and(Owner::is_machine)).collect();
         }
-        vector.iter().zip(&self.is_machine).filter(|&(&local, &is_machine)| is_machine && local != 0).count()
+        vector
+            .iter()
+            .zip(&self.is_machine)
+            .filter(|&(&local, &is_machine)| is_machine && !local.is_absent())
+            .count()
     }
 
     /// The slots of the machines that can step, and of networks that have something to bring.
-    pub fn enabled_slots(&mut self, vector: &[LocalStateId]) -> Vec<u32> {
-        let machines = vector.iter().enumerate().skip(self.n_monitors).filter(|(_, local)| **local != 0);
+    pub fn enabled_slots(&mut self, vector: &[LocalStateId]) -> Vec<Slot> {
+        let machines =
+            vector.iter().enumerate().skip(self.n_monitors).filter(|(_, local)| !local.is_absent());
         let is_enabled = |kind| !matches!(kind, ActKind::Unasked | ActKind::Rest | ActKind::Blocked);
         machines
             .filter(|(_, local)| is_enabled(self.memo.act(**local).kind))
-            .map(|(slot, _)| slot as u32)
+            .map(|(slot, _)| Slot::new(slot))
             .collect()
     }
 
     /// How a configuration stands, without its successors.
     pub fn standing(&mut self, vector: &[LocalStateId]) -> Standing {
         let mut standing = Standing::default();
-        for &local in vector.iter().skip(self.n_monitors).filter(|&&local| local != 0) {
+        for &local in vector.iter().skip(self.n_monitors).filter(|&&local| !local.is_absent()) {
             match self.memo.act(local).kind {
                 ActKind::Unasked | ActKind::Rest => {}
                 ActKind::Blocked => standing.is_blocked = true,
@@ -206,12 +214,12 @@ impl<'a> Expander<'a> {
     pub fn step<S: Sink>(
         &mut self,
         vector: &[LocalStateId],
-        slot: u32,
+        slot: Slot,
         local: LocalStateId,
         sink: &mut S,
         standing: &mut Standing,
     ) {
-        if local == 0 {
+        if local.is_absent() {
             return;
         }
         standing.n_machines += 1;
@@ -229,14 +237,14 @@ impl<'a> Expander<'a> {
             ActKind::Unknown => {}
             ActKind::Deliver => {
                 let (target, message) = act.delivery;
-                let receiver = match vector[target as usize] {
+                let receiver = match vector[target.index()] {
                     // No machine sends to one that does not exist: the network is empty.
-                    0 => self.memo.empty_network(target),
+                    LocalStateId::ABSENT => self.memo.empty_network(target),
                     local => local,
                 };
                 let Reaction { only, first, n } = self.memo.reaction(receiver, message);
                 standing.n_enabled += n_needed;
-                if act.next != 0 && only.extra == 0 {
+                if !act.next.is_absent() && only.extra == 0 {
                     if self.skips_stutter && only.next == receiver && act.next == local {
                         standing.n_stuttering += 1;
                         return;
@@ -330,11 +338,11 @@ impl<'a> Expander<'a> {
     pub fn is_stuck(&mut self, vector: &[LocalStateId]) -> bool {
         let (mut blocked, mut crashed) = (Vec::new(), Vec::new());
         for (slot, &local) in
-            vector.iter().enumerate().skip(self.n_monitors).filter(|(_, local)| **local != 0)
+            vector.iter().enumerate().skip(self.n_monitors).filter(|(_, local)| !local.is_absent())
         {
             let act = self.memo.act(local);
             match act.kind {
-                ActKind::Blocked => blocked.push(slot as u32),
+                ActKind::Blocked => blocked.push(Slot::new(slot)),
                 ActKind::Network => {
                     let outs = &self.memo.outs[act.first as usize..(act.first + act.n) as usize];
                     let brought = outs.iter().map(|out| self.memo.deliveries[out.extra as usize]);
@@ -353,8 +361,8 @@ impl<'a> Expander<'a> {
     }
 
     #[cold]
-    fn miss(&mut self, slot: u32) {
-        self.missed |= 1u64.checked_shl(slot).unwrap_or(0);
+    fn miss(&mut self, slot: Slot) {
+        self.missed |= 1u64.checked_shl(slot.as_u32()).unwrap_or(0);
     }
 
     /// Bit set of the slots whose steps were postponed since the last call; empty when only part of the steps of a slot was postponed.
@@ -397,7 +405,7 @@ impl<'a> Expander<'a> {
     fn arrive<S: Sink>(
         &mut self,
         vector: &[LocalStateId],
-        slot: u32,
+        slot: Slot,
         act: ActEntry,
         own: u32,
         n_stuttering: &mut u32,
@@ -405,7 +413,7 @@ impl<'a> Expander<'a> {
     ) -> bool {
         let out = self.memo.outs[(act.first + own) as usize];
         let Brought { target, message, is_spare, .. } = self.memo.deliveries[out.extra as usize];
-        let receiver = vector[target as usize];
+        let receiver = vector[target.index()];
         let (first, n) = self.memo.deliver(receiver, message);
         for delivered in 0..n {
             let reaction = self.memo.outs[(first + delivered) as usize];
@@ -434,9 +442,9 @@ impl<'a> Expander<'a> {
         for place in self.memo.extras[out.extra as usize].observed() {
             let (monitor, message) = self.memo.observed[place];
             let known = self.changes.iter().position(|&(slot, _)| slot == monitor);
-            let before = known.map_or_else(|| vector[monitor as usize], |at| self.changes[at].1);
+            let before = known.map_or_else(|| vector[monitor.index()], |at| self.changes[at].1);
             let heard = self.memo.hear(before, message);
-            let bit = 1u64.checked_shl(monitor).unwrap_or(0);
+            let bit = 1u64.checked_shl(monitor.as_u32()).unwrap_or(0);
             if heard.extra & HEARD_HOT != 0 {
                 hot |= bit;
             }
@@ -469,9 +477,9 @@ impl<'a> Expander<'a> {
         }
         // Of an empty network there is nothing to know.
         if let Some((network, op)) = birth
-            && vector[network as usize] != 0
+            && !vector[network.index()].is_absent()
         {
-            let (first, n) = self.memo.deliver(vector[network as usize], op);
+            let (first, n) = self.memo.deliver(vector[network.index()], op);
             if n == 0 {
                 // It was put off.
                 return;
@@ -487,21 +495,24 @@ impl<'a> Expander<'a> {
 
 /// The fingerprint of a vector, from nothing.
 pub(crate) fn fingerprint(locals: &super::local::states::LocalStates, vector: &[LocalStateId]) -> u64 {
-    vector.iter().filter(|&&local| local != 0).fold(0, |sum, &local| sum.wrapping_add(locals.hash(local)))
+    vector
+        .iter()
+        .filter(|&&local| !local.is_absent())
+        .fold(0, |sum, &local| sum.wrapping_add(locals.hash(local)))
 }
 
 /// Writes the successor of `from` to the end of `out`, which has room for `stride` slots a vector.
 #[inline]
 pub(crate) fn write_successor(
     from: &[LocalStateId],
-    changes: &[(u32, LocalStateId)],
+    changes: &[(Slot, LocalStateId)],
     stride: usize,
     out: &mut Vec<LocalStateId>,
 ) {
     let start = out.len();
     out.extend_from_slice(from);
-    out.resize(start + stride, 0);
+    out.resize(start + stride, LocalStateId::ABSENT);
     for &(slot, local) in changes {
-        out[start + slot as usize] = local;
+        out[start + slot.index()] = local;
     }
 }

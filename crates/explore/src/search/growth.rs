@@ -148,7 +148,7 @@ pub(crate) fn growth(locals: &LocalStates<'_>, clock: &Clock) -> Vec<Growth> {
         let machine = id.local.machine;
         if let Owner::Machine(instance) = id.owner {
             let slot = locals.known_slot(instance.index());
-            if let Some(is_seen) = slot.and_then(|slot| seen_slots.get_mut(slot))
+            if let Some(is_seen) = slot.and_then(|slot| seen_slots.get_mut(slot.index()))
                 && !*is_seen
             {
                 *is_seen = true;

@@ -4,9 +4,11 @@
 //! expansion, the merging of confluent sends and canonical forms stand here once. Breadth-first search has its own loop (`order::breadth`),
 //! because it batches successors, postpones cache misses and shares tables between threads; it uses the same parts.
 
+use allways_base::Idx;
+
 use super::context::{Context, Cuts, Tally};
 use super::expand::{Expander, Move, Sink, Standing, Successor, write_successor};
-use super::local::states::{Cut, LocalStateId};
+use super::local::states::{Cut, LocalStateId, Slot};
 use super::reduce::canonical::Canonicalizer;
 use super::reduce::confluent_sends::{ConfluentSends, MergedSink, Raw};
 use super::reduce::persistent::{Chosen, PersistentSets};
@@ -29,7 +31,7 @@ pub(crate) enum Purpose {
 /// Computes successors, with the machines in order of their paths.
 pub(crate) struct Successors<'a> {
     pub expander: Expander<'a>,
-    slots: Vec<u32>,
+    slots: Vec<Slot>,
     canonicalizer: Option<Canonicalizer<'a>>,
     sets: Option<PersistentSets<'a>>,
     confluent_sends: Option<ConfluentSends<'a>>,
@@ -76,8 +78,9 @@ impl<'a> Successors<'a> {
             None => self.expand_fully(vector, sink),
             Some(chosen) => {
                 self.find_slots(vector);
-                let is_mover = |slot: &u32| *slot < u64::BITS && chosen.movers >> slot & 1 == 1;
-                let slots: Vec<u32> = self.slots.iter().copied().filter(is_mover).collect();
+                let is_mover =
+                    |slot: &Slot| slot.as_u32() < u64::BITS && chosen.movers >> slot.as_u32() & 1 == 1;
+                let slots: Vec<Slot> = self.slots.iter().copied().filter(is_mover).collect();
                 self.expander.expand_in_order(vector, &slots, sink)
             }
         };
@@ -117,12 +120,12 @@ impl<'a> Successors<'a> {
     }
 }
 
-fn stride_of(from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> usize {
-    changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0).max(from.len())
+fn stride_of(from: &[LocalStateId], changes: &[(Slot, LocalStateId)]) -> usize {
+    changes.iter().map(|&(slot, _)| slot.index() + 1).max().unwrap_or(0).max(from.len())
 }
 
 /// The successor of a vector by some changes.
-pub(crate) fn apply(from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> Vec<LocalStateId> {
+pub(crate) fn apply(from: &[LocalStateId], changes: &[(Slot, LocalStateId)]) -> Vec<LocalStateId> {
     let stride = stride_of(from, changes);
     let mut vector = Vec::with_capacity(stride);
     write_successor(from, changes, stride, &mut vector);
@@ -143,7 +146,7 @@ impl Layer {
     }
 
     /// The successor of a vector by some changes.
-    pub fn push_successor(&mut self, from: &[LocalStateId], changes: &[(u32, LocalStateId)]) {
+    pub fn push_successor(&mut self, from: &[LocalStateId], changes: &[(Slot, LocalStateId)]) {
         write_successor(from, changes, stride_of(from, changes), &mut self.vectors);
         self.ends.push(self.vectors.len());
     }

@@ -1,6 +1,7 @@
 //! What a search reached, for comparisons of engines: local states of machines, joint states of monitors, and terminal
 //! configurations; all after reduction.
 
+use allways_base::Idx;
 use std::collections::HashSet;
 use std::sync::Mutex;
 
@@ -39,7 +40,7 @@ impl Notes {
     /// A configuration that was explored.
     pub fn see(&self, vector: &[LocalStateId], n_monitors: usize, is_end: bool) {
         let mut inner = lock(&self.inner);
-        inner.locals.extend(vector[n_monitors..].iter().filter(|id| **id != 0));
+        inner.locals.extend(vector[n_monitors..].iter().filter(|id| !id.is_absent()));
         if !inner.monitors.contains(&vector[..n_monitors]) {
             inner.monitors.insert(vector[..n_monitors].into());
         }
@@ -55,15 +56,15 @@ impl Notes {
 
     pub fn survey(&self, locals: &LocalStates<'_>) -> Survey {
         let inner = lock(&self.inner);
-        let local = |id: LocalStateId| match locals.states[id as usize].owner {
-            Owner::Machine(instance) => Some((instance, locals.states[id as usize].local.clone())),
+        let local = |id: LocalStateId| match locals.states[id.index()].owner {
+            Owner::Machine(instance) => Some((instance, locals.states[id.index()].local.clone())),
             Owner::Monitor(_) | Owner::Network(_) => None,
         };
         let machines = |vector: &[LocalStateId]| {
-            vector.iter().filter(|id| **id != 0).filter_map(|&id| local(id)).collect()
+            vector.iter().filter(|id| !id.is_absent()).filter_map(|&id| local(id)).collect()
         };
         let monitors = |vector: &[LocalStateId]| {
-            vector.iter().map(|&id| locals.states[id as usize].local.clone()).collect::<Vec<Local>>()
+            vector.iter().map(|&id| locals.states[id.index()].local.clone()).collect::<Vec<Local>>()
         };
         Survey {
             locals: inner.locals.iter().filter_map(|&id| local(id)).collect(),

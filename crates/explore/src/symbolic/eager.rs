@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use super::steps::{Action, MemoSteps};
 use crate::search::local::entries::{ActEntry, ActKind, End};
-use crate::search::local::states::{Ending, LocalStateId, Owner};
+use crate::search::local::states::{Ending, InputId, LocalStateId, Owner, Slot};
 
 /// Segments of an outbox beyond which a machine waits until some are done.
 const MOST_SEGMENTS: usize = 64;
@@ -36,11 +36,11 @@ pub(super) const NOTHING_AHEAD: u32 = 0;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Segment {
     /// Slot and message, or network and operation. The slot may be the machine's own.
-    pub deliver: Option<(u32, u32)>,
+    pub deliver: Option<(Slot, InputId)>,
     /// Monitor and message.
-    pub observed: Box<[(u32, u32)]>,
-    pub created: Option<(u32, LocalStateId)>,
-    pub birth: Option<(u32, u32)>,
+    pub observed: Box<[(Slot, InputId)]>,
+    pub created: Option<(Slot, LocalStateId)>,
+    pub birth: Option<(Slot, InputId)>,
 }
 
 /// What is in a slot: an outbox, and the local state behind it.
@@ -250,7 +250,7 @@ impl MemoSteps<'_> {
         &mut self,
         slot: u32,
         local: LocalStateId,
-        message: u32,
+        message: InputId,
     ) -> Vec<Option<(u32, LocalStateId)>> {
         let mut locals = self.expander.memo.locals();
         if !locals.exe.network.is_default() {
@@ -262,7 +262,12 @@ impl MemoSteps<'_> {
         let segment = |outcome: crate::search::local::states::LocalOutcome| {
             let Ending::Stands(next) = outcome.end else { return None };
             let observed = outcome.observed.iter().copied().collect();
-            let segment = Segment { deliver: Some((slot, message)), observed, created: None, birth: None };
+            let segment = Segment {
+                deliver: Some((Slot::from_u32(slot), message)),
+                observed,
+                created: None,
+                birth: None,
+            };
             Some((self.outboxes.segment(segment), next))
         };
         outcomes.into_iter().map(segment).collect()
@@ -291,15 +296,15 @@ impl MemoSteps<'_> {
     /// The other parties of the step that makes a segment, but for a delivery to the machine itself.
     pub(super) fn parties_of(&mut self, slot: u32, segment: &Segment) -> Vec<(u32, u32)> {
         let mut parties = Vec::new();
-        if let Some((target, message)) = segment.deliver.filter(|&(target, _)| target != slot) {
-            parties.push((target, self.action(Action::Deliver(message))));
+        if let Some((target, message)) = segment.deliver.filter(|&(target, _)| target.as_u32() != slot) {
+            parties.push((target.as_u32(), self.action(Action::Deliver(message))));
         }
         self.add_observers(&segment.observed, Action::Observe, &mut parties);
         if let Some((created, local)) = segment.created {
-            parties.push((created, self.action(Action::Create(local))));
+            parties.push((created.as_u32(), self.action(Action::Create(local))));
         }
         if let Some((network, operation)) = segment.birth {
-            parties.push((network, self.action(Action::NoteCreation(operation))));
+            parties.push((network.as_u32(), self.action(Action::NoteCreation(operation))));
         }
         parties
     }

@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 
 use crate::search::context::Context;
 use crate::search::expand::{Expander, Move, Sink, Successor};
-use crate::search::local::states::{Cut, LocalStateId};
+use crate::search::local::states::{Cut, LocalStateId, Slot};
+use crate::search::local::vector;
 
 /// Walks, and steps of each.
 const N_WALKS: usize = 100;
@@ -62,14 +63,14 @@ pub(crate) struct WalkedRun {
 #[derive(Default)]
 struct WalkSink {
     groups: FxHashMap<Vec<u32>, f64>,
-    successors: Vec<(Move, Vec<(u32, LocalStateId)>)>,
+    successors: Vec<(Move, Vec<(Slot, LocalStateId)>)>,
     has_news: bool,
     broken: Option<Move>,
 }
 
 impl Sink for WalkSink {
     fn successor(&mut self, _: &[LocalStateId], successor: Successor<'_>) {
-        let mut slots: Vec<u32> = successor.changes.iter().map(|&(slot, _)| slot).collect();
+        let mut slots: Vec<u32> = successor.changes.iter().map(|&(slot, _)| slot.as_u32()).collect();
         slots.sort_unstable();
         let n_seen = self.groups.entry(slots).or_default();
         self.has_news |= *n_seen == 0.0;
@@ -121,10 +122,7 @@ pub(crate) fn walk(cx: Context<'_>, expander: &mut Expander<'_>, starts: &[Vec<L
             let (by, changes) = &sink.successors[random.below(sink.successors.len())];
             moves.push(*by);
             for &(slot, local) in changes {
-                if vector.len() <= slot as usize {
-                    vector.resize(slot as usize + 1, 0);
-                }
-                vector[slot as usize] = local;
+                vector::put(&mut vector, slot, local);
             }
         }
     }

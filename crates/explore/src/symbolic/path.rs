@@ -193,7 +193,7 @@ fn all_values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<Vec<u32
     let (order, steps) = (reach.events.order(), &mut reach.steps);
     let mut all = vec![Vec::with_capacity(order.len())];
     for block in order.chunk_by(|a, b| a == b) {
-        let local = vector.get(block[0] as usize).copied().unwrap_or(0);
+        let local = vector.get(block[0] as usize).copied().unwrap_or(LocalStateId::ABSENT);
         if steps.blocks.is_split(block[0]) {
             // The first part is on top.
             let parts = steps.values_of_parts(block[0], local);
@@ -213,7 +213,7 @@ fn all_values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<Vec<u32
 /// The values, by levels, of a state vector in which no machine runs on.
 pub(crate) fn values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<u32> {
     let (order, steps) = (reach.events.order(), &mut reach.steps);
-    let local = |slot: u32| vector.get(slot as usize).copied().unwrap_or(0);
+    let local = |slot: u32| vector.get(slot as usize).copied().unwrap_or(LocalStateId::ABSENT);
     let mut values = Vec::with_capacity(order.len());
     for block in order.chunk_by(|a, b| a == b) {
         // The first part is on top.
@@ -225,7 +225,7 @@ pub(crate) fn values_of(reach: &mut Search<'_>, vector: &[LocalStateId]) -> Vec<
 /// The state vector, by slots, of values by levels.
 pub(crate) fn state_vector(reach: &mut Search<'_>, values: &[u32]) -> Vec<LocalStateId> {
     let n_slots = reach.events.order().iter().max().map_or(0, |&slot| slot as usize + 1);
-    let mut vector = vec![0; n_slots];
+    let mut vector = vec![LocalStateId::ABSENT; n_slots];
     let (order, steps) = (reach.events.order(), &mut reach.steps);
     let mut at = 0;
     for block in order.chunk_by(|a, b| a == b) {
@@ -242,7 +242,7 @@ pub(crate) fn state_vector(reach: &mut Search<'_>, values: &[u32]) -> Vec<LocalS
 fn stand_for(reach: &mut Search<'_>, values: &[u32], vector: &[LocalStateId]) -> bool {
     let (order, steps) = (reach.events.order(), &mut reach.steps);
     let n_slots = order.iter().max().map_or(0, |&slot| slot as usize + 1);
-    if vector.iter().skip(n_slots).any(|&local| local != 0) {
+    if vector.iter().skip(n_slots).any(|&local| !local.is_absent()) {
         return false;
     }
     let mut at = 0;
@@ -251,7 +251,7 @@ fn stand_for(reach: &mut Search<'_>, values: &[u32], vector: &[LocalStateId]) ->
         let parts: Vec<u32> =
             (at..at + block.len()).rev().map(|level| values.get(level).copied().unwrap_or(0)).collect();
         at += block.len();
-        let local = vector.get(block[0] as usize).copied().unwrap_or(0);
+        let local = vector.get(block[0] as usize).copied().unwrap_or(LocalStateId::ABSENT);
         let is_it = match steps.blocks.is_split(block[0]) {
             true => steps.local_of_parts(block[0], &parts) == local,
             false => steps.stands_for(block[0], parts[0], local),

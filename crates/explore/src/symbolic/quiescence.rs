@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
+use allways_base::Idx;
 use allways_machine::{Executable, Simplify};
 use allways_mdd::{Filter, Node};
 use allways_run::{Cancel, Observer, Progress, StopReason, ViolationKind};
@@ -220,7 +221,7 @@ impl Descent<'_> {
         reach.steps.expander.expand(&vector, &mut sink);
         for place in 0..sink.moves.len() {
             let by = sink.moves[place];
-            if by.delivered != CRASH && reach.steps.is_stimulus(by.slot, vector[by.slot as usize]) {
+            if by.delivered != CRASH && reach.steps.is_stimulus(by.slot.as_u32(), vector[by.slot.index()]) {
                 continue;
             }
             let values = values_of(reach, sink.vectors.get(place));

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::engine::Search;
 use super::split;
-use crate::search::local::states::Owner;
+use crate::search::local::states::{Owner, Slot};
 
 /// Why there is no answer.
 pub(crate) enum Failure {
@@ -211,7 +211,7 @@ impl Check<'_, '_, '_> {
             Actor::Monitor(monitor) => Some(monitor),
             Actor::Machine(instance) => {
                 let locals = self.reach.steps.expander.memo.locals();
-                locals.known_slot(instance.index()).map(|slot| slot as u32)
+                locals.known_slot(instance.index()).map(Slot::as_u32)
             }
         };
         let Search { diagrams, events, steps, .. } = &mut *self.reach;

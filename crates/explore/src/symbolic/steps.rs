@@ -23,7 +23,7 @@ use crate::search::expand::Expander;
 use crate::search::local::entries::{
     ActEntry, ActKind, Crash, End, HEARD_COLD, HEARD_FAULT, HEARD_HOT, HEARD_UNKNOWN,
 };
-use crate::search::local::states::{LocalStateId, Owner};
+use crate::search::local::states::{InputId, LocalStateId, Owner, Slot};
 use crate::search::lock;
 
 /// The machine of the slot does not exist; the network of the slot is empty.
@@ -40,15 +40,15 @@ pub(crate) const STIMULUS_LABEL: u32 = 2;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Action {
     /// A message arrives at a machine; or an operation is performed on a network.
-    Deliver(u32),
+    Deliver(InputId),
     /// A monitor observes messages, in order.
-    Observe(Box<[u32]>),
+    Observe(Box<[InputId]>),
     /// The same, only to see whether it fails.
-    Probe(Box<[u32]>),
+    Probe(Box<[InputId]>),
     /// A machine comes into being with a local state.
     Create(LocalStateId),
     /// The network learns of a creation.
-    NoteCreation(u32),
+    NoteCreation(InputId),
     /// Nothing, where the slot has a step: a machine crashes only while the run goes on.
     CanStep,
     /// The other action, or nothing, where the slot does not stand before a left mover.
@@ -162,17 +162,17 @@ impl<'a> MemoSteps<'a> {
 
     /// The values of a slot whose owner stands in a local state of the kernel: several where it runs on and chooses on the way.
     pub fn values(&mut self, slot: u32, local: LocalStateId) -> Rc<[u32]> {
-        if let Some(Some(known)) = self.values.get(local as usize) {
+        if let Some(Some(known)) = self.values.get(local.index()) {
             return known.clone();
         }
         let values: Rc<[u32]> = match local {
-            0 => [ABSENT].into(),
+            LocalStateId::ABSENT => [ABSENT].into(),
             _ => self.values_behind(slot, NOTHING_AHEAD, local).into(),
         };
-        if self.values.len() <= local as usize {
-            self.values.resize(local as usize + 1, None);
+        if self.values.len() <= local.index() {
+            self.values.resize(local.index() + 1, None);
         }
-        self.values[local as usize] = Some(values.clone());
+        self.values[local.index()] = Some(values.clone());
         values
     }
 
@@ -185,7 +185,7 @@ impl<'a> MemoSteps<'a> {
 
     fn value_of_state(&mut self, slot: u32, state: Ahead) -> u32 {
         if self.states.len() <= slot as usize {
-            self.states.resize(slot as usize + 1, vec![Ahead::at(0); BROKEN as usize + 1]);
+            self.states.resize(slot as usize + 1, vec![Ahead::at(LocalStateId::ABSENT); BROKEN as usize + 1]);
         }
         let next = self.states[slot as usize].len() as u32;
         let value = *self.values_ahead.entry(state).or_insert(next);
@@ -207,7 +207,7 @@ impl<'a> MemoSteps<'a> {
     /// What a value of a slot is; local state zero where there is none.
     pub(super) fn state(&self, slot: u32, value: u32) -> Ahead {
         let state = self.states.get(slot as usize).and_then(|states| states.get(value as usize));
-        state.copied().unwrap_or(Ahead::at(0))
+        state.copied().unwrap_or(Ahead::at(LocalStateId::ABSENT))
     }
 
     /// The local state of a value in a slot, behind its outbox; zero where there is none.
@@ -218,7 +218,7 @@ impl<'a> MemoSteps<'a> {
     /// The local states that a slot is known to have.
     pub(super) fn locals_of(&self, slot: u32) -> impl Iterator<Item = LocalStateId> + '_ {
         let states = self.states.get(slot as usize).into_iter().flatten();
-        states.map(|state| state.local).filter(|&local| local != 0)
+        states.map(|state| state.local).filter(|&local| !local.is_absent())
     }
 
     /// Values of the levels of slots, one number for each level.
@@ -264,7 +264,11 @@ impl<'a> MemoSteps<'a> {
 
     /// The local state of a value; zero for monitors, which have no steps of their own.
     fn acting_local(&self, slot: u32, value: u32) -> LocalStateId {
-        if (slot as usize) < self.expander.n_monitors() { 0 } else { self.local(slot, value) }
+        if (slot as usize) < self.expander.n_monitors() {
+            LocalStateId::ABSENT
+        } else {
+            self.local(slot, value)
+        }
     }
 
     /// Whether the owner of a local state has a step, so that a configuration with it is not terminal.
@@ -276,7 +280,7 @@ impl<'a> MemoSteps<'a> {
             return true;
         }
         let local = self.acting_local(slot, value);
-        local != 0 && is_enabled(self.expander.memo.act(local))
+        !local.is_absent() && is_enabled(self.expander.memo.act(local))
     }
 
     /// Whether a machine waits in `receive`.
@@ -288,7 +292,7 @@ impl<'a> MemoSteps<'a> {
             return false;
         }
         let local = self.acting_local(slot, value);
-        local != 0 && self.expander.memo.act(local).kind == ActKind::Blocked
+        !local.is_absent() && self.expander.memo.act(local).kind == ActKind::Blocked
     }
 
     /// The temperature of the local state of a monitor.
@@ -299,7 +303,7 @@ impl<'a> MemoSteps<'a> {
             return is_monitor.then(|| self.expander.memo.locals().temperature_of(control));
         }
         let local = self.local(slot, value);
-        ((slot as usize) < self.expander.n_monitors() && local != 0)
+        ((slot as usize) < self.expander.n_monitors() && !local.is_absent())
             .then(|| self.expander.memo.locals().temperature(local))
     }
 
@@ -313,7 +317,7 @@ impl<'a> MemoSteps<'a> {
             return self.blocks.control_state(slot, value);
         }
         match self.local(slot, value) {
-            0 => None,
+            LocalStateId::ABSENT => None,
             local => Some(self.expander.memo.locals().local(local).control),
         }
     }
@@ -324,7 +328,7 @@ impl<'a> MemoSteps<'a> {
             return self.blocks.standing(slot, value);
         }
         match self.local(slot, value) {
-            0 => None,
+            LocalStateId::ABSENT => None,
             local => {
                 let locals = self.expander.memo.locals();
                 let local = locals.local(local);
@@ -342,7 +346,7 @@ impl<'a> MemoSteps<'a> {
             return;
         }
         let id = self.local(slot, value);
-        if id == 0 {
+        if id.is_absent() {
             return;
         }
         let locals = self.expander.memo.locals();
@@ -447,10 +451,10 @@ impl<'a> MemoSteps<'a> {
             let observed = self.expander.memo.observed[extra.observed()].to_vec();
             self.add_observers(&observed, Action::Observe, &mut parties);
             if let (End::Stands, Some((created, local, _))) = (extra.end, extra.created) {
-                parties.push((created, self.action(Action::Create(local))));
+                parties.push((created.as_u32(), self.action(Action::Create(local))));
             }
             if let (End::Stands, Some((network, operation))) = (extra.end, extra.birth) {
-                parties.push((network, self.action(Action::NoteCreation(operation))));
+                parties.push((network.as_u32(), self.action(Action::NoteCreation(operation))));
             }
             let event = |&next| NewEvent { label: 0, parties: parties.clone(), next };
             found.extend(values.iter().map(event));
@@ -461,18 +465,18 @@ impl<'a> MemoSteps<'a> {
     /// The monitors that observe a step: one party for each.
     pub(super) fn add_observers(
         &mut self,
-        observed: &[(u32, u32)],
-        action: impl Fn(Box<[u32]>) -> Action,
+        observed: &[(Slot, InputId)],
+        action: impl Fn(Box<[InputId]>) -> Action,
         parties: &mut Vec<(u32, u32)>,
     ) {
-        let mut monitors: Vec<u32> = observed.iter().map(|&(monitor, _)| monitor).collect();
+        let mut monitors: Vec<Slot> = observed.iter().map(|&(monitor, _)| monitor).collect();
         monitors.sort_unstable();
         monitors.dedup();
         for monitor in monitors {
             let messages = observed.iter().filter(|&&(slot, _)| slot == monitor);
-            let messages: Box<[u32]> = messages.map(|&(_, message)| message).collect();
+            let messages: Box<[InputId]> = messages.map(|&(_, message)| message).collect();
             let action = self.action(action(messages));
-            parties.push((monitor, action));
+            parties.push((monitor.as_u32(), action));
         }
     }
 
@@ -501,7 +505,9 @@ impl<'a> MemoSteps<'a> {
         let after = Ahead { outbox: rest, local: state.local };
         let mut next = Vec::new();
         match segment.deliver {
-            Some((target, message)) if target == slot => self.delivered(slot, after, message, &mut next)?,
+            Some((target, message)) if target.as_u32() == slot => {
+                self.delivered(slot, after, message, &mut next)?
+            }
             Some(_) | None => self.values_after(slot, after.outbox, after.local, &mut next),
         }
         found.extend(next.into_iter().map(|next| NewEvent { label: 0, parties: parties.clone(), next }));
@@ -511,7 +517,7 @@ impl<'a> MemoSteps<'a> {
     /// Whether a machine stands before a left mover.
     fn is_left(&mut self, local: LocalStateId) -> bool {
         let Some(left) = &self.left else { return false };
-        if local == 0 {
+        if local.is_absent() {
             return false;
         }
         let act = self.expander.memo.act(local);
@@ -519,7 +525,7 @@ impl<'a> MemoSteps<'a> {
             return false;
         }
         let locals = self.expander.memo.locals();
-        left.events.contains(&locals.messages[act.delivery.1 as usize].event)
+        left.events.contains(&locals.messages[act.delivery.1.index()].event)
     }
 
     /// Whether the owner of a slot can come to stand before a left mover.
@@ -553,7 +559,13 @@ impl<'a> MemoSteps<'a> {
     }
 
     /// What becomes of a receiver.
-    fn delivered(&mut self, slot: u32, state: Ahead, message: u32, next: &mut Vec<u32>) -> Result<(), Halt> {
+    fn delivered(
+        &mut self,
+        slot: u32,
+        state: Ahead,
+        message: InputId,
+        next: &mut Vec<u32>,
+    ) -> Result<(), Halt> {
         let Ahead { outbox, local } = state;
         let (first, n) = self.expander.memo.deliver(local, message);
         for at in first..first + n {
@@ -576,7 +588,7 @@ impl<'a> MemoSteps<'a> {
         slot: u32,
         action: u32,
         value: u32,
-        messages: &[u32],
+        messages: &[InputId],
         next: &mut Vec<u32>,
     ) -> Result<(), Halt> {
         let mut local = self.local(slot, value);
@@ -617,7 +629,9 @@ impl<'a> MemoSteps<'a> {
             Action::Deliver(message) => {
                 let state = match self.state(slot, value) {
                     // No machine sends to one that does not exist: the network is empty.
-                    Ahead { local: 0, .. } => Ahead::at(self.expander.memo.empty_network(slot)),
+                    Ahead { local: LocalStateId::ABSENT, .. } => {
+                        Ahead::at(self.expander.memo.empty_network(Slot::from_u32(slot)))
+                    }
                     state => state,
                 };
                 self.delivered(slot, state, message, next)
@@ -637,7 +651,7 @@ impl<'a> MemoSteps<'a> {
             }
             Action::NoteCreation(operation) => match self.local(slot, value) {
                 // Of an empty network there is nothing to know.
-                0 => {
+                LocalStateId::ABSENT => {
                     next.push(value);
                     Ok(())
                 }
@@ -676,7 +690,7 @@ fn is_enabled(act: ActEntry) -> bool {
 impl LocalSteps for MemoSteps<'_> {
     fn leads(&mut self, slot: u32, value: u32, found: &mut Vec<NewEvent>) -> Result<(), Halt> {
         let local = self.acting_local(slot, value);
-        if local == 0 {
+        if local.is_absent() {
             return Ok(());
         }
         self.poll()?;
@@ -696,13 +710,14 @@ impl LocalSteps for MemoSteps<'_> {
             ActKind::Deliver => {
                 let (target, message) = act.delivery;
                 let action = self.action(Action::Deliver(message));
-                self.own_steps(slot, value, act, Some((target, action)), found)?;
+                self.own_steps(slot, value, act, Some((target.as_u32(), action)), found)?;
             }
             ActKind::Network => {
                 for at in act.first..act.first + act.n {
                     let out = self.expander.memo.outs[at as usize];
                     let brought = self.expander.memo.deliveries[out.extra as usize];
-                    let parties = vec![(brought.target, self.action(Action::Deliver(brought.message)))];
+                    let parties =
+                        vec![(brought.target.as_u32(), self.action(Action::Deliver(brought.message)))];
                     found.push(NewEvent { label: 0, parties, next: self.value(slot, out.next) });
                 }
             }

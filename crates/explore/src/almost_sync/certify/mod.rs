@@ -433,7 +433,7 @@ impl Checker<'_> {
 }
 
 /// The slots of the movers, in order, and the delegate.
-fn read_moves(text: &str) -> Option<(Vec<u32>, Delegate)> {
+fn read_moves(text: &str) -> Option<(Vec<u32>, Delegate<u32>)> {
     let (movers, delegate) = if let Some(movers) = text.strip_suffix('!') {
         (movers, Delegate::Blocked)
     } else if let Some((movers, mut delegate)) = text.split_once('>') {

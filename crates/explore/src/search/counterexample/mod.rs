@@ -19,6 +19,7 @@ pub(crate) mod owners;
 
 use std::sync::Arc;
 
+use allways_base::Idx;
 use allways_machine::{Executable, Kernel, Outcome, Silent};
 use allways_p::hir::Temperature;
 use allways_run::{Choice, Counterexample, InstanceId, Limits, Progress, StopReason};
@@ -30,12 +31,13 @@ use super::local::states::{
     Act, Cut, Following, Given, LocalOutcome, LocalStateId, LocalStates, Owner, Walked,
 };
 use super::reduce::counters::{Counters, Source};
-use super::reduce::symmetry::{NO_SLOT, Symmetry};
+use super::reduce::symmetry::Symmetry;
 use super::store::table::Table;
 use super::store::tree::ExactKeys;
 use super::successors::{Collect, Expansion, Layer, Purpose, Successors, apply};
 use crate::confirm::{Claim, confirm, confirm_invariant};
 use crate::error::InternalError;
+use crate::search::local::entries::Slot;
 
 /// A step by name: what moves, and the answers to its data choices.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -405,23 +407,24 @@ impl<'a> Walker<'a> {
             let next = match &mut self.counters {
                 None => {
                     let is_there = |_: &mut LocalStates<'a>, _: &Outcome, vector: &[LocalStateId]| {
-                        expected.iter().all(|&(slot, local)| vector.get(slot as usize) == Some(&local))
+                        expected.iter().all(|&(slot, local)| vector.get(slot.index()) == Some(&local))
                     };
                     super::lock(cx.locals).walk_on(&self.here.walk, machine, is_there)
                 }
                 // The run has its own numbers. Those of machines that were left out do not count.
                 Some(counters) => {
-                    let n_slots = expected.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
-                    let mut there = vec![0; n_slots];
+                    let n_slots = expected.iter().map(|&(slot, _)| slot.index() + 1).max().unwrap_or(0);
+                    let mut there = vec![LocalStateId::ABSENT; n_slots];
                     for &(slot, local) in &expected {
-                        there[slot as usize] = local;
+                        there[slot.index()] = local;
                     }
                     let mut locals = super::lock(cx.locals);
                     let there = counters.canonical(&there, &mut Source::Held(&mut locals)).to_vec();
-                    let mut counted = vec![0; n_slots];
+                    let mut counted = vec![LocalStateId::ABSENT; n_slots];
                     let is_there = |locals: &mut LocalStates<'a>, _: &Outcome, vector: &[LocalStateId]| {
                         for &(slot, _) in &expected {
-                            counted[slot as usize] = vector.get(slot as usize).copied().unwrap_or(0);
+                            counted[slot.index()] =
+                                vector.get(slot.index()).copied().unwrap_or(LocalStateId::ABSENT);
                         }
                         counters.canonical(&counted, &mut Source::Held(locals)) == there
                     };
@@ -450,29 +453,35 @@ impl<'a> Walker<'a> {
     fn expected(
         &mut self,
         successor: &[LocalStateId],
-        mover: u32,
+        mover: Slot,
         machine: InstanceId,
-    ) -> Vec<(u32, LocalStateId)> {
+    ) -> Vec<(Slot, LocalStateId)> {
         let locals = &mut super::lock(self.cx.locals);
         locals.stand_at(&self.here.walk);
-        let before = |slot: u32| self.vector.get(slot as usize).copied().unwrap_or(0);
-        let present: Vec<(u32, LocalStateId)> =
-            (0u32..).zip(successor.iter().copied()).filter(|&(_, local)| local != 0).collect();
-        let n_monitors = locals.n_monitors() as u32;
-        for &(slot, _) in present.iter().filter(|&&(slot, _)| slot >= n_monitors && before(slot) == 0) {
+        let before = |slot: Slot| self.vector.get(slot.index()).copied().unwrap_or(LocalStateId::ABSENT);
+        let present: Vec<(Slot, LocalStateId)> = (0..)
+            .map(Slot::new)
+            .zip(successor.iter().copied())
+            .filter(|&(_, local)| !local.is_absent())
+            .collect();
+        let n_monitors = locals.n_monitors();
+        for &(slot, _) in present
+            .iter()
+            .filter(|&&(slot, _)| slot.index() >= n_monitors && before(slot) == LocalStateId::ABSENT)
+        {
             let n_made = locals.n_children(machine);
             let made = locals.child_slot(self.names.of(mover), n_made);
             self.names.set(slot, made);
         }
-        let to: Vec<u32> = (0..locals.n_slots() as u32).map(|slot| self.names.of(slot)).collect();
+        let to: Vec<Slot> = (0..locals.n_slots()).map(|slot| self.names.of(Slot::new(slot))).collect();
         let mut expected = Vec::new();
         for (slot, local) in present {
             if local == before(slot) && locals.is_halted(local) {
                 continue;
             }
-            let there = to[slot as usize];
+            let there = to[slot.index()];
             let n_children = match (locals.owner(there), before(slot)) {
-                (Owner::Machine(machine), before) if before != 0 => {
+                (Owner::Machine(machine), before) if !before.is_absent() => {
                     let more = locals.vitality(local).n_children;
                     let made = more.saturating_sub(locals.vitality(before).n_children);
                     Some(locals.n_children(machine) + made)
@@ -485,34 +494,36 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// By slot of the way: the slot of the run, if the machine exists; else `NO_SLOT`.
+/// By slot of the way: the slot of the run, if the machine exists; else `Slot::NONE`.
 #[derive(Default)]
-struct Naming(Vec<u32>);
+struct Naming(Vec<Slot>);
 
 impl Naming {
-    fn of(&self, slot: u32) -> u32 {
-        self.0.get(slot as usize).copied().filter(|&name| name != NO_SLOT).unwrap_or(slot)
+    fn of(&self, slot: Slot) -> Slot {
+        self.0.get(slot.index()).copied().filter(|&name| name != Slot::NONE).unwrap_or(slot)
     }
 
-    fn set(&mut self, slot: u32, name: u32) {
-        if self.0.len() <= slot as usize {
-            self.0.resize(slot as usize + 1, NO_SLOT);
+    fn set(&mut self, slot: Slot, name: Slot) {
+        if self.0.len() <= slot.index() {
+            self.0.resize(slot.index() + 1, Slot::NONE);
         }
-        self.0[slot as usize] = name;
+        self.0[slot.index()] = name;
     }
 
     /// When the machines of a configuration have changed places as `to` says, or left.
-    fn after(&self, vector: &[LocalStateId], to: &[u32]) -> Naming {
-        let mut names = vec![NO_SLOT; to.len().max(self.0.len())];
-        for slot in vector.iter().enumerate().filter(|(_, local)| **local != 0).map(|(slot, _)| slot as u32) {
-            let there = to.get(slot as usize).copied().unwrap_or(slot);
-            if there == NO_SLOT {
+    fn after(&self, vector: &[LocalStateId], to: &[Slot]) -> Naming {
+        let mut names = vec![Slot::NONE; to.len().max(self.0.len())];
+        for slot in
+            vector.iter().enumerate().filter(|(_, local)| !local.is_absent()).map(|(slot, _)| Slot::new(slot))
+        {
+            let there = to.get(slot.index()).copied().unwrap_or(slot);
+            if there == Slot::NONE {
                 continue;
             }
-            if names.len() <= there as usize {
-                names.resize(there as usize + 1, NO_SLOT);
+            if names.len() <= there.index() {
+                names.resize(there.index() + 1, Slot::NONE);
             }
-            names[there as usize] = self.of(slot);
+            names[there.index()] = self.of(slot);
         }
         Naming(names)
     }
@@ -544,7 +555,7 @@ pub(crate) fn name(locals: &mut LocalStates, vector: &[LocalStateId], by: Move) 
 
 /// What moves.
 pub(crate) fn choice(locals: &mut LocalStates, vector: &[LocalStateId], by: Move) -> Choice {
-    match (locals.owner(by.slot), &*locals.known_act(vector[by.slot as usize])) {
+    match (locals.owner(by.slot), &*locals.known_act(vector[by.slot.index()])) {
         (Owner::Machine(machine), _) if by.delivered == CRASH => Choice::Crash(machine),
         (Owner::Machine(machine), _) => Choice::Machine(machine),
         (Owner::Network(_), Act::Network(arrivals)) => arrivals[by.own as usize].choice,
@@ -563,15 +574,15 @@ pub(crate) fn moves_answers(
     if by.delivered == CRASH {
         return answers;
     }
-    match &*locals.known_act(vector[by.slot as usize]) {
+    match &*locals.known_act(vector[by.slot.index()]) {
         Act::Step { deliver, outcomes, .. } => {
             let own = outcomes.get(by.own as usize).into_iter().flat_map(LocalOutcome::answers);
             match *deliver {
                 None => answers.extend(own),
                 Some((target, message)) => {
                     let has_fate = locals.has_fate(target, message);
-                    let receiver = match vector[target as usize] {
-                        0 => locals.empty_network(target),
+                    let receiver = match vector[target.index()] {
+                        LocalStateId::ABSENT => locals.empty_network(target),
                         local => local,
                     };
                     let reactions = locals.known_delivery(receiver, message);
@@ -586,7 +597,7 @@ pub(crate) fn moves_answers(
         }
         Act::Network(arrivals) => {
             let (target, message) = arrivals[by.own as usize].delivery;
-            let reactions = locals.known_delivery(vector[target as usize], message);
+            let reactions = locals.known_delivery(vector[target.index()], message);
             answers.extend(reactions.get(by.delivered as usize).into_iter().flat_map(|it| &it.answers));
         }
         Act::Rest { .. } | Act::Fault | Act::Unknown(_) => {}

@@ -10,9 +10,10 @@
 
 use std::sync::Mutex;
 
+use allways_base::Idx;
 use allways_run::Limits;
 
-use crate::search::local::states::{LocalStateId, LocalStates, Owner};
+use crate::search::local::states::{LocalStateId, LocalStates, Owner, Slot};
 use crate::search::lock;
 use crate::wire::{
     Read, early, get_bytes, get_length, get_number, get_path, get_word, put_bytes, put_number, put_path,
@@ -34,7 +35,7 @@ impl Outbox {
     pub fn push(&mut self, vector: impl Iterator<Item = LocalStateId>, is_representative: bool) {
         let at = self.words.len();
         self.words.push(0);
-        self.words.extend(vector.filter(|&local| local != 0));
+        self.words.extend(vector.filter(|local| !local.is_absent()).map(LocalStateId::as_u32));
         let n = (self.words.len() - at - 1) as u32;
         self.words[at] = n << 1 | u32::from(is_representative);
         self.n_vectors += 1;
@@ -74,13 +75,14 @@ impl Sender {
         let mut new = Vec::new();
         let mut at = 0;
         while let Some(&header) = outbox.words.get(at) {
-            for &local in &outbox.words[at + 1..at + 1 + (header >> 1) as usize] {
-                if self.numbers.len() <= local as usize {
-                    self.numbers.resize(local as usize + 1, 0);
+            for &word in &outbox.words[at + 1..at + 1 + (header >> 1) as usize] {
+                let local = LocalStateId::from_u32(word);
+                if self.numbers.len() <= local.index() {
+                    self.numbers.resize(local.index() + 1, 0);
                 }
-                if self.numbers[local as usize] == 0 {
+                if self.numbers[local.index()] == 0 {
                     self.n_sent += 1;
-                    self.numbers[local as usize] = self.n_sent;
+                    self.numbers[local.index()] = self.n_sent;
                     new.push(local);
                 }
             }
@@ -94,8 +96,9 @@ impl Sender {
         let mut at = 0;
         while let Some(&header) = outbox.words.get(at) {
             put_number(out, u64::from(header));
-            for &local in &outbox.words[at + 1..at + 1 + (header >> 1) as usize] {
-                put_number(out, u64::from(self.numbers[local as usize] - 1));
+            for &word in &outbox.words[at + 1..at + 1 + (header >> 1) as usize] {
+                let local = LocalStateId::from_u32(word);
+                put_number(out, u64::from(self.numbers[local.index()] - 1));
             }
             at += 1 + (header >> 1) as usize;
         }
@@ -126,7 +129,7 @@ fn put_contents(locals: &LocalStates<'_>, new: &[LocalStateId], out: &mut Vec<u8
 #[derive(Default)]
 pub(crate) struct Receiver {
     /// By number: slot, local state, and what it adds to the fingerprint.
-    locals: Vec<(u32, LocalStateId, u64)>,
+    locals: Vec<(Slot, LocalStateId, u64)>,
 }
 
 impl Receiver {
@@ -159,10 +162,10 @@ impl Receiver {
             for _ in 0..header >> 1 {
                 let number = get_number(bytes)? as usize;
                 let &(slot, local, hash) = self.locals.get(number).ok_or("a local state was never sent")?;
-                if vector.len() <= slot as usize {
-                    vector.resize(slot as usize + 1, 0);
+                if vector.len() <= slot.index() {
+                    vector.resize(slot.index() + 1, LocalStateId::ABSENT);
                 }
-                if std::mem::replace(&mut vector[slot as usize], local) != 0 {
+                if !std::mem::replace(&mut vector[slot.index()], local).is_absent() {
                     return Err("a machine stands in two local states".to_owned());
                 }
                 print = print.wrapping_add(hash);

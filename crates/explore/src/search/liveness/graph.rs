@@ -13,6 +13,7 @@
 
 use std::sync::Arc;
 
+use allways_base::Idx;
 use allways_machine::Executable;
 use allways_p::hir::Temperature;
 use allways_run::{Choice, Counterexample, Limits, StopReason};
@@ -381,7 +382,7 @@ impl<'a> Graph<'a> {
             let mut locals = lock(self.cx.locals);
             // Also those whose steps a bound cuts off: they starve in every loop.
             let enabled: Vec<Choice> =
-                slots.into_iter().flat_map(|slot| locals.movers(vector[slot as usize])).collect();
+                slots.into_iter().flat_map(|slot| locals.movers(vector[slot.index()])).collect();
             let first = part.edges.len() as u32;
             for (place, &by) in sink.moves.iter().enumerate() {
                 let step = self.starts[node as usize] + place;

@@ -2,10 +2,65 @@
 
 use std::ops::Range;
 
+use allways_base::newtype_ids;
 use allways_run::{Choice, InstanceId, StopReason};
 
-/// The number of an interned local state; zero is absent.
-pub(crate) type LocalStateId = u32;
+newtype_ids! {
+    /// An interned local state; [`LocalStateId::ABSENT`] where there is none.
+    LocalStateId = "local";
+    /// A position of a state vector: of a monitor, a machine or a network.
+    Slot = "slot";
+    /// What a local state reacts to: of a machine or monitor a message, of a network an operation ([`NetworkOp`]), each by the number
+    /// under which it is interned.
+    InputId = "input";
+}
+
+impl LocalStateId {
+    /// What stands in a slot whose machine does not exist, and in that of an empty network.
+    pub const ABSENT: LocalStateId = LocalStateId::from_u32(0);
+
+    #[inline]
+    pub fn is_absent(self) -> bool {
+        self == Self::ABSENT
+    }
+}
+
+impl Default for LocalStateId {
+    fn default() -> Self {
+        LocalStateId::ABSENT
+    }
+}
+
+impl From<LocalStateId> for u32 {
+    #[inline]
+    fn from(local: LocalStateId) -> u32 {
+        local.as_u32()
+    }
+}
+
+impl From<InputId> for u32 {
+    #[inline]
+    fn from(input: InputId) -> u32 {
+        input.as_u32()
+    }
+}
+
+impl Slot {
+    /// No slot has this number.
+    pub const NONE: Slot = Slot::from_u32(u32::MAX);
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Slot::from_u32(0)
+    }
+}
+
+impl Default for InputId {
+    fn default() -> Self {
+        InputId::from_u32(0)
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
@@ -38,7 +93,7 @@ pub(crate) enum NetworkOp {
     Send {
         source: InstanceId,
         target: InstanceId,
-        message: u32,
+        message: InputId,
     },
     /// A machine is made, and knows what its creator knows.
     Create {
@@ -52,7 +107,7 @@ pub(crate) enum NetworkOp {
 pub(crate) struct Arrival {
     pub choice: Choice,
     /// Slot of the target, and the message.
-    pub delivery: (u32, u32),
+    pub delivery: (Slot, InputId),
     /// The network without it.
     pub next: LocalStateId,
     /// With lazy faults: an optional message.
@@ -74,7 +129,7 @@ pub(crate) struct ActEntry {
     pub first: u32,
     pub n: u32,
     /// The delivery that comes first: the slot and the message.
-    pub delivery: (u32, u32),
+    pub delivery: (Slot, InputId),
     pub kind: ActKind,
     /// No monitor hears of the step, and no bound cuts it.
     pub is_unheard: bool,
@@ -133,8 +188,8 @@ pub(crate) struct Reaction {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Brought {
     /// The slot of the target.
-    pub target: u32,
-    pub message: u32,
+    pub target: Slot,
+    pub message: InputId,
     /// With lazy faults: an optional message; its arrival loses others.
     pub is_spare: bool,
     pub loses: bool,
@@ -147,9 +202,9 @@ pub(crate) struct Extra {
     /// What monitors hear, in `observed`: the first, and how many.
     pub heard: (u32, u32),
     /// Slot, local state and what it adds to the fingerprint.
-    pub created: Option<(u32, LocalStateId, u64)>,
+    pub created: Option<(Slot, LocalStateId, u64)>,
     /// What the creation does to the network: its slot and the operation.
-    pub birth: Option<(u32, u32)>,
+    pub birth: Option<(Slot, InputId)>,
 }
 
 impl Extra {
@@ -184,11 +239,11 @@ pub(crate) const HEARD_UNKNOWN: u32 = 8;
 #[derive(Default)]
 pub(crate) struct Log {
     pub acts: Vec<(LocalStateId, ActEntry)>,
-    pub delivered: Vec<(LocalStateId, u32, Reaction)>,
-    pub heard: Vec<(LocalStateId, u32, Reaction)>,
+    pub delivered: Vec<(LocalStateId, InputId, Reaction)>,
+    pub heard: Vec<(LocalStateId, InputId, Reaction)>,
     pub outs: Vec<Out>,
     pub extras: Vec<Extra>,
-    pub observed: Vec<(u32, u32)>,
+    pub observed: Vec<(Slot, InputId)>,
     pub deliveries: Vec<Brought>,
     pub unknown: Option<StopReason>,
 }
@@ -196,7 +251,8 @@ pub(crate) struct Log {
 impl Log {
     pub fn n_bytes(&self) -> usize {
         self.acts.capacity() * size_of::<(LocalStateId, ActEntry)>()
-            + (self.delivered.capacity() + self.heard.capacity()) * size_of::<(LocalStateId, u32, Reaction)>()
+            + (self.delivered.capacity() + self.heard.capacity())
+                * size_of::<(LocalStateId, InputId, Reaction)>()
             + self.outs.capacity() * size_of::<Out>()
             + self.extras.capacity() * size_of::<Extra>()
             + self.observed.capacity() * 8

@@ -7,6 +7,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+use allways_base::Idx;
 use allways_run::StopReason;
 
 use super::entries::*;
@@ -23,8 +24,8 @@ const SEVERAL: u32 = u32::MAX;
 #[derive(Clone, Copy)]
 enum Question {
     Act(LocalStateId),
-    Delivered(LocalStateId, u32),
-    Heard(LocalStateId, u32),
+    Delivered(LocalStateId, InputId),
+    Heard(LocalStateId, InputId),
 }
 
 /// Questions that are answered under one lock.
@@ -67,8 +68,8 @@ fn append<T: Copy>(to: &mut Vec<T>, from: &[T]) {
 #[derive(Clone, Copy)]
 enum Known {
     Act(LocalStateId, ActEntry),
-    Delivered(LocalStateId, u32, Reaction),
-    Heard(LocalStateId, u32, Reaction),
+    Delivered(LocalStateId, InputId, Reaction),
+    Heard(LocalStateId, InputId, Reaction),
 }
 
 /// Places in the log.
@@ -85,7 +86,7 @@ pub(crate) struct Memo<'a> {
     pub outs: Vec<Out>,
     pub extras: Vec<Extra>,
     /// What monitors hear: slot and message.
-    pub observed: Vec<(u32, u32)>,
+    pub observed: Vec<(Slot, InputId)>,
     /// What a network brings.
     pub deliveries: Vec<Brought>,
     delivered: PairTable<Reaction>,
@@ -158,7 +159,7 @@ impl<'a> Memo<'a> {
     #[inline]
     pub fn act(&mut self, local: LocalStateId) -> ActEntry {
         self.n_lookups += 1;
-        match self.acts.get(local as usize) {
+        match self.acts.get(local.index()) {
             Some(entry) if entry.kind != ActKind::Unasked => *entry,
             _ => self.ask_act(local),
         }
@@ -166,15 +167,15 @@ impl<'a> Memo<'a> {
 
     /// The outcomes of a delivery: the first in `outs`, and how many.
     #[inline]
-    pub fn deliver(&mut self, local: LocalStateId, message: u32) -> (u32, u32) {
+    pub fn deliver(&mut self, local: LocalStateId, message: InputId) -> (u32, u32) {
         let Reaction { first, n, .. } = self.reaction(local, message);
         (first, n)
     }
 
     #[inline]
-    pub fn reaction(&mut self, local: LocalStateId, message: u32) -> Reaction {
+    pub fn reaction(&mut self, local: LocalStateId, message: InputId) -> Reaction {
         self.n_lookups += 1;
-        match self.delivered.get(local, message) {
+        match self.delivered.get(local.as_u32(), message) {
             Some(found) => found,
             None => self.ask_deliver(local, message),
         }
@@ -182,9 +183,9 @@ impl<'a> Memo<'a> {
 
     /// What a monitor does with a message.
     #[inline]
-    pub fn hear(&mut self, local: LocalStateId, message: u32) -> Out {
+    pub fn hear(&mut self, local: LocalStateId, message: InputId) -> Out {
         self.n_lookups += 1;
-        match self.heard.get(local, message) {
+        match self.heard.get(local.as_u32(), message) {
             Some(reaction) => reaction.only,
             None => self.ask_hear(local, message),
         }
@@ -192,18 +193,18 @@ impl<'a> Memo<'a> {
 
     /// The number of an empty network, which is zero in vectors.
     #[inline]
-    pub fn empty_network(&mut self, slot: u32) -> LocalStateId {
-        match self.empty.get(slot as usize) {
-            Some(&local) if local != 0 => local,
+    pub fn empty_network(&mut self, slot: Slot) -> LocalStateId {
+        match self.empty.get(slot.index()) {
+            Some(&local) if !local.is_absent() => local,
             _ => self.ask_empty(slot),
         }
     }
 
     #[cold]
-    fn ask_empty(&mut self, slot: u32) -> LocalStateId {
-        let at = slot as usize;
+    fn ask_empty(&mut self, slot: Slot) -> LocalStateId {
+        let at = slot.index();
         if self.empty.len() <= at {
-            self.empty.resize(at + 1, 0);
+            self.empty.resize(at + 1, LocalStateId::ABSENT);
         }
         self.empty[at] = self.locals().empty_network(slot);
         self.empty[at]
@@ -221,10 +222,10 @@ impl<'a> Memo<'a> {
             self.set_act(locals, local, entry);
         }
         for &(local, message, reaction) in &log.delivered[known.delivered..] {
-            self.delivered.insert(local, message, reaction);
+            self.delivered.insert(local.as_u32(), message, reaction);
         }
         for &(local, message, reaction) in &log.heard[known.heard..] {
-            self.heard.insert(local, message, reaction);
+            self.heard.insert(local.as_u32(), message, reaction);
         }
         self.n_caught_up =
             Places { acts: log.acts.len(), delivered: log.delivered.len(), heard: log.heard.len() };
@@ -301,21 +302,21 @@ impl<'a> Memo<'a> {
     fn answer(&mut self, locals: &mut LocalStates<'_>, question: Question) {
         let known = match question {
             Question::Act(local) => {
-                if self.acts.get(local as usize).is_some_and(|entry| entry.kind != ActKind::Unasked) {
+                if self.acts.get(local.index()).is_some_and(|entry| entry.kind != ActKind::Unasked) {
                     return;
                 }
                 let act = locals.act(local);
                 Known::Act(local, self.add_act(locals, local, &act))
             }
             Question::Delivered(local, message) => {
-                if self.delivered.get(local, message).is_some() {
+                if self.delivered.get(local.as_u32(), message).is_some() {
                     return;
                 }
                 let delivered = locals.deliver(local, message);
                 Known::Delivered(local, message, self.add_delivered(locals, local, message, &delivered))
             }
             Question::Heard(local, message) => {
-                if self.heard.get(local, message).is_some() {
+                if self.heard.get(local.as_u32(), message).is_some() {
                     return;
                 }
                 let heard = locals.observe(local, message);
@@ -338,10 +339,10 @@ impl<'a> Memo<'a> {
     fn ask_act(&mut self, local: LocalStateId) -> ActEntry {
         if self.puts_off {
             self.put_off(Question::Act(local));
-            return self.acts.get(local as usize).copied().unwrap_or_default();
+            return self.acts.get(local.index()).copied().unwrap_or_default();
         }
         self.ask(Question::Act(local));
-        self.acts[local as usize]
+        self.acts[local.index()]
     }
 
     fn add_act(&mut self, locals: &mut LocalStates<'_>, local: LocalStateId, act: &Act) -> ActEntry {
@@ -377,7 +378,8 @@ impl<'a> Memo<'a> {
                     };
                     let (n, delivery) = (outcomes.len() as u32, deliver.unwrap_or_default());
                     let only = self.only(first);
-                    let (delta, next) = if only.extra == 0 { (only.delta, only.next) } else { (0, 0) };
+                    let (delta, next) =
+                        if only.extra == 0 { (only.delta, only.next) } else { (0, LocalStateId::ABSENT) };
                     ActEntry { delta, next, first, n, delivery, kind, is_unheard, ..Default::default() }
                 }
                 Err(reason) => {
@@ -422,7 +424,7 @@ impl<'a> Memo<'a> {
                 is_unheard &= outcome.observed.is_empty()
                     && matches!(outcome.end, Ending::Stands(_) | Ending::Fault(..));
                 let (end, next) = self.end(&outcome.end);
-                let delta = if next == 0 { 0 } else { locals.hash(next).wrapping_sub(here) };
+                let delta = if next.is_absent() { 0 } else { locals.hash(next).wrapping_sub(here) };
                 let created = outcome.created.map(|(slot, local)| (slot, local, locals.hash(local)));
                 let extra = if end == End::Stands && outcome.observed.is_empty() && created.is_none() {
                     0
@@ -439,12 +441,12 @@ impl<'a> Memo<'a> {
     }
 
     fn set_act(&mut self, locals: &LocalStates<'_>, local: LocalStateId, entry: ActEntry) {
-        if self.acts.len() <= local as usize {
+        if self.acts.len() <= local.index() {
             let n_more = locals.n_local_states() + 1 - self.acts.len();
             make_room(&mut self.acts, n_more);
             self.acts.resize(locals.n_local_states() + 1, ActEntry::default());
         }
-        self.acts[local as usize] = entry;
+        self.acts[local.index()] = entry;
     }
 
     /// The outcome that was added, if it is the only one from there on.
@@ -456,21 +458,21 @@ impl<'a> Memo<'a> {
     }
 
     #[cold]
-    fn ask_deliver(&mut self, local: LocalStateId, message: u32) -> Reaction {
+    fn ask_deliver(&mut self, local: LocalStateId, message: InputId) -> Reaction {
         if self.puts_off {
             self.put_off(Question::Delivered(local, message));
             let nothing = Reaction { only: Out { extra: SEVERAL, ..Out::default() }, first: 0, n: 0 };
-            return self.delivered.get(local, message).unwrap_or(nothing);
+            return self.delivered.get(local.as_u32(), message).unwrap_or(nothing);
         }
         self.ask(Question::Delivered(local, message));
-        self.delivered.get(local, message).unwrap_or_default()
+        self.delivered.get(local.as_u32(), message).unwrap_or_default()
     }
 
     fn add_delivered(
         &mut self,
         locals: &LocalStates<'_>,
         local: LocalStateId,
-        message: u32,
+        message: InputId,
         outcomes: &[Delivered],
     ) -> Reaction {
         make_room(&mut self.outs, 1);
@@ -478,7 +480,7 @@ impl<'a> Memo<'a> {
         let here = locals.hash(local);
         for outcome in outcomes {
             let (end, next) = self.end(&outcome.end);
-            let delta = if next == 0 { 0 } else { locals.hash(next).wrapping_sub(here) };
+            let delta = if next.is_absent() { 0 } else { locals.hash(next).wrapping_sub(here) };
             let next = locals.in_vector(next);
             let extra = if end == End::Stands {
                 0
@@ -489,30 +491,30 @@ impl<'a> Memo<'a> {
             self.outs.push(Out { delta, next, extra });
         }
         let reaction = Reaction { only: self.only(first), first, n: outcomes.len() as u32 };
-        self.delivered.insert(local, message, reaction);
+        self.delivered.insert(local.as_u32(), message, reaction);
         reaction
     }
 
     #[cold]
-    fn ask_hear(&mut self, local: LocalStateId, message: u32) -> Out {
+    fn ask_hear(&mut self, local: LocalStateId, message: InputId) -> Out {
         if self.puts_off {
             self.put_off(Question::Heard(local, message));
             let nothing = Out { extra: HEARD_UNKNOWN, ..Out::default() };
-            return self.heard.get(local, message).map_or(nothing, |reaction| reaction.only);
+            return self.heard.get(local.as_u32(), message).map_or(nothing, |reaction| reaction.only);
         }
         self.ask(Question::Heard(local, message));
-        self.heard.get(local, message).unwrap_or_default().only
+        self.heard.get(local.as_u32(), message).unwrap_or_default().only
     }
 
     fn add_heard(
         &mut self,
         locals: &LocalStates<'_>,
         local: LocalStateId,
-        message: u32,
+        message: InputId,
         heard: &Heard,
     ) -> Reaction {
         let (end, next) = self.end(&heard.end);
-        let delta = if next == 0 { 0 } else { locals.hash(next).wrapping_sub(locals.hash(local)) };
+        let delta = if next.is_absent() { 0 } else { locals.hash(next).wrapping_sub(locals.hash(local)) };
         let mut extra = 0;
         if heard.hot {
             extra |= HEARD_HOT;
@@ -527,18 +529,18 @@ impl<'a> Memo<'a> {
             End::Stands => {}
         }
         let reaction = Reaction { only: Out { delta, next, extra }, first: 0, n: 1 };
-        self.heard.insert(local, message, reaction);
+        self.heard.insert(local.as_u32(), message, reaction);
         reaction
     }
 
     fn end(&mut self, end: &Ending) -> (End, LocalStateId) {
         match end {
             Ending::Stands(local) => (End::Stands, *local),
-            Ending::Cut(cut) => (End::Cut(*cut), 0),
-            Ending::Fault(..) => (End::Fault, 0),
+            Ending::Cut(cut) => (End::Cut(*cut), LocalStateId::ABSENT),
+            Ending::Fault(..) => (End::Fault, LocalStateId::ABSENT),
             Ending::Unknown(reason) => {
                 self.unknown.get_or_insert_with(|| reason.clone());
-                (End::Unknown, 0)
+                (End::Unknown, LocalStateId::ABSENT)
             }
         }
     }

@@ -13,7 +13,7 @@ use allways_run::{Choice, InstanceId, NetworkModel, StopReason};
 
 pub(crate) use super::entries::{Arrival, NetworkOp};
 use super::states::{
-    Answer, Cut, Delivered, Ending, LOOK_AFTER, LocalState, LocalStateId, LocalStates, Owner,
+    Answer, Cut, Delivered, Ending, InputId, LOOK_AFTER, LocalState, LocalStateId, LocalStates, Owner, Slot,
 };
 use crate::search::store::hash::{hash_bytes, hash_words};
 
@@ -27,44 +27,45 @@ impl LocalStates<'_> {
     }
 
     /// The slot of a network, which is made before that of its target.
-    pub(crate) fn network_slot(&mut self, target: InstanceId) -> u32 {
+    pub(crate) fn network_slot(&mut self, target: InstanceId) -> Slot {
         let owner = self.network_of(target);
         let at = match owner {
             Owner::Network(instance) => instance.index(),
             Owner::Machine(_) | Owner::Monitor(_) => 0,
         };
         if self.network_slot_of.len() <= at {
-            self.network_slot_of.resize(at + 1, 0);
+            self.network_slot_of.resize(at + 1, None);
         }
-        if self.network_slot_of[at] == 0 {
-            self.owners.push(owner);
-            self.network_slot_of[at] = self.owners.len() as u32;
+        if let Some(slot) = self.network_slot_of[at] {
+            return slot;
         }
-        self.network_slot_of[at] - 1
+        let slot = self.new_slot(owner);
+        self.network_slot_of[at] = Some(slot);
+        slot
     }
 
     /// The same, if it was made.
-    pub fn network_slot_known(&self, target: InstanceId) -> Option<u32> {
+    pub fn network_slot_known(&self, target: InstanceId) -> Option<Slot> {
         let Owner::Network(instance) = self.network_of(target) else { return None };
-        self.network_slot_of.get(instance.index())?.checked_sub(1)
+        *self.network_slot_of.get(instance.index())?
     }
 
-    pub(crate) fn network_op(&mut self, op: NetworkOp) -> u32 {
+    pub(crate) fn network_op(&mut self, op: NetworkOp) -> InputId {
         *self.network_op_index.entry(op).or_insert_with(|| {
             self.network_ops.push(op);
-            self.network_ops.len() as u32 - 1
+            InputId::new(self.network_ops.len() - 1)
         })
     }
 
     /// The number under which an empty network is remembered.
-    pub fn empty_network(&mut self, slot: u32) -> LocalStateId {
-        self.intern_network(self.owners[slot as usize], InFlight::default())
+    pub fn empty_network(&mut self, slot: Slot) -> LocalStateId {
+        self.intern_network(self.owners[slot.index()], InFlight::default())
     }
 
     /// The local state as it stands in a vector.
     pub fn in_vector(&self, local: LocalStateId) -> LocalStateId {
-        match &self.states[local as usize].flight {
-            Some(flight) if flight.is_empty() => 0,
+        match &self.states[local.index()].flight {
+            Some(flight) if flight.is_empty() => LocalStateId::ABSENT,
             _ => local,
         }
     }
@@ -104,15 +105,15 @@ impl LocalStates<'_> {
     /// message. Those to other machines do not count.
     pub fn with_one_of_each(
         &mut self,
-        slot: u32,
+        slot: Slot,
         local: LocalStateId,
-        kinds: &[(InstanceId, InstanceId, u32)],
+        kinds: &[(InstanceId, InstanceId, InputId)],
     ) -> LocalStateId {
-        let owner = self.owners[slot as usize];
+        let owner = self.owners[slot.index()];
         let model = self.exe.network.model;
-        let mut flight = if local == 0 { InFlight::default() } else { self.flight(local) };
+        let mut flight = if local.is_absent() { InFlight::default() } else { self.flight(local) };
         for &(source, target, message) in kinds.iter().filter(|kind| self.network_of(kind.1) == owner) {
-            let message = self.messages[message as usize];
+            let message = self.messages[message.index()];
             if let Some(at) = flight.position(source, target) {
                 flight.channels[at].messages.retain(|sent| sent.message != message);
             }
@@ -178,21 +179,21 @@ impl LocalStates<'_> {
 
     fn network_ending(&mut self, owner: Owner, flight: InFlight) -> Ending {
         let local = self.intern_network(owner, flight);
-        match self.states[local as usize].cut {
+        match self.states[local.index()].cut {
             None => Ending::Stands(local),
             Some(cut) => Ending::Cut(cut),
         }
     }
 
     fn flight(&self, local: LocalStateId) -> InFlight {
-        self.states[local as usize].flight.as_deref().cloned().unwrap_or_default()
+        self.states[local.index()].flight.as_deref().cloned().unwrap_or_default()
     }
 
     /// What becomes of a network.
-    pub(crate) fn work_out_network_op(&mut self, local: LocalStateId, op: u32) -> Vec<Delivered> {
-        let owner = self.states[local as usize].owner;
+    pub(crate) fn work_out_network_op(&mut self, local: LocalStateId, op: InputId) -> Vec<Delivered> {
+        let owner = self.states[local.index()].owner;
         let (model, has_lazy_faults, exe) = (self.exe.network.model, self.has_lazy_faults, self.exe.clone());
-        match self.network_ops[op as usize] {
+        match self.network_ops[op.index()] {
             NetworkOp::Create { creator, created } => {
                 let mut flight = self.flight(local);
                 flight.create(model, creator, created);
@@ -203,7 +204,7 @@ impl LocalStates<'_> {
                 }]
             }
             NetworkOp::Send { source, target, message } => {
-                let message = self.messages[message as usize];
+                let message = self.messages[message.index()];
                 self.cover_sent(message.event);
                 let mut apply_sends = |copies: Copies| {
                     let mut flight = self.flight(local);
@@ -229,13 +230,13 @@ impl LocalStates<'_> {
     }
 
     /// Whether what becomes of a message is a choice: of one that goes to a machine, or of an operation on a network.
-    pub fn has_fate(&self, slot: u32, delivery: u32) -> bool {
-        let message = match (self.owners[slot as usize], self.network_ops.get(delivery as usize)) {
+    pub fn has_fate(&self, slot: Slot, delivery: InputId) -> bool {
+        let message = match (self.owners[slot.index()], self.network_ops.get(delivery.index())) {
             (Owner::Network(_), Some(NetworkOp::Send { message, .. })) => *message,
             (Owner::Network(_), _) => return false,
             (Owner::Machine(_) | Owner::Monitor(_), _) => delivery,
         };
-        self.exe.network.fates(self.messages[message as usize].event).len() > 1
+        self.exe.network.fates(self.messages[message.index()].event).len() > 1
     }
 
     /// What can arrive, by the paths of target and source. Each arrival leaves a network of its own, nearly as large as this one.
@@ -243,7 +244,7 @@ impl LocalStates<'_> {
     /// # Errors
     /// When there is a reason to stop.
     pub(crate) fn arrivals(&mut self, local: LocalStateId) -> Result<Vec<Arrival>, StopReason> {
-        let owner = self.states[local as usize].owner;
+        let owner = self.states[local.index()].owner;
         let model = self.exe.network.model;
         let flight = self.flight(local);
         let has_lazy_faults = self.has_lazy_faults;

@@ -35,8 +35,8 @@ impl<V: Default, A> Slot<V, A> {
 }
 
 #[inline]
-fn key_of(a: u32, b: u32) -> u64 {
-    u64::from(a) << 32 | u64::from(b)
+fn key_of(a: impl Into<u32>, b: impl Into<u32>) -> u64 {
+    u64::from(a.into()) << 32 | u64::from(b.into())
 }
 
 impl<V, A> Default for PairTable<V, A> {
@@ -60,7 +60,7 @@ impl<V: Copy + Default, A: Copy> PairTable<V, A> {
     }
 
     #[inline]
-    pub fn get(&self, a: u32, b: u32) -> Option<V> {
+    pub fn get(&self, a: impl Into<u32>, b: impl Into<u32>) -> Option<V> {
         if self.slots.is_empty() {
             return None;
         }
@@ -81,13 +81,13 @@ impl<V: Copy + Default, A: Copy> PairTable<V, A> {
 
     /// Brings what is known of a pair nearer.
     #[inline]
-    pub fn prefetch(&self, a: u32, b: u32) {
+    pub fn prefetch(&self, a: impl Into<u32>, b: impl Into<u32>) {
         if !self.slots.is_empty() {
             prefetch(&self.slots[mix(key_of(a, b)) as usize & (self.slots.len() - 1)]);
         }
     }
 
-    pub fn insert(&mut self, a: u32, b: u32, value: V) {
+    pub fn insert(&mut self, a: impl Into<u32>, b: impl Into<u32>, value: V) {
         if (self.len + 1) * 2 > self.slots.len() {
             let size = (self.slots.len() * 2).max(64);
             let mut larger = Vec::new();
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn what_was_put_in_is_found_and_nothing_else() {
         let mut table: PairTable<(u32, u64)> = PairTable::default();
-        assert_eq!(table.get(1, 0), None);
+        assert_eq!(table.get(1u32, 0u32), None);
         for n in 1..=1_000u32 {
             table.insert(n, n % 7, (n, u64::from(n) * 3));
         }
@@ -129,8 +129,8 @@ mod tests {
         }
         assert!(table.n_bytes() >= 1_000 * 32);
         table.clear();
-        assert_eq!((table.len(), table.get(7, 0)), (0, None));
-        table.insert(7, 0, (1, 1));
-        assert_eq!((table.len(), table.get(7, 0)), (1, Some((1, 1))));
+        assert_eq!((table.len(), table.get(7u32, 0u32)), (0, None));
+        table.insert(7u32, 0u32, (1, 1));
+        assert_eq!((table.len(), table.get(7u32, 0u32)), (1, Some((1, 1))));
     }
 }

@@ -1,25 +1,27 @@
 //! State vectors: by slot, the interned local state of a machine, monitor or network. What is not there yet, or no more, is 0.
 
-use super::entries::LocalStateId;
+use allways_base::Idx;
+
+use super::entries::{LocalStateId, Slot};
 
 /// What stands in a slot.
 #[inline]
-pub(crate) fn local_at(vector: &[LocalStateId], slot: u32) -> LocalStateId {
-    vector.get(slot as usize).copied().unwrap_or(0)
+pub(crate) fn local_at(vector: &[LocalStateId], slot: Slot) -> LocalStateId {
+    vector.get(slot.index()).copied().unwrap_or(LocalStateId::ABSENT)
 }
 
 /// Puts a local state in a slot, which may be beyond the end.
 #[inline]
-pub(crate) fn put(vector: &mut Vec<LocalStateId>, slot: u32, local: LocalStateId) {
-    if vector.len() <= slot as usize {
-        vector.resize(slot as usize + 1, 0);
+pub(crate) fn put(vector: &mut Vec<LocalStateId>, slot: Slot, local: LocalStateId) {
+    if vector.len() <= slot.index() {
+        vector.resize(slot.index() + 1, LocalStateId::ABSENT);
     }
-    vector[slot as usize] = local;
+    vector[slot.index()] = local;
 }
 
 /// Makes the changes of a step.
 #[inline]
-pub(crate) fn apply(vector: &mut Vec<LocalStateId>, changes: &[(u32, LocalStateId)]) {
+pub(crate) fn apply(vector: &mut Vec<LocalStateId>, changes: &[(Slot, LocalStateId)]) {
     for &(slot, local) in changes {
         put(vector, slot, local);
     }
@@ -30,7 +32,7 @@ pub(crate) fn apply(vector: &mut Vec<LocalStateId>, changes: &[(u32, LocalStateI
 pub(crate) fn copy_changed(
     vector: &mut Vec<LocalStateId>,
     from: &[LocalStateId],
-    changes: &[(u32, LocalStateId)],
+    changes: &[(Slot, LocalStateId)],
 ) {
     vector.clear();
     vector.extend_from_slice(from);
@@ -43,16 +45,16 @@ pub(crate) fn copy_changed(
 pub(crate) fn differences(
     from: &[LocalStateId],
     to: &[LocalStateId],
-    differences: &mut Vec<(u32, LocalStateId)>,
+    differences: &mut Vec<(Slot, LocalStateId)>,
     mut hash: impl FnMut(LocalStateId) -> u64,
 ) -> u64 {
     differences.clear();
     let mut delta = 0u64;
     for slot in 0..to.len().max(from.len()) {
-        let before = from.get(slot).copied().unwrap_or(0);
-        let after = to.get(slot).copied().unwrap_or(0);
+        let before = from.get(slot).copied().unwrap_or(LocalStateId::ABSENT);
+        let after = to.get(slot).copied().unwrap_or(LocalStateId::ABSENT);
         if before != after {
-            differences.push((slot as u32, after));
+            differences.push((Slot::new(slot), after));
             delta = delta.wrapping_add(hash(after)).wrapping_sub(hash(before));
         }
     }

@@ -1,12 +1,13 @@
 //! The representative of a configuration: first its numbers are put in canonical form ([`Counters`]), then its machines
 //! ([`Symmetry`]). The former does not depend on the places of machines, and the latter keeps numbers, so the two together are canonical.
 
+use allways_base::Idx;
 use std::sync::Mutex;
 
 use super::counters::{Counters, Source};
 use super::symmetry::Symmetry;
 use crate::search::context::Tally;
-use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::local::states::{LocalStateId, LocalStates, Slot};
 use crate::search::local::vector;
 use crate::search::lock;
 
@@ -90,8 +91,8 @@ impl<'a> Canonicalizer<'a> {
     pub fn successor(
         &mut self,
         from: &[LocalStateId],
-        changes: &[(u32, LocalStateId)],
-        differences: &mut Vec<(u32, LocalStateId)>,
+        changes: &[(Slot, LocalStateId)],
+        differences: &mut Vec<(Slot, LocalStateId)>,
     ) -> u64 {
         if let (None, Some(symmetry)) = (&self.counters, &mut self.symmetry) {
             let delta = symmetry.successor(from, changes, differences);
@@ -110,7 +111,7 @@ impl<'a> Canonicalizer<'a> {
 
     #[inline]
     fn hash(&mut self, local: LocalStateId) -> u64 {
-        match self.hashes.get(local as usize) {
+        match self.hashes.get(local.index()) {
             Some(&hash) => hash,
             None => self.ask_hash(local),
         }
@@ -119,10 +120,10 @@ impl<'a> Canonicalizer<'a> {
     #[cold]
     fn ask_hash(&mut self, local: LocalStateId) -> u64 {
         let locals = lock(self.locals);
-        let known = self.hashes.len() as LocalStateId;
         // Zero is no local state, and adds nothing.
-        let all = (known..=local).map(|local| if local == 0 { 0 } else { locals.hash(local) });
+        let new = (self.hashes.len()..=local.index()).map(LocalStateId::new);
+        let all = new.map(|local| if local.is_absent() { 0 } else { locals.hash(local) });
         self.hashes.extend(all);
-        self.hashes[local as usize]
+        self.hashes[local.index()]
     }
 }

@@ -16,6 +16,7 @@
 //! How: by local state, its numbers are found once. For a successor these are read for all slots, and local states whose
 //! numbers change are renumbered through a table, and by the kernel's code on a miss. Nothing depends on threads, because numbers are content.
 
+use allways_base::Idx;
 use std::sync::Mutex;
 
 use allways_machine::{Occurrence, Renumbering};
@@ -173,7 +174,7 @@ impl Counters {
             return &self.out;
         }
         for (slot, &local) in vector.iter().enumerate() {
-            if local != 0 && self.forms[local as usize].n > 0 {
+            if !local.is_absent() && self.forms[local.index()].n > 0 {
                 let to = self.renumber(local, source);
                 self.has_renumbered |= to != local;
                 self.out[slot] = to;
@@ -196,8 +197,8 @@ impl Counters {
             class.least = i64::MAX;
         }
         let mut ahead = 0;
-        for &local in vector.iter().filter(|&&local| local != 0) {
-            let form = match self.forms.get(local as usize) {
+        for &local in vector.iter().filter(|&&local| !local.is_absent()) {
+            let form = match self.forms.get(local.index()) {
                 Some(form) if form.is_known => *form,
                 _ => self.learn(local, source),
             };
@@ -293,19 +294,19 @@ impl Counters {
         let form = Form { is_known: true, ahead, first: self.numbers.len() as u32, n: found.len() as u32 };
         self.numbers.extend_from_slice(&found);
         self.found = found;
-        if self.forms.len() <= local as usize {
-            self.forms.resize(n_local_states.max(local as usize) + 1, Form::default());
+        if self.forms.len() <= local.index() {
+            self.forms.resize(n_local_states.max(local.index()) + 1, Form::default());
         }
-        self.forms[local as usize] = form;
+        self.forms[local.index()] = form;
         form
     }
 
     fn renumber(&mut self, local: LocalStateId, source: &mut Source<'_, '_>) -> LocalStateId {
-        let form = self.forms[local as usize];
+        let form = self.forms[local.index()];
         let mut own = std::mem::take(&mut self.own);
         own.clear();
         let mut is_same = true;
-        let mut hash = u64::from(local);
+        let mut hash = u64::from(local.as_u32());
         for number in &self.numbers[form.first as usize..(form.first + form.n) as usize] {
             let is_gone =
                 number.entries.iter().flatten().any(|&(class, key)| self.images.is_gone(class, key));

@@ -13,10 +13,12 @@
 //! lead to full expansion, and every path ends in a stored configuration, even if it runs into a cycle. Does not preserve: the
 //! number of layers, so counterexamples are searched for without it.
 
+use allways_base::Idx;
+
 use super::confluent_sends::{MAX_MERGED, MergedSink, Raw};
 use super::persistent::PersistentSets;
 use crate::search::expand::{Expander, Move, Successor};
-use crate::search::local::states::LocalStateId;
+use crate::search::local::states::{LocalStateId, Slot};
 use crate::search::local::vector;
 use crate::search::survey::Notes;
 
@@ -26,7 +28,7 @@ pub(crate) struct PathCompression {
     open: Vec<Link>,
     raw: Raw,
     spare: Vec<Vec<LocalStateId>>,
-    changes: Vec<(u32, LocalStateId)>,
+    changes: Vec<(Slot, LocalStateId)>,
 }
 
 /// A configuration on the path.
@@ -121,8 +123,8 @@ impl PathCompression {
     fn tell<S: MergedSink>(&mut self, from: &[LocalStateId], link: &Link, sink: &mut S) {
         self.changes.clear();
         for (slot, &local) in link.vector.iter().enumerate() {
-            if from.get(slot) != Some(&local) && (local != 0 || slot < from.len()) {
-                self.changes.push((slot as u32, local));
+            if from.get(slot) != Some(&local) && (!local.is_absent() || slot < from.len()) {
+                self.changes.push((Slot::new(slot), local));
             }
         }
         sink.merged(link.n_merged, false);

@@ -35,7 +35,7 @@ use allways_machine::topology::{SiteId, Target, Topology};
 use super::canonical::Canonicalizer;
 use crate::search::local::entries::{ActKind, End, HEARD_FAULT, HEARD_UNKNOWN};
 use crate::search::local::memo::Memo;
-use crate::search::local::states::{LocalStateId, LocalStates};
+use crate::search::local::states::{LocalStateId, LocalStates, Slot};
 use crate::search::local::vector;
 use crate::search::lock;
 
@@ -166,8 +166,8 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     /// The machine that steps alone, if one does.
-    pub fn alone(self) -> Option<u32> {
-        self.movers.is_power_of_two().then(|| self.movers.trailing_zeros())
+    pub fn alone(self) -> Option<Slot> {
+        self.movers.is_power_of_two().then(|| Slot::from_u32(self.movers.trailing_zeros()))
     }
 }
 
@@ -247,7 +247,7 @@ pub(crate) struct PersistentSets<'a> {
     knows: [u64; MAX],
     senders: [u64; MAX],
     /// Slots in an order that depends on paths alone.
-    order: Vec<u32>,
+    order: Vec<Slot>,
     way: Vec<LocalStateId>,
     /// The path that was followed last, as far as it is remembered, and how much of it was used since.
     stops: Vec<Stop>,
@@ -352,10 +352,10 @@ impl<'a> PersistentSets<'a> {
     }
 
     /// The machine whose steps are enough, if one machine is. Whether others are put off for ever by that is not asked.
-    pub fn alone(&mut self, memo: &mut Memo<'_>, vector: &[LocalStateId]) -> Option<u32> {
+    pub fn alone(&mut self, memo: &mut Memo<'_>, vector: &[LocalStateId]) -> Option<Slot> {
         let enabled = self.enabled(memo, vector)?;
         if enabled.is_power_of_two() {
-            return Some(enabled.trailing_zeros());
+            return Some(Slot::from_u32(enabled.trailing_zeros()));
         }
         self.least(memo, vector)?.alone()
     }
@@ -369,7 +369,7 @@ impl<'a> PersistentSets<'a> {
         self.interfaces.clear();
         for (slot, &local) in vector.iter().enumerate() {
             self.interfaces.push(0);
-            if slot < self.n_monitors || local == 0 {
+            if slot < self.n_monitors || local.is_absent() {
                 continue;
             }
             let act = memo.act(local);
@@ -402,7 +402,7 @@ impl<'a> PersistentSets<'a> {
         let heard = self.find_senders(enabled);
         if self.order.len() < n - self.n_monitors {
             let locals = lock(self.locals);
-            self.order = (self.n_monitors as u32..locals.n_slots() as u32).collect();
+            self.order = (self.n_monitors..locals.n_slots()).map(Slot::new).collect();
             self.order.sort_by_cached_key(|&slot| locals.rank(slot));
         }
         let mut best: Option<Chosen> = None;
@@ -410,7 +410,7 @@ impl<'a> PersistentSets<'a> {
         let mut hopeless = 0u64;
         let mut size = enabled.count_ones();
         for at in 0..self.order.len() {
-            let seed = self.order[at];
+            let seed = self.order[at].as_u32();
             if seed as usize >= n || enabled >> seed & 1 == 0 {
                 continue;
             }
@@ -457,7 +457,7 @@ impl<'a> PersistentSets<'a> {
                 ActKind::Create => set |= heard,
                 ActKind::Deliver => {
                     let (target, _) = act.delivery;
-                    set |= self.senders[target as usize];
+                    set |= self.senders[target.index()];
                     if !act.is_unheard {
                         set |= heard;
                     }
@@ -521,13 +521,15 @@ impl<'a> PersistentSets<'a> {
 
     /// Where the first of the chosen machines leads, by the first outcome that changes anything.
     fn follow(&self, memo: &mut Memo<'_>, vector: &mut Vec<LocalStateId>, movers: u64) -> bool {
-        for &slot in self.order.iter().filter(|&&slot| slot < u64::BITS && movers >> slot & 1 == 1) {
-            let local = vector[slot as usize];
+        for &slot in
+            self.order.iter().filter(|&&slot| slot.as_u32() < u64::BITS && movers >> slot.as_u32() & 1 == 1)
+        {
+            let local = vector[slot.index()];
             let act = memo.act(local);
             let (target, (first, n)) = match act.kind {
                 ActKind::Deliver => {
                     let (target, message) = act.delivery;
-                    (Some(target), memo.deliver(vector[target as usize], message))
+                    (Some(target), memo.deliver(vector[target.index()], message))
                 }
                 ActKind::Alone | ActKind::Create => (None, (0, 1)),
                 ActKind::Unasked
@@ -545,22 +547,22 @@ impl<'a> PersistentSets<'a> {
                 for own in 0..act.n {
                     let out = memo.outs[(act.first + own) as usize];
                     let extra = memo.extras[out.extra as usize];
-                    let is_same = target.is_none_or(|target| reaction.next == vector[target as usize]);
+                    let is_same = target.is_none_or(|target| reaction.next == vector[target.index()]);
                     if extra.end != End::Stands || is_same && out.next == local && extra.created.is_none() {
                         continue;
                     }
                     for place in extra.observed() {
                         let (monitor, message) = memo.observed[place];
-                        let heard = memo.hear(vector[monitor as usize], message);
+                        let heard = memo.hear(vector[monitor.index()], message);
                         if heard.extra & (HEARD_FAULT | HEARD_UNKNOWN) != 0 {
                             return false;
                         }
-                        vector[monitor as usize] = heard.next;
+                        vector[monitor.index()] = heard.next;
                     }
                     if let Some(target) = target {
-                        vector[target as usize] = reaction.next;
+                        vector[target.index()] = reaction.next;
                     }
-                    vector[slot as usize] = out.next;
+                    vector[slot.index()] = out.next;
                     if let Some((slot, local, _)) = extra.created {
                         vector::put(vector, slot, local);
                     }
@@ -573,7 +575,7 @@ impl<'a> PersistentSets<'a> {
 
     #[inline]
     fn fact(&mut self, local: LocalStateId) -> Fact {
-        match self.facts.get(local as usize) {
+        match self.facts.get(local.index()) {
             Some(fact) if fact.is_known => *fact,
             _ => self.ask_fact(local),
         }
@@ -581,7 +583,7 @@ impl<'a> PersistentSets<'a> {
 
     #[cold]
     fn ask_fact(&mut self, local: LocalStateId) -> Fact {
-        if local == 0 {
+        if local.is_absent() {
             return Fact::default();
         }
         let mut locals = lock(self.locals);
@@ -592,13 +594,13 @@ impl<'a> PersistentSets<'a> {
             mentions.push((owner, 0));
         }
         for (slot, _) in mentions {
-            knows |= 1u64.checked_shl(slot).unwrap_or(0);
+            knows |= 1u64.checked_shl(slot.as_u32()).unwrap_or(0);
         }
         let fact = Fact { is_known: true, interface: interface.as_u32() as u8, knows };
-        if self.facts.len() <= local as usize {
+        if self.facts.len() <= local.index() {
             self.facts.resize(locals.n_local_states() + 1, Fact::default());
         }
-        self.facts[local as usize] = fact;
+        self.facts[local.index()] = fact;
         fact
     }
 

@@ -6,6 +6,7 @@
 //! have to be those of the whole. A wrong condition shows here in almost any program that reaches it, where a comparison of verdicts
 //! needs a property that depends on it.
 
+use allways_base::Idx;
 use std::sync::{Arc, Mutex};
 
 use allways_machine::configuration::Roster;
@@ -165,9 +166,9 @@ fn shown(locals: &LocalStates<'_>, vector: &[LocalStateId]) -> String {
     let (store, roster) = (locals.kernel.store(), Roster::default());
     let scene = Scene { exe: &locals.exe, store, roster: &roster };
     let text = |value: Value| scene.text(Form::Log, value);
-    let parts = vector.iter().enumerate().filter(|(_, local)| **local != 0);
+    let parts = vector.iter().enumerate().filter(|(_, local)| !local.is_absent());
     let parts = parts.map(|(slot, &local)| {
-        let Local { control, status, registers, inbox, .. } = &locals.states[local as usize].local;
+        let Local { control, status, registers, inbox, .. } = &locals.states[local.index()].local;
         let values: Vec<String> = registers.iter().map(|&value| text(value)).collect();
         let inbox = inbox
             .iter()

@@ -23,15 +23,15 @@ mod machine_garbage;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use machine_garbage::Garbage;
-
+use allways_base::Idx;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use crate::search::local::states::{LocalStateId, LocalStates, Vitality};
+use crate::search::local::states::{LocalStateId, LocalStates, Slot, Vitality};
 use crate::search::local::vector;
 use crate::search::lock;
 use crate::search::store::hash::mix;
+use machine_garbage::Garbage;
 
 /// More orders of interchangeable-looking siblings are not tried.
 const MAX_ORDERS: usize = 24;
@@ -44,7 +44,6 @@ const FIRST_BITS: u32 = 8;
 const MAX_BITS: u32 = 17;
 /// Those that do not, before all are forgotten.
 const MAX_LONG: usize = 1 << 16;
-pub(crate) const NO_SLOT: u32 = u32::MAX;
 
 /// What a local state looks like with names left out.
 #[derive(Clone, Copy)]
@@ -58,7 +57,7 @@ struct Form {
     shape: u32,
     /// For the shape: it mentions another permuted machine, or was created by one.
     is_linked: bool,
-    owner: u32,
+    owner: Slot,
     /// The interface, plus one; zero is not asked yet.
     kind: u32,
     /// Of its mentions, in `Symmetry::mentions`.
@@ -70,7 +69,7 @@ struct Form {
 
 #[derive(Clone, Copy)]
 struct Mention {
-    slot: u32,
+    slot: Slot,
     /// Of the first mention at that place.
     at: u32,
     /// Differs from place to place, but not within a collection without order.
@@ -80,7 +79,7 @@ struct Mention {
 /// Where a slot is in the tree of machines.
 #[derive(Clone, Copy)]
 struct Family {
-    parent: u32,
+    parent: Slot,
     place: u32,
     rank: u64,
 }
@@ -89,24 +88,24 @@ struct Family {
 struct Shape {
     id: u32,
     /// Slots of machines, creators before those they made.
-    order: Vec<u32>,
+    order: Vec<Slot>,
     /// Siblings of one interface, two at least, by place; one group after the other.
-    siblings: Vec<u32>,
+    siblings: Vec<Slot>,
     /// Where the groups are in `siblings`.
     groups: Vec<(usize, usize)>,
-    /// By slot: the outermost machine that moves it; `NO_SLOT` when none does.
-    mover: Vec<u32>,
+    /// By slot: the outermost machine that moves it; `Slot::NONE` when none does.
+    mover: Vec<Slot>,
     /// Permuted machines, with others or by themselves.
-    moving: Vec<u32>,
+    moving: Vec<Slot>,
     /// Fixed machines, in an order that depends on paths alone; monitors last.
-    staying: Vec<u32>,
+    staying: Vec<Slot>,
     /// No permuted machine has created another.
     is_flat: bool,
 }
 
 impl Shape {
-    fn moves(&self, slot: u32) -> bool {
-        self.mover.get(slot as usize).is_some_and(|&mover| mover != NO_SLOT)
+    fn moves(&self, slot: Slot) -> bool {
+        self.mover.get(slot.index()).is_some_and(|&mover| mover != Slot::NONE)
     }
 }
 
@@ -141,9 +140,9 @@ pub(crate) struct Symmetry<'a> {
     n_monitors: usize,
     forms: Vec<Form>,
     mentions: Vec<Mention>,
-    found: Vec<(u32, u64)>,
+    found: Vec<(Slot, u64)>,
     families: Vec<Family>,
-    children: FxHashMap<(u32, u32), u32>,
+    children: FxHashMap<(Slot, u32), Slot>,
     shapes: FxHashMap<Box<[u32]>, Rc<Shape>>,
     /// The kinds of the machines at hand, and their shape.
     kinds: Vec<u32>,
@@ -160,16 +159,16 @@ pub(crate) struct Symmetry<'a> {
     /// By slot: another permuted machine mentions it, or is mentioned by it.
     is_related: Vec<bool>,
     /// The siblings of the shape in order, and where that leaves a choice.
-    sorted: Vec<u32>,
+    sorted: Vec<Slot>,
     open: Vec<(usize, usize)>,
     place_of: Vec<u32>,
     /// By slot: its image; and the set of slots that are not fixed points.
-    to: Vec<u32>,
+    to: Vec<Slot>,
     moved: u64,
     names: Vec<u32>,
     out: Vec<LocalStateId>,
     best: Vec<LocalStateId>,
-    best_to: Vec<u32>,
+    best_to: Vec<Slot>,
     scratch: Vec<LocalStateId>,
     /// The last configuration was replaced by another.
     pub has_renamed: bool,
@@ -177,8 +176,8 @@ pub(crate) struct Symmetry<'a> {
 }
 
 /// Slots as bits; the last is all that have none of their own.
-fn bit(slot: u32) -> u64 {
-    1 << slot.min(63)
+fn bit(slot: Slot) -> u64 {
+    1 << slot.as_u32().min(63)
 }
 
 const BEYOND: u64 = 1 << 63;
@@ -212,7 +211,7 @@ impl<'a> Symmetry<'a> {
             families: Vec::new(),
             children: FxHashMap::default(),
             shapes: FxHashMap::default(),
-            kinds: vec![NO_SLOT],
+            kinds: vec![u32::MAX],
             shape: Rc::new(empty),
             renamed: vec![Renamed::default(); 1 << FIRST_BITS],
             n_replaced: 0,
@@ -315,9 +314,9 @@ impl<'a> Symmetry<'a> {
             // By insertion, since there are few, and mostly they are in order.
             for at in first + 1..end {
                 let slot = self.sorted[at];
-                let key = self.keys[slot as usize];
+                let key = self.keys[slot.index()];
                 let mut to = at;
-                while to > first && self.keys[self.sorted[to - 1] as usize] > key {
+                while to > first && self.keys[self.sorted[to - 1].index()] > key {
                     self.sorted[to] = self.sorted[to - 1];
                     to -= 1;
                 }
@@ -329,9 +328,9 @@ impl<'a> Symmetry<'a> {
             let mut start = first;
             while start < end {
                 let group = &self.sorted[start..end];
-                let key = self.keys[group[0] as usize];
-                let same = group.iter().take_while(|&&slot| self.keys[slot as usize] == key).count();
-                if same > 1 && group[..same].iter().any(|&slot| self.is_related[slot as usize]) {
+                let key = self.keys[group[0].index()];
+                let same = group.iter().take_while(|&&slot| self.keys[slot.index()] == key).count();
+                if same > 1 && group[..same].iter().any(|&slot| self.is_related[slot.index()]) {
                     self.open.push((start, start + same));
                     n_orders = (1..=same).fold(n_orders, usize::saturating_mul);
                 }
@@ -346,8 +345,8 @@ impl<'a> Symmetry<'a> {
     pub fn successor(
         &mut self,
         from: &[LocalStateId],
-        changes: &[(u32, LocalStateId)],
-        differences: &mut Vec<(u32, LocalStateId)>,
+        changes: &[(Slot, LocalStateId)],
+        differences: &mut Vec<(Slot, LocalStateId)>,
     ) -> u64 {
         if !self.is_sorting && !self.may_leave_garbage(from, changes) {
             self.has_renamed = false;
@@ -363,7 +362,7 @@ impl<'a> Symmetry<'a> {
         self.canonical(&vector);
         let out = std::mem::take(&mut self.out);
         let delta = vector::differences(from, &out, differences, |local| {
-            if local != 0 {
+            if !local.is_absent() {
                 self.know(local);
             }
             self.hash(local)
@@ -373,8 +372,8 @@ impl<'a> Symmetry<'a> {
         delta
     }
 
-    /// Where each slot of the last configuration went; `NO_SLOT` where its machine left.
-    pub fn permutation(&self) -> &[u32] {
+    /// Where each slot of the last configuration went; `Slot::NONE` where its machine left.
+    pub fn permutation(&self) -> &[Slot] {
         match &self.garbage {
             Some(garbage) if garbage.n_collected > 0 => &garbage.composed,
             _ if self.has_moved => &self.to,
@@ -388,7 +387,7 @@ impl<'a> Symmetry<'a> {
     }
 
     fn hash(&self, local: LocalStateId) -> u64 {
-        if local == 0 { 0 } else { self.forms[local as usize].hash }
+        if local.is_absent() { 0 } else { self.forms[local.index()].hash }
     }
 
     /// Learns of new local states, and finds the shape.
@@ -396,7 +395,7 @@ impl<'a> Symmetry<'a> {
         let n_machines = vector.len() - self.n_monitors;
         let mut is_same = self.kinds.len() == n_machines;
         for (slot, &local) in vector.iter().enumerate() {
-            let kind = if local == 0 { 0 } else { self.know(local).kind };
+            let kind = if local.is_absent() { 0 } else { self.know(local).kind };
             if let Some(at) = slot.checked_sub(self.n_monitors) {
                 is_same &= self.kinds.get(at) == Some(&kind);
             }
@@ -408,10 +407,10 @@ impl<'a> Symmetry<'a> {
 
     #[inline]
     fn know(&mut self, local: LocalStateId) -> &Form {
-        if self.forms.get(local as usize).is_none_or(|form| form.kind == 0) {
+        if self.forms.get(local.index()).is_none_or(|form| form.kind == 0) {
             self.learn(local);
         }
-        &self.forms[local as usize]
+        &self.forms[local.index()]
     }
 
     #[cold]
@@ -438,26 +437,26 @@ impl<'a> Symmetry<'a> {
             base: 0,
             shape: 0,
             is_linked: false,
-            owner: 0,
+            owner: Slot::default(),
             kind: 0,
             first: 0,
             n: 0,
             vitality: Vitality::default(),
         };
-        if self.forms.len() <= local as usize {
+        if self.forms.len() <= local.index() {
             self.forms.resize(locals.n_local_states() + 1, unasked);
         }
         let hash = locals.hash(local);
         let kind = interface.as_u32() + 1;
         let vitality = locals.vitality(local);
-        self.forms[local as usize] =
+        self.forms[local.index()] =
             Form { skeleton, hash, names, owner, kind, first, n, vitality, ..unasked };
         self.meet(&mut locals);
     }
 
     #[cold]
     fn find_shape(&mut self, vector: &[LocalStateId]) {
-        let kind = |local: LocalStateId| if local == 0 { 0 } else { self.forms[local as usize].kind };
+        let kind = |local: LocalStateId| if local.is_absent() { 0 } else { self.forms[local.index()].kind };
         let machines = &vector[self.n_monitors..];
         self.kinds = machines.iter().map(|&local| kind(local)).collect();
         if let Some(shape) = self.shapes.get(&*self.kinds) {
@@ -469,59 +468,56 @@ impl<'a> Symmetry<'a> {
     }
 
     fn new_shape(&self) -> Shape {
-        let first = self.n_monitors as u32;
-        let present = |slot: u32| {
-            slot >= first && self.kinds.get((slot - first) as usize).is_some_and(|&kind| kind != 0)
-        };
-        let slots: Vec<u32> =
-            (first..first + self.kinds.len() as u32).filter(|&slot| present(slot)).collect();
-        let depth = |mut slot: u32| {
+        let first = self.n_monitors;
+        let present = self.kinds.iter().enumerate().filter(|&(_, &kind)| kind != 0);
+        let slots: Vec<Slot> = present.map(|(at, _)| Slot::new(first + at)).collect();
+        let depth = |mut slot: Slot| {
             let mut depth = 0;
-            while self.families[slot as usize].parent != NO_SLOT {
-                slot = self.families[slot as usize].parent;
+            while self.families[slot.index()].parent != Slot::NONE {
+                slot = self.families[slot.index()].parent;
                 depth += 1;
             }
             depth
         };
         let mut order = slots.clone();
         order.sort_by_key(|&slot| (depth(slot), slot));
-        let mut by_origin: FxHashMap<(u32, u32), Vec<u32>> = FxHashMap::default();
+        let mut by_origin: FxHashMap<(Slot, u32), Vec<Slot>> = FxHashMap::default();
         for &slot in &order {
-            let parent = self.families[slot as usize].parent;
-            if parent != NO_SLOT {
-                let kind = self.kinds[(slot - first) as usize];
+            let parent = self.families[slot.index()].parent;
+            if parent != Slot::NONE {
+                let kind = self.kinds[slot.index() - first];
                 by_origin.entry((parent, kind)).or_default().push(slot);
             }
         }
-        let mut sets: Vec<Vec<u32>> = by_origin.into_values().filter(|group| group.len() > 1).collect();
+        let mut sets: Vec<Vec<Slot>> = by_origin.into_values().filter(|group| group.len() > 1).collect();
         for group in &mut sets {
-            group.sort_by_key(|&slot| self.families[slot as usize].place);
+            group.sort_by_key(|&slot| self.families[slot.index()].place);
         }
-        sets.sort_by_key(|group| (depth(group[0]), self.families[group[0] as usize].rank));
+        sets.sort_by_key(|group| (depth(group[0]), self.families[group[0].index()].rank));
         let (mut siblings, mut groups) = (Vec::new(), Vec::new());
         for set in sets {
             groups.push((siblings.len(), siblings.len() + set.len()));
             siblings.extend(set);
         }
-        let n_slots = self.families.len().max(first as usize + self.kinds.len());
-        let mut mover = vec![NO_SLOT; n_slots];
+        let n_slots = self.families.len().max(first + self.kinds.len());
+        let mut mover = vec![Slot::NONE; n_slots];
         let mut is_flat = true;
         for &slot in &order {
-            let parent = self.families[slot as usize].parent;
-            mover[slot as usize] = match parent {
-                NO_SLOT => NO_SLOT,
-                _ if mover[parent as usize] != NO_SLOT => {
+            let parent = self.families[slot.index()].parent;
+            mover[slot.index()] = match parent {
+                Slot::NONE => Slot::NONE,
+                _ if mover[parent.index()] != Slot::NONE => {
                     is_flat = false;
-                    mover[parent as usize]
+                    mover[parent.index()]
                 }
                 _ if siblings.contains(&slot) => slot,
-                _ => NO_SLOT,
+                _ => Slot::NONE,
             };
         }
-        let (moving, mut staying): (Vec<u32>, Vec<u32>) =
-            order.iter().partition(|&&slot| mover[slot as usize] != NO_SLOT);
-        staying.sort_by_key(|&slot| self.families[slot as usize].rank);
-        staying.extend(0..first);
+        let (moving, mut staying): (Vec<Slot>, Vec<Slot>) =
+            order.iter().partition(|&&slot| mover[slot.index()] != Slot::NONE);
+        staying.sort_by_key(|&slot| self.families[slot.index()].rank);
+        staying.extend((0..first).map(Slot::new));
         let id = self.shapes.len() as u32 + 1;
         Shape { id, order, siblings, groups, mover, moving, staying, is_flat }
     }
@@ -529,16 +525,16 @@ impl<'a> Symmetry<'a> {
     /// What a local state is for a shape, by the names that stay.
     #[inline]
     fn form(&mut self, local: LocalStateId, shape: &Shape) -> Form {
-        let form = self.forms[local as usize];
+        let form = self.forms[local.index()];
         if form.shape == shape.id { form } else { self.find_form(local, shape) }
     }
 
     #[cold]
     fn find_form(&mut self, local: LocalStateId, shape: &Shape) -> Form {
-        let mut form = self.forms[local as usize];
-        let parent = self.families[form.owner as usize].parent;
+        let mut form = self.forms[local.index()];
+        let parent = self.families[form.owner.index()].parent;
         form.shape = shape.id;
-        form.is_linked = parent != NO_SLOT && shape.moves(parent);
+        form.is_linked = parent != Slot::NONE && shape.moves(parent);
         form.base = mix(form.skeleton);
         for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
             if mention.slot == form.owner {
@@ -546,11 +542,11 @@ impl<'a> Symmetry<'a> {
             } else if shape.moves(mention.slot) {
                 form.is_linked = true;
             } else {
-                let name = mix(self.families[mention.slot as usize].rank);
+                let name = mix(self.families[mention.slot.index()].rank);
                 form.base = form.base.wrapping_add(mix(name ^ mention.place ^ 2));
             }
         }
-        self.forms[local as usize] = form;
+        self.forms[local.index()] = form;
         form
     }
 
@@ -565,23 +561,23 @@ impl<'a> Symmetry<'a> {
         }
         let mut has_links = false;
         for &slot in &shape.moving {
-            let form = self.form(vector[slot as usize], shape);
+            let form = self.form(vector[slot.index()], shape);
             has_links |= form.is_linked;
-            self.keys[slot as usize].mentioned = u32::MAX;
-            self.sums[slot as usize] = form.base;
+            self.keys[slot.index()].mentioned = u32::MAX;
+            self.sums[slot.index()] = form.base;
         }
         for (number, &owner) in shape.staying.iter().enumerate() {
-            let local = vector[owner as usize];
-            if local == 0 {
+            let local = vector[owner.index()];
+            if local.is_absent() {
                 continue;
             }
             let form = self.form(local, shape);
             if !form.is_linked {
                 continue;
             }
-            let name = mix(self.families[owner as usize].rank);
+            let name = mix(self.families[owner.index()].rank);
             for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
-                let who = mention.slot as usize;
+                let who = mention.slot.index();
                 if shape.moves(mention.slot) {
                     self.sums[who] = self.sums[who].wrapping_add(mix(name ^ mention.place));
                     let mentioned = &mut self.keys[who].mentioned;
@@ -590,7 +586,7 @@ impl<'a> Symmetry<'a> {
             }
         }
         for &slot in &shape.moving {
-            self.keys[slot as usize].key = mix(self.sums[slot as usize]);
+            self.keys[slot.index()].key = mix(self.sums[slot.index()]);
         }
         if has_links {
             self.refine(vector, shape);
@@ -601,51 +597,51 @@ impl<'a> Symmetry<'a> {
     /// Refines the keys of permuted machines by each other.
     fn refine(&mut self, vector: &[LocalStateId], shape: &Shape) {
         for &slot in &shape.moving {
-            self.is_related[slot as usize] = false;
+            self.is_related[slot.index()] = false;
         }
         for round in 0..MAX_ROUNDS {
             for &slot in &shape.moving {
-                self.sums[slot as usize] = 0;
+                self.sums[slot.index()] = 0;
             }
             for &owner in &shape.moving {
-                let form = self.forms[vector[owner as usize] as usize];
+                let form = self.forms[vector[owner.index()].index()];
                 if !form.is_linked {
                     continue;
                 }
-                let me = owner as usize;
+                let me = owner.index();
                 for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
                     if mention.slot == owner || !shape.moves(mention.slot) {
                         continue;
                     }
-                    let who = mention.slot as usize;
+                    let who = mention.slot.index();
                     let by = mix(self.keys[me].key ^ mention.place);
                     let of = mix(self.keys[who].key ^ mention.place ^ 2);
                     self.sums[who] = self.sums[who].wrapping_add(by);
                     self.sums[me] = self.sums[me].wrapping_add(of);
                     let (a, b) = (shape.mover[me], shape.mover[who]);
                     if round == 0 && a != b {
-                        for slot in [me, who, a as usize, b as usize] {
+                        for slot in [me, who, a.index(), b.index()] {
                             self.is_related[slot] = true;
                         }
                     }
                 }
                 let parent = self.families[me].parent;
-                if parent != NO_SLOT && shape.moves(parent) {
-                    let parent = parent as usize;
+                if parent != Slot::NONE && shape.moves(parent) {
+                    let parent = parent.index();
                     let (up, down) = (mix(self.keys[me].key ^ 3), mix(self.keys[parent].key ^ 4));
                     self.sums[parent] = self.sums[parent].wrapping_add(up);
                     self.sums[me] = self.sums[me].wrapping_add(down);
                 }
             }
             for &slot in &shape.moving {
-                let key = &mut self.keys[slot as usize].key;
-                *key = mix(key.wrapping_add(self.sums[slot as usize]));
+                let key = &mut self.keys[slot.index()].key;
+                *key = mix(key.wrapping_add(self.sums[slot.index()]));
             }
             let is_tied = |&(start, end): &(usize, usize)| {
                 let group = &shape.siblings[start..end];
                 group.iter().enumerate().any(|(at, &a)| {
-                    self.is_related[a as usize]
-                        && group[..at].iter().any(|&b| self.keys[a as usize] == self.keys[b as usize])
+                    self.is_related[a.index()]
+                        && group[..at].iter().any(|&b| self.keys[a.index()] == self.keys[b.index()])
                 })
             };
             if !shape.groups.iter().any(is_tied) {
@@ -658,7 +654,7 @@ impl<'a> Symmetry<'a> {
     fn next_order(&mut self) -> bool {
         for &(start, end) in &self.open {
             let part = &mut self.sorted[start..end];
-            let place = |slot: u32| self.families[slot as usize].place;
+            let place = |slot: Slot| self.families[slot.index()].place;
             match (1..part.len()).rev().find(|&at| place(part[at - 1]) < place(part[at])) {
                 Some(at) => {
                     let pivot = place(part[at - 1]);
@@ -676,10 +672,10 @@ impl<'a> Symmetry<'a> {
     /// The permutation that puts the siblings in this order.
     fn place(&mut self, shape: &Shape) {
         self.to.clear();
-        self.to.extend(0..self.families.len() as u32);
+        self.to.extend((0..self.families.len()).map(Slot::new));
         if shape.is_flat {
             for (&here, &slot) in shape.siblings.iter().zip(&self.sorted) {
-                self.to[slot as usize] = here;
+                self.to[slot.index()] = here;
             }
         } else {
             self.place_families(shape);
@@ -692,42 +688,42 @@ impl<'a> Symmetry<'a> {
         self.place_of.clear();
         self.place_of.extend(self.families.iter().map(|family| family.place));
         for (&here, &slot) in shape.siblings.iter().zip(&self.sorted) {
-            self.place_of[slot as usize] = self.families[here as usize].place;
+            self.place_of[slot.index()] = self.families[here.index()].place;
         }
         for &slot in &shape.order {
-            let family = self.families[slot as usize];
-            if family.parent == NO_SLOT {
+            let family = self.families[slot.index()];
+            if family.parent == Slot::NONE {
                 continue;
             }
-            let origin = (self.to[family.parent as usize], self.place_of[slot as usize]);
+            let origin = (self.to[family.parent.index()], self.place_of[slot.index()]);
             let to = match self.children.get(&origin) {
                 Some(&to) => to,
                 None => self.new_slot(origin),
             };
-            self.to[slot as usize] = to;
+            self.to[slot.index()] = to;
         }
     }
 
     fn find_moved(&mut self) {
-        let goes = self.to.iter().enumerate().filter(|&(slot, &to)| slot as u32 != to);
-        self.moved = goes.fold(0, |moved, (slot, _)| moved | bit(slot as u32));
+        let goes = self.to.iter().enumerate().filter(|&(slot, &to)| Slot::new(slot) != to);
+        self.moved = goes.fold(0, |moved, (slot, _)| moved | bit(Slot::new(slot)));
     }
 
     #[cold]
-    fn new_slot(&mut self, (parent, place): (u32, u32)) -> u32 {
+    fn new_slot(&mut self, (parent, place): (Slot, u32)) -> Slot {
         let mut locals = lock(self.locals);
         let slot = locals.child_slot(parent, place);
         self.meet(&mut locals);
-        let n = self.to.len() as u32;
-        self.to.extend(n..self.families.len() as u32);
+        let n = self.to.len();
+        self.to.extend((n..self.families.len()).map(Slot::new));
         slot
     }
 
     /// Takes note of slots that are new.
     fn meet(&mut self, locals: &mut LocalStates<'_>) {
-        for slot in self.families.len() as u32..locals.n_slots() as u32 {
+        for slot in (self.families.len()..locals.n_slots()).map(Slot::new) {
             let rank = locals.rank(slot);
-            let (parent, place) = locals.origin(slot).unwrap_or((NO_SLOT, 0));
+            let (parent, place) = locals.origin(slot).unwrap_or((Slot::NONE, 0));
             self.families.push(Family { parent, place, rank });
             self.children.insert((parent, place), slot);
         }
@@ -736,13 +732,13 @@ impl<'a> Symmetry<'a> {
     /// Renames everything as `to` says, into `out`; the fingerprint.
     fn apply(&mut self, vector: &[LocalStateId]) -> u64 {
         self.out.clear();
-        self.out.resize(vector.len(), 0);
+        self.out.resize(vector.len(), LocalStateId::ABSENT);
         let mut fingerprint = 0u64;
-        for (slot, &local) in vector.iter().enumerate().filter(|(_, local)| **local != 0) {
-            let to = self.to[slot] as usize;
+        for (slot, &local) in vector.iter().enumerate().filter(|(_, local)| !local.is_absent()) {
+            let to = self.to[slot].index();
             let local = self.rename(local);
             if self.out.len() <= to {
-                self.out.resize(to + 1, 0);
+                self.out.resize(to + 1, LocalStateId::ABSENT);
             }
             self.out[to] = local;
             fingerprint = fingerprint.wrapping_add(self.hash(local));
@@ -752,7 +748,7 @@ impl<'a> Symmetry<'a> {
 
     #[inline]
     fn rename(&mut self, local: LocalStateId) -> LocalStateId {
-        let form = self.forms[local as usize];
+        let form = self.forms[local.index()];
         if form.names & self.moved == 0 {
             return local;
         }
@@ -763,10 +759,10 @@ impl<'a> Symmetry<'a> {
         let (mut names, mut left) = (0u64, form.names);
         while left != 0 {
             let to = self.to[left.trailing_zeros() as usize];
-            if to >= 63 {
+            if to.as_u32() >= 63 {
                 return self.rename_long(local, form);
             }
-            names = names << 6 | u64::from(to);
+            names = names << 6 | u64::from(to.as_u32());
             left &= left - 1;
         }
         let known = self.renamed[self.place_of_renamed(local, names)];
@@ -780,14 +776,14 @@ impl<'a> Symmetry<'a> {
 
     #[inline]
     fn place_of_renamed(&self, local: LocalStateId, names: u64) -> usize {
-        mix(names ^ u64::from(local) << 32) as usize & (self.renamed.len() - 1)
+        mix(names ^ u64::from(local.as_u32()) << 32) as usize & (self.renamed.len() - 1)
     }
 
     /// Takes note of a renaming, in a larger table if the old one is too small, unless that is as large as it gets.
     #[cold]
     fn remember(&mut self, renamed: Renamed) {
         let at = self.place_of_renamed(renamed.local, renamed.names);
-        self.n_replaced += usize::from(self.renamed[at].local != 0);
+        self.n_replaced += usize::from(self.renamed[at].local != LocalStateId::ABSENT);
         self.renamed[at] = renamed;
         let n = self.renamed.len();
         if self.n_replaced <= n / 2 || n >= 1 << MAX_BITS {
@@ -795,7 +791,7 @@ impl<'a> Symmetry<'a> {
         }
         self.n_replaced = 0;
         let old = std::mem::replace(&mut self.renamed, vec![Renamed::default(); 2 * n]);
-        for renamed in old.into_iter().filter(|renamed| renamed.local != 0) {
+        for renamed in old.into_iter().filter(|renamed| !renamed.local.is_absent()) {
             let at = self.place_of_renamed(renamed.local, renamed.names);
             self.renamed[at] = renamed;
         }
@@ -804,19 +800,18 @@ impl<'a> Symmetry<'a> {
     /// Renames a local state with many names.
     fn rename_long(&mut self, local: LocalStateId, form: Form) -> LocalStateId {
         let mentions = &self.mentions[form.first as usize..(form.first + form.n) as usize];
-        let owner = self.to[form.owner as usize];
-        if owner == form.owner
-            && mentions.iter().all(|mention| self.to[mention.slot as usize] == mention.slot)
+        let owner = self.to[form.owner.index()];
+        if owner == form.owner && mentions.iter().all(|mention| self.to[mention.slot.index()] == mention.slot)
         {
             return local;
         }
         self.names.clear();
-        self.names.push(owner);
-        self.names.extend(mentions.iter().map(|mention| self.to[mention.slot as usize]));
+        self.names.push(owner.as_u32());
+        self.names.extend(mentions.iter().map(|mention| self.to[mention.slot.index()].as_u32()));
         let hash = self
             .names
             .iter()
-            .fold(u64::from(local), |hash, &name| mix(hash << 8 ^ hash >> 40 ^ u64::from(name)));
+            .fold(u64::from(local.as_u32()), |hash, &name| mix(hash << 8 ^ hash >> 40 ^ u64::from(name)));
         let n = self.names.len();
         let known = self.long_renamed.find(hash, |renamed| {
             renamed.hash == hash
@@ -839,8 +834,8 @@ impl<'a> Symmetry<'a> {
     }
 
     #[cold]
-    fn ask_rename(&mut self, local: LocalStateId, owner: u32) -> LocalStateId {
-        let to = lock(self.locals).rename(local, self.to[owner as usize], &self.to, None);
+    fn ask_rename(&mut self, local: LocalStateId, owner: Slot) -> LocalStateId {
+        let to = lock(self.locals).rename(local, self.to[owner.index()], &self.to, None);
         self.know(to);
         to
     }

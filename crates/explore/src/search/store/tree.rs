@@ -7,10 +7,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use allways_base::Idx;
+
 use super::hash::mix;
 use super::huge_pages::{prefetch, zeros};
 use super::table::Full;
-use crate::search::local::states::LocalStateId;
+use crate::search::local::states::{LocalStateId, Slot};
 use crate::search::local::vector;
 
 /// Numbers of pairs must leave room for the length in the key.
@@ -334,10 +336,12 @@ impl Tree {
                 let pair = pairs.pairs[nodes[at] as usize].load(Ordering::Relaxed);
                 (nodes[2 * at], nodes[2 * at + 1]) = ((pair >> 32) as u32, pair as u32);
             }
-            vector.extend(shape.leaves.iter().take(n_slots).map(|&leaf| nodes[leaf as usize]));
+            vector.extend(
+                shape.leaves.iter().take(n_slots).map(|&leaf| LocalStateId::from_u32(nodes[leaf as usize])),
+            );
         }
-        vector.resize(n_slots, 0);
-        self.last = vector.iter().rposition(|&local| local != 0).unwrap_or(0);
+        vector.resize(n_slots, LocalStateId::ABSENT);
+        self.last = vector.iter().rposition(|&local| !local.is_absent()).unwrap_or(0);
     }
 
     /// Brings the first pairs of a key nearer.
@@ -365,9 +369,9 @@ impl Tree {
         };
         let mut nodes = std::mem::take(&mut self.scratch);
         nodes.resize(nodes.len().max(known.n_nodes), 0);
-        let locals = vector.iter().copied().chain(std::iter::repeat(0));
+        let locals = vector.iter().copied().chain(std::iter::repeat(LocalStateId::ABSENT));
         for (&leaf, local) in known.leaves.iter().zip(locals) {
-            nodes[leaf as usize] = local;
+            nodes[leaf as usize] = local.as_u32();
         }
         let done = known.inner.iter().rev().try_for_each(|&at| {
             let at = at as usize;
@@ -390,11 +394,12 @@ impl Tree {
     }
 
     /// Adds the vector at hand, with some leaves changed, to the batch.
-    pub fn add(&mut self, vector: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> Result<(), Full> {
+    pub fn add(&mut self, vector: &[LocalStateId], changes: &[(Slot, LocalStateId)]) -> Result<(), Full> {
         let Some(shape) = &self.shapes[self.shape] else { return Err(Full) };
         // Where the last machine goes away, the vector may be shorter than its shape says.
-        let is_longer = |&(slot, _): &(u32, LocalStateId)| slot as usize >= shape.leaves.len();
-        let is_shorter = |&(slot, local): &(u32, LocalStateId)| local == 0 && slot as usize >= self.last;
+        let is_longer = |&(slot, _): &(Slot, LocalStateId)| slot.index() >= shape.leaves.len();
+        let is_shorter =
+            |&(slot, local): &(Slot, LocalStateId)| local.is_absent() && slot.index() >= self.last;
         if changes.iter().any(|change| is_longer(change) || is_shorter(change)) {
             let key = self.key_from_scratch(vector, changes)?;
             self.roots.push(Root::Key(key));
@@ -403,8 +408,8 @@ impl Tree {
         let stamp = self.next_stamp();
         for &(slot, local) in changes {
             let Some(shape) = &self.shapes[self.shape] else { continue };
-            let mut at = shape.leaves[slot as usize] as usize;
-            if self.nodes[at] == local {
+            let mut at = shape.leaves[slot.index()] as usize;
+            if self.nodes[at] == local.as_u32() {
                 continue;
             }
             // Up to where another change has been; the leaf itself has no step.
@@ -415,8 +420,8 @@ impl Tree {
                 let is_known = self.stamps[at] == stamp;
                 let step = if is_known { self.step_of[at] } else { self.new_step(at, stamp) };
                 match below {
-                    None if is_right => self.steps[step as usize].right = local,
-                    None => self.steps[step as usize].left = local,
+                    None if is_right => self.steps[step as usize].right = local.as_u32(),
+                    None => self.steps[step as usize].left = local.as_u32(),
                     Some(below) => {
                         let below: &mut Step = &mut self.steps[below as usize];
                         (below.above, below.is_right) = (step, is_right);
@@ -505,7 +510,7 @@ impl Tree {
     fn key_from_scratch(
         &mut self,
         vector: &[LocalStateId],
-        changes: &[(u32, LocalStateId)],
+        changes: &[(Slot, LocalStateId)],
     ) -> Result<u64, Full> {
         let mut whole = vector.to_vec();
         vector::apply(&mut whole, changes);
@@ -552,7 +557,7 @@ impl ExactKeys {
 
 /// `Full` if there is no tree for so long a vector.
 fn shape_for(vector: &[LocalStateId]) -> Result<usize, Full> {
-    let length = vector.iter().rposition(|&local| local != 0).map_or(0, |last| last + 1);
+    let length = vector.iter().rposition(|&local| !local.is_absent()).map_or(0, |last| last + 1);
     let shape = LENGTHS.partition_point(|&known| known < length) + 1;
     if shape > LENGTHS.len() { Err(Full) } else { Ok(shape) }
 }
@@ -575,6 +580,14 @@ fn key(shape: usize, left: u32, right: u32) -> u64 {
 mod tests {
     use super::*;
 
+    fn id(number: u32) -> LocalStateId {
+        LocalStateId::from_u32(number)
+    }
+
+    fn locals(numbers: &[u32]) -> Vec<LocalStateId> {
+        numbers.iter().copied().map(id).collect()
+    }
+
     #[test]
     fn trees_have_one_leaf_for_each_slot_and_two_halves_everywhere() {
         for &length in &LENGTHS[..27] {
@@ -593,18 +606,18 @@ mod tests {
     #[test]
     fn keys_are_equal_when_vectors_are() {
         let mut tree = Tree::new(Arc::new(Pairs::new(12).unwrap()));
-        let mut seen: Vec<(u64, Vec<u32>)> = Vec::new();
-        let vectors: Vec<Vec<u32>> = vec![
-            vec![1, 2],
-            vec![1, 2, 0, 0, 0],
-            vec![1, 2, 1, 2],
-            vec![1, 2, 1, 2, 1],
-            vec![3, 0, 0, 4, 0, 0, 0, 9],
-            vec![1, 1, 1],
+        let mut seen: Vec<(u64, Vec<LocalStateId>)> = Vec::new();
+        let vectors = [
+            locals(&[1, 2]),
+            locals(&[1, 2, 0, 0, 0]),
+            locals(&[1, 2, 1, 2]),
+            locals(&[1, 2, 1, 2, 1]),
+            locals(&[3, 0, 0, 4, 0, 0, 0, 9]),
+            locals(&[1, 1, 1]),
         ];
         for vector in vectors {
             let key = tree.key_of(&vector).unwrap();
-            let last = vector.iter().rposition(|&local| local != 0).unwrap();
+            let last = vector.iter().rposition(|local| !local.is_absent()).unwrap();
             for (other, content) in &seen {
                 assert_eq!(*other == key, *content == vector[..=last]);
             }
@@ -614,7 +627,7 @@ mod tests {
         for (key, content) in seen {
             tree.open(key, 9, &mut read);
             assert_eq!(read[..content.len()], content);
-            assert!(read.len() == 9 && read[content.len()..].iter().all(|&local| local == 0));
+            assert!(read.len() == 9 && read[content.len()..].iter().all(|local| local.is_absent()));
             assert_eq!(tree.key(), key);
         }
     }
@@ -622,8 +635,12 @@ mod tests {
     #[test]
     fn changed_keys_are_those_of_the_changed_vectors() {
         let mut tree = Tree::new(Arc::new(Pairs::new(12).unwrap()));
-        let vectors =
-            [vec![5, 6, 7, 8, 9, 0], vec![5, 0, 7, 8, 9, 3], vec![5, 0, 7], vec![1, 2, 3, 4, 5, 6, 7, 8]];
+        let vectors = [
+            locals(&[5, 6, 7, 8, 9, 0]),
+            locals(&[5, 0, 7, 8, 9, 3]),
+            locals(&[5, 0, 7]),
+            locals(&[1, 2, 3, 4, 5, 6, 7, 8]),
+        ];
         let changes = [
             vec![(0, 3)],
             vec![(1, 9), (2, 2)],
@@ -635,6 +652,8 @@ mod tests {
             vec![(7, 0), (6, 0)],
             vec![],
         ];
+        let changes: [Vec<(Slot, LocalStateId)>; 9] = changes
+            .map(|list| list.into_iter().map(|(slot, local)| (Slot::from_u32(slot), id(local))).collect());
         let mut keys = Vec::new();
         let mut expected = Vec::new();
         let mut read = Vec::new();
@@ -645,9 +664,9 @@ mod tests {
             for changes in &changes {
                 tree.add(from, changes).unwrap();
                 let mut to = from.clone();
-                to.resize(10, 0);
+                to.resize(10, LocalStateId::ABSENT);
                 for &(slot, local) in changes {
-                    to[slot as usize] = local;
+                    to[slot.index()] = local;
                 }
                 expected.push(to);
             }

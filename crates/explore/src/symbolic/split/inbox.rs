@@ -2,24 +2,25 @@
 
 use std::rc::Rc;
 
+use allways_base::Idx;
 use allways_machine::rules::must_wait;
 use allways_machine::{Message, Status};
 
 use super::reading::{all_reads, has_nothing, written};
 use super::{Branch, BranchEnd, EMPTY, KEEPS, Reading, Taken, message_key};
-use crate::search::local::states::LocalStateId;
+use crate::search::local::states::{InputId, LocalStateId};
 use crate::symbolic::steps::MemoSteps;
 
 impl MemoSteps<'_> {
     /// The value that a message has in an inbox: what nothing reads of it is left out.
-    pub(super) fn waiting(&mut self, slot: u32, message: u32, control: u32) -> Option<u32> {
+    pub(super) fn waiting(&mut self, slot: u32, message: InputId, control: u32) -> Option<u32> {
         if let Some(&known) = self.blocks.waiting.get(&(slot, message)) {
             return Some(known);
         }
         let values = self.blocks.blocks.get(&slot)?.examples.get(control as usize)?.clone();
         let (owner, mut local) = self.blocks.local_without_inbox(slot, &values)?;
         let mut locals = self.expander.memo.locals();
-        local.inbox.push_back(locals.messages[message as usize]);
+        local.inbox.push_back(locals.messages[message.index()]);
         let id = locals.intern_local(owner, &mut local, false);
         let message_there = *locals.local(id).inbox.front()?;
         drop(locals);

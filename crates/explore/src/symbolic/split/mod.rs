@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 
 use super::eager::NOTHING_AHEAD;
 use super::steps::{BROKEN, MemoSteps};
-use crate::search::local::states::{Cut, Ending, LocalStateId, LocalStates, Owner};
+use crate::search::local::states::{Cut, Ending, InputId, LocalStateId, LocalStates, Owner};
 
 /// Parts of a local state: what it is and does, then its fields, then the positions of its inbox.
 const CONTROL: u32 = 0;
@@ -190,9 +190,9 @@ pub(crate) struct Blocks {
     /// By slot, action and control: what [`MemoSteps::enter_block`] said.
     entered: FxHashMap<(u32, Option<u32>, u32), Option<u32>>,
     /// By slot and message: its value in the inbox.
-    waiting: FxHashMap<(u32, u32), u32>,
+    waiting: FxHashMap<(u32, InputId), u32>,
     /// By local state and value of a message: what is made of it.
-    taken: FxHashMap<(LocalStateId, u32), Rc<[Taken]>>,
+    taken: FxHashMap<(LocalStateId, InputId), Rc<[Taken]>>,
     /// Other parties of own steps, and whether one is the network of a machine that was made.
     events: Vec<Vec<(u32, u32)>>,
     event_index: FxHashMap<Vec<(u32, u32)>, u32>,
@@ -343,8 +343,10 @@ impl Blocks {
 
     /// A local state by its parts; zero where there is none.
     fn local_state(&mut self, slot: u32, values: &[u32], locals: &mut LocalStates<'_>) -> LocalStateId {
-        let Some((owner, mut local)) = self.local_without_inbox(slot, values) else { return 0 };
-        let Some(block) = self.blocks.get(&slot) else { return 0 };
+        let Some((owner, mut local)) = self.local_without_inbox(slot, values) else {
+            return LocalStateId::ABSENT;
+        };
+        let Some(block) = self.blocks.get(&slot) else { return LocalStateId::ABSENT };
         let inbox = values[block.positions() as usize..].iter().take_while(|&&value| value != EMPTY);
         local.inbox.extend(inbox.map(|&value| block.messages.values[value as usize]));
         locals.intern_local(owner, &mut local, false)
@@ -486,7 +488,7 @@ impl MemoSteps<'_> {
     pub fn values_of_parts(&mut self, slot: u32, id: LocalStateId) -> Box<[u32]> {
         match self.blocks.is_split(slot) {
             false => self.values(slot, id)[..].into(),
-            true if id == 0 => vec![0; self.blocks.n_parts(slot) as usize].into(),
+            true if id.is_absent() => vec![0; self.blocks.n_parts(slot) as usize].into(),
             true => {
                 let locals = self.expander.memo.locals();
                 self.blocks.values(slot, id, &locals).into()
@@ -499,7 +501,9 @@ impl MemoSteps<'_> {
         if !self.blocks.is_split(slot) {
             // Behind an outbox it is not known what the kernel's local state is.
             let state = values.first().map(|&value| self.state(slot, value));
-            return state.filter(|state| state.outbox == NOTHING_AHEAD).map_or(0, |state| state.local);
+            return state
+                .filter(|state| state.outbox == NOTHING_AHEAD)
+                .map_or(LocalStateId::ABSENT, |state| state.local);
         }
         let mut locals = self.expander.memo.locals();
         self.blocks.local_state(slot, values, &mut locals)

@@ -1,13 +1,14 @@
 //! Readings: what is read of a block from its first part down, runs of handlers on what was read, and what they write.
 
+use allways_base::Idx;
 use allways_machine::{Local, Pending, Status, Touched, rules};
 use allways_mdd::{BlockStep, Halt};
-use rules::must_wait;
 
 use super::{ANY_CONTROL, Branch, BranchEnd, CONTROL, EMPTY, FIELDS, KEEPS, Reading, ReadingState, Taken};
 use crate::search::context::Cuts;
-use crate::search::local::states::{Act, Ending, LocalStateId, LocalStates, Owner};
+use crate::search::local::states::{Act, Ending, InputId, LocalStateId, LocalStates, Owner};
 use crate::symbolic::steps::{ABSENT, Action, BROKEN, MemoSteps};
+use rules::must_wait;
 
 impl MemoSteps<'_> {
     pub(crate) fn enter_block(&mut self, slot: u32, action: Option<u32>, value: u32) -> Option<u32> {
@@ -32,7 +33,7 @@ impl MemoSteps<'_> {
             && let Action::Deliver(message) = self.actions[action as usize]
         {
             let locals = self.expander.memo.locals();
-            let event = locals.messages[message as usize].event;
+            let event = locals.messages[message.index()].event;
             let waits =
                 self.blocks.control(slot, value).is_some_and(|local| must_wait(&locals.exe, local, event));
             let fates = locals.fates(message);
@@ -119,7 +120,7 @@ impl MemoSteps<'_> {
             Some(Action::Deliver(message)) => {
                 let (fates, given) = {
                     let locals = self.expander.memo.locals();
-                    (locals.fates(message), locals.messages[message as usize])
+                    (locals.fates(message), locals.messages[message.index()])
                 };
                 let mut branches = Vec::new();
                 for n_copies in fates {
@@ -185,7 +186,7 @@ impl MemoSteps<'_> {
         &mut self,
         reading: &Reading,
         id: LocalStateId,
-        messages: &[u32],
+        messages: &[InputId],
     ) -> Option<Vec<Branch>> {
         let (mut at, mut touched) = (id, Touched::default());
         let mut end = BranchEnd::Stands(id);
@@ -256,15 +257,15 @@ impl MemoSteps<'_> {
         for outcome in outcomes {
             let mut parties = Vec::new();
             if let Some((target, message)) = deliver {
-                parties.push((target, self.action(Action::Deliver(message))));
+                parties.push((target.as_u32(), self.action(Action::Deliver(message))));
             }
             let stands = matches!(outcome.end, Ending::Stands(_));
             self.add_observers(&outcome.observed, Action::Observe, &mut parties);
             if let (true, Some((created, id))) = (stands, outcome.created) {
-                parties.push((created, self.action(Action::Create(id))));
+                parties.push((created.as_u32(), self.action(Action::Create(id))));
             }
             if let (true, Some((network, operation))) = (stands, outcome.birth) {
-                parties.push((network, self.action(Action::NoteCreation(operation))));
+                parties.push((network.as_u32(), self.action(Action::NoteCreation(operation))));
             }
             let event = Some(self.blocks.event(parties));
             let end = self.blocks.end(outcome.end);

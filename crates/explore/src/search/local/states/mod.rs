@@ -1,5 +1,6 @@
 //! Interned local states: everything about one machine or monitor (collapse compression, Holzmann 1997). What they do is in
-//! `steps`, what that gives in `outcomes`; what they become under other names and numbers in `renaming`; their form for other processes in `wire`.
+//! `steps`, what that gives in `outcomes`; how they get their numbers in `interning`, and machines their places in `slots`; what they become
+//! under other names and numbers in `renaming`; their form for other processes in `wire`.
 //!
 //! A local state includes its owner, so its number says which machine it is and how it stands. It is compared as words (see
 //! `allways_machine::content`) after what is never read was left out (`allways_machine::simplify`). Its hash is of
@@ -9,12 +10,15 @@
 //! which the search reaches them. Zero in a slot means that the machine does not exist. Over a network that delays
 //! messages, messages in flight have slots too, see `network`.
 
+mod interning;
 mod outcomes;
 mod renaming;
+mod slots;
 mod steps;
 mod wire;
 
-pub(crate) use super::entries::{Cut, LocalStateId, Owner};
+pub(crate) use super::entries::{Cut, InputId, LocalStateId, Owner, Slot};
+pub(crate) use interning::forget_before_fault;
 pub(crate) use outcomes::{Act, Answer, Beginning, Delivered, Ending, Given, Heard, LocalOutcome};
 pub(crate) use renaming::Vitality;
 pub(crate) use steps::{LOOK_AFTER, Walked};
@@ -23,13 +27,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use allways_base::Idx;
-use allways_machine::configuration::After;
-use allways_machine::content::{ContentHashes, words};
-use allways_machine::encode::{encode_in_flight, encode_whole};
+use allways_machine::content::ContentHashes;
 use allways_machine::ir::{ControlId, EventId, InterfaceId, MachineId};
 use allways_machine::{
     Answers, DataPlan, DataPoint, Executable, InFlight, Kernel, KnownValues, Local, Message, Outcome,
-    Pending, Simplify, Snapshot, Status, Touched, Value, must_wait,
+    Simplify, Snapshot, Status, Touched, must_wait,
 };
 use allways_p::hir::Temperature;
 use allways_run::{Cancel, Choice, InstanceId, Limits, StopReason, ViolationKind};
@@ -43,7 +45,6 @@ use crate::coverage::{Coverage, Sink};
 use crate::search::lock;
 use crate::search::options::SearchBounds;
 use crate::search::report::WideChoice;
-use crate::search::store::hash::{hash_bytes, hash_bytes_from, hash_words};
 
 /// Answers to one choice that are worth a remark when a search is too large.
 const MANY_ANSWERS: u32 = 10;
@@ -107,19 +108,19 @@ pub(crate) struct LocalStates<'c> {
     pub(crate) scratch: Vec<u64>,
     standing: Local,
     pub(crate) messages: Vec<Message>,
-    message_index: FxHashMap<(EventId, u64), u32>,
+    message_index: FxHashMap<(EventId, u64), InputId>,
     /// By slot; monitors come first.
     pub(crate) owners: Vec<Owner>,
-    slot_of: Vec<u32>,
+    slot_of: Vec<Option<Slot>>,
     /// By target; see `network`.
-    pub(crate) network_slot_of: Vec<u32>,
+    pub(crate) network_slot_of: Vec<Option<Slot>>,
     pub(crate) network_ops: Vec<NetworkOp>,
-    pub(crate) network_op_index: FxHashMap<NetworkOp, u32>,
+    pub(crate) network_op_index: FxHashMap<NetworkOp, InputId>,
     /// What was worked out for memos, if more than one asks.
     pub(crate) log: Option<Log>,
     /// What was asked for to be named.
     acts: FxHashMap<LocalStateId, Arc<Act>>,
-    deliveries: FxHashMap<(LocalStateId, u32), Arc<Vec<Delivered>>>,
+    deliveries: FxHashMap<(LocalStateId, InputId), Arc<Vec<Delivered>>>,
     recorder: LocalRecorder,
     /// Asked in handlers with many choices, which may take long.
     cancel: &'c dyn Cancel,
@@ -244,30 +245,6 @@ impl<'c> LocalStates<'c> {
         self.messages.len()
     }
 
-    pub fn n_slots(&self) -> usize {
-        self.owners.len()
-    }
-
-    /// A number for the machine of a slot that depends on its path alone, and differs from those of others.
-    pub fn rank(&self, slot: u32) -> u64 {
-        match self.owners[slot as usize] {
-            Owner::Monitor(monitor) => u64::from(monitor),
-            Owner::Machine(instance) | Owner::Network(instance) => {
-                let path = self.exe.instances.path(instance);
-                let mut bytes: Vec<u8> = path.iter().flat_map(|place| place.to_le_bytes()).collect();
-                if let Owner::Network(_) = self.owners[slot as usize] {
-                    bytes.push(1);
-                }
-                hash_bytes(&bytes)
-            }
-        }
-    }
-
-    /// The slot of an instance that was met.
-    pub fn known_slot(&self, instance: usize) -> Option<usize> {
-        self.slot_of.get(instance).and_then(|slot| slot.checked_sub(1)).map(|slot| slot as usize)
-    }
-
     /// What an instance that was met is.
     pub fn machine_of(&self, instance: usize) -> Option<MachineId> {
         let is_it =
@@ -276,21 +253,21 @@ impl<'c> LocalStates<'c> {
     }
 
     pub fn is_halted(&self, id: LocalStateId) -> bool {
-        self.states[id as usize].local.status == Status::Halted
+        self.states[id.index()].local.status == Status::Halted
     }
 
     /// A local state.
     pub fn local(&self, id: LocalStateId) -> &Local {
-        &self.states[id as usize].local
+        &self.states[id.index()].local
     }
 
     pub fn owner_of(&self, id: LocalStateId) -> Owner {
-        self.states[id as usize].owner
+        self.states[id.index()].owner
     }
 
     /// Whether the machine that stands there keeps the message for later when it is delivered.
-    pub fn must_wait(&self, id: LocalStateId, message: u32) -> bool {
-        must_wait(&self.exe, self.local(id), self.messages[message as usize].event)
+    pub fn must_wait(&self, id: LocalStateId, message: InputId) -> bool {
+        must_wait(&self.exe, self.local(id), self.messages[message.index()].event)
     }
 
     /// The kernel, which has the values of all local states.
@@ -298,23 +275,8 @@ impl<'c> LocalStates<'c> {
         self.kernel.without_stop()
     }
 
-    pub fn owner(&self, slot: u32) -> Owner {
-        self.owners[slot as usize]
-    }
-
-    /// Another hash of the same content, for fingerprints of 128 bits.
-    pub fn second_hash(&self, id: LocalStateId) -> u64 {
-        let LocalState { local, flight, owner, .. } = &self.states[id as usize];
-        let mut bytes = self.name(*owner);
-        match flight {
-            Some(flight) => encode_in_flight(&self.exe, self.kernel.store(), flight, &mut bytes),
-            None => encode_whole(&self.exe, self.kernel.store(), local, &mut bytes),
-        }
-        hash_bytes_from(&bytes, 0x2545_f491_4f6c_dd1d)
-    }
-
     pub fn hash(&self, id: LocalStateId) -> u64 {
-        self.states[id as usize].hash
+        self.states[id.index()].hash
     }
 
     pub fn largest_inbox(&self) -> usize {
@@ -354,173 +316,13 @@ impl<'c> LocalStates<'c> {
         coverage
     }
 
-    /// The slots of machines by their paths, then those of networks, which does not depend on the order of interning.
-    pub fn slots_by_path(&self) -> Vec<u32> {
-        let mut slots: Vec<(bool, Vec<u32>, u32)> = self
-            .owners
-            .iter()
-            .enumerate()
-            .filter_map(|(slot, owner)| match owner {
-                Owner::Machine(instance) => Some((false, self.exe.instances.path(*instance), slot as u32)),
-                Owner::Network(target) => Some((true, self.exe.instances.path(*target), slot as u32)),
-                Owner::Monitor(_) => None,
-            })
-            .collect();
-        slots.sort();
-        slots.into_iter().map(|(_, _, slot)| slot).collect()
-    }
-
     pub fn temperature(&self, id: LocalStateId) -> Temperature {
-        self.temperature_of(self.states[id as usize].local.control)
+        self.temperature_of(self.states[id.index()].local.control)
     }
 
     /// The same of a control state.
     pub fn temperature_of(&self, control: ControlId) -> Temperature {
         self.recorder.temperatures[control.index()]
-    }
-
-    pub(crate) fn slot(&mut self, owner: Owner) -> u32 {
-        let machine = match owner {
-            Owner::Monitor(monitor) => return monitor,
-            Owner::Network(target) => return self.network_slot(target),
-            Owner::Machine(machine) => machine,
-        };
-        let instance = machine.index();
-        if self.slot_of.len() <= instance {
-            self.slot_of.resize(instance + 1, 0);
-        }
-        if self.slot_of[instance] == 0 {
-            if self.exe.network.is_delayed() {
-                self.network_slot(machine);
-            }
-            self.owners.push(owner);
-            self.slot_of[instance] = self.owners.len() as u32;
-        }
-        self.slot_of[instance] - 1
-    }
-
-    pub(crate) fn message(&mut self, message: Message) -> u32 {
-        let key = (message.event, message.payload.bits());
-        *self.message_index.entry(key).or_insert_with(|| {
-            self.messages.push(message);
-            self.messages.len() as u32 - 1
-        })
-    }
-
-    /// The number of a message that was met.
-    pub fn known_message(&self, message: Message) -> u32 {
-        self.message_index.get(&(message.event, message.payload.bits())).copied().unwrap_or(u32::MAX)
-    }
-
-    /// The owner, as bytes.
-    pub(crate) fn name(&self, owner: Owner) -> Vec<u8> {
-        let (kind, instance) = match owner {
-            Owner::Monitor(monitor) => return vec![0, monitor as u8, (monitor >> 8) as u8],
-            Owner::Machine(instance) => (1, instance),
-            Owner::Network(instance) => (2, instance),
-        };
-        let mut bytes = vec![kind];
-        for place in self.exe.instances.path(instance) {
-            bytes.extend_from_slice(&(place + 1).to_le_bytes());
-        }
-        bytes.extend_from_slice(&0u32.to_le_bytes());
-        bytes
-    }
-
-    /// The local state of an owner in the configuration of the kernel.
-    fn intern(&mut self, owner: Owner) -> LocalStateId {
-        let mut local = std::mem::take(&mut self.standing);
-        local.clone_from(match owner {
-            Owner::Monitor(monitor) => &self.kernel.configuration().monitors[monitor as usize],
-            Owner::Machine(instance) | Owner::Network(instance) => {
-                self.kernel.configuration().local(instance)
-            }
-        });
-        let id = self.intern_local(owner, &mut local, true);
-        self.standing = local;
-        id
-    }
-
-    /// The number of a local whose values are the kernel's.
-    pub(crate) fn intern_local(&mut self, owner: Owner, local: &mut Local, counts: bool) -> LocalStateId {
-        forget_before_fault(local);
-        let who = match owner {
-            Owner::Monitor(monitor) => u64::from(monitor),
-            Owner::Machine(instance) | Owner::Network(instance) => 1 << 32 | u64::from(instance.as_u32()),
-        };
-        let mut key = std::mem::take(&mut self.scratch);
-        key.clear();
-        key.push(who);
-        if self.simplify != Simplify::default() {
-            let raw = match (counts, self.records_content) {
-                (true, true) => self.content_hash(owner, local),
-                (true, false) => {
-                    words(local, &mut key);
-                    hash_words(&key)
-                }
-                (false, _) => 0,
-            };
-            let done = self.kernel.simplify(local, self.simplify, &mut self.sorted);
-            if counts && done != Default::default() {
-                for (is_done, known) in [done.dead_variables, done.unread_payloads, done.order]
-                    .into_iter()
-                    .zip(&mut self.simplified)
-                {
-                    if is_done {
-                        known.insert(raw);
-                    }
-                }
-            }
-            key.truncate(1);
-        }
-        if self.renumbers {
-            self.kernel.forget_unseen_numbers(local);
-        }
-        words(local, &mut key);
-        let hash = hash_words(&key);
-        self.touched = std::mem::take(&mut local.touched);
-        let id = match self.find(hash, &key) {
-            Some(id) => id,
-            None => self.add_local(owner, local.clone(), hash, &key),
-        };
-        self.scratch = key;
-        id
-    }
-
-    fn add_local(&mut self, owner: Owner, local: Local, key: u64, words: &[u64]) -> LocalStateId {
-        self.local_bytes += local.inbox.capacity() * size_of::<Message>()
-            + local.registers.capacity() * 8
-            + local.frames.capacity() * 16;
-        let cut = self.cut(&local);
-        if cut.is_none() {
-            self.largest_inbox = self.largest_inbox.max(local.inbox.len());
-        }
-        let hash = self.content_hash(owner, &local);
-        self.add(words, LocalState { local, flight: None, owner, hash, key, end: 0, cut })
-    }
-
-    fn content_hash(&mut self, owner: Owner, local: &Local) -> u64 {
-        let who = match owner {
-            Owner::Monitor(monitor) => u64::from(monitor),
-            Owner::Machine(instance) | Owner::Network(instance) => self.hashes.instance(&self.exe, instance),
-        };
-        self.hashes.local(&self.exe, self.kernel.store(), who, local)
-    }
-
-    /// The local state with these words.
-    pub(crate) fn find(&self, key: u64, words: &[u64]) -> Option<LocalStateId> {
-        let is_it = |id: &LocalStateId| self.states[*id as usize].key == key && self.content(*id) == words;
-        self.index.find(key, is_it).copied()
-    }
-
-    pub(crate) fn add(&mut self, words: &[u64], state: LocalState) -> LocalStateId {
-        let id = self.states.len() as LocalStateId;
-        let key = state.key;
-        self.words.extend_from_slice(words);
-        self.states.push(LocalState { end: self.words.len(), ..state });
-        let states = &self.states;
-        self.index.insert_unique(key, id, |&id| states[id as usize].key);
-        id
     }
 
     pub(crate) fn cover_sent(&mut self, event: EventId) {
@@ -547,7 +349,7 @@ impl<'c> LocalStates<'c> {
 
     /// Whether a machine can crash where it stands.
     pub fn can_crash(&self, id: LocalStateId) -> bool {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let LocalState { local, owner, .. } = &self.states[id.index()];
         owner.is_machine() && self.exe.network.can_crash(local.machine) && local.status != Status::Halted
     }
 
@@ -556,7 +358,7 @@ impl<'c> LocalStates<'c> {
         if !self.can_crash(id) {
             return None;
         }
-        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let LocalState { local, owner, .. } = &self.states[id.index()];
         let Owner::Machine(machine) = *owner else { return None };
         self.kernel.crash_alone(machine, local, &mut self.recorder);
         Some(self.intern(Owner::Machine(machine)))
@@ -564,7 +366,7 @@ impl<'c> LocalStates<'c> {
 
     /// What moves when the owner of a local state does: a machine, or the channels of a network.
     pub fn movers(&mut self, id: LocalStateId) -> Vec<Choice> {
-        match (self.states[id as usize].owner, &*self.known_act(id)) {
+        match (self.states[id.index()].owner, &*self.known_act(id)) {
             (Owner::Network(_), Act::Network(arrivals)) => {
                 let mut movers: Vec<Choice> = arrivals.iter().map(|arrival| arrival.choice.mover()).collect();
                 movers.dedup();
@@ -578,10 +380,6 @@ impl<'c> LocalStates<'c> {
     /// Different locals that were simplified: dead variables, unread payloads, order.
     pub fn n_simplified(&self) -> [u64; 3] {
         self.simplified.each_ref().map(|known| known.len() as u64)
-    }
-
-    fn content(&self, id: LocalStateId) -> &[u64] {
-        &self.words[self.states[id as usize - 1].end..self.states[id as usize].end]
     }
 
     /// Makes a note of a choice by a machine.
@@ -610,7 +408,7 @@ impl<'c> LocalStates<'c> {
 
     /// Whether a machine in a configuration may do more than was explored: with an answer that was left out.
     pub fn may_do_more(&self, vector: &[LocalStateId]) -> bool {
-        !self.bounded.is_empty() && vector.iter().any(|id| *id != 0 && self.bounded.contains(id))
+        !self.bounded.is_empty() && vector.iter().any(|id| !id.is_absent() && self.bounded.contains(id))
     }
 
     fn cut(&self, local: &Local) -> Option<Cut> {
@@ -634,7 +432,7 @@ impl<'c> LocalStates<'c> {
             }
         }
         let id = self.intern(owner);
-        match self.states[id as usize].cut {
+        match self.states[id.index()].cut {
             None => Ending::Stands(id),
             Some(cut) => Ending::Cut(cut),
         }
@@ -670,18 +468,5 @@ impl<'c> LocalStates<'c> {
         if kind == ViolationKind::EndlessHandler {
             self.unfinished.get_or_insert(kind);
         }
-    }
-}
-
-/// Leaves out all of a machine that is about to fail but that it will: a run that is replayed shows how.
-pub(crate) fn forget_before_fault(local: &mut Local) {
-    if let Status::Pending(Pending::Fault(fault)) = &mut local.status {
-        fault.text = Value::NULL;
-        local.after = After::Handler;
-        local.frames.clear();
-        local.registers.clear();
-        local.inbox.clear();
-        local.touched.write_all();
-        local.n_named = 0;
     }
 }

@@ -6,7 +6,7 @@ use allways_base::Span;
 use allways_machine::{DataPoint, Oracle, Touched};
 use allways_run::{StopReason, ViolationKind};
 
-use crate::search::local::entries::{Arrival, Cut, LocalStateId};
+use crate::search::local::entries::{Arrival, Cut, InputId, LocalStateId, Slot};
 
 /// What a machine can do by itself.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) enum Act {
     /// A step, with its outcomes in lexicographic order of data choices.
     Step {
         /// The delivery that comes first: to the slot, of the message; or to a network, by the operation.
-        deliver: Option<(u32, u32)>,
+        deliver: Option<(Slot, InputId)>,
         creates: bool,
         outcomes: Vec<LocalOutcome>,
     },
@@ -38,11 +38,11 @@ pub(crate) struct LocalOutcome {
     /// Of the machine that was made.
     pub(super) birth_answers: Option<Arc<[Answer]>>,
     /// What monitors hear: slot and message, in order.
-    pub observed: Arc<[(u32, u32)]>,
+    pub observed: Arc<[(Slot, InputId)]>,
     /// The machine that was made: slot and local state.
-    pub created: Option<(u32, LocalStateId)>,
+    pub created: Option<(Slot, LocalStateId)>,
     /// What the creation means to the network: slot and operation.
-    pub birth: Option<(u32, u32)>,
+    pub birth: Option<(Slot, InputId)>,
     /// By the machine itself; nothing unless it is recorded.
     pub touched: Touched,
 }

@@ -7,7 +7,7 @@ use allways_machine::ir::InterfaceId;
 use allways_machine::{Occurrence, Pending, Renumbering, Simplify, Status};
 
 use super::{LocalState, LocalStates};
-use crate::search::local::entries::{LocalStateId, Owner};
+use crate::search::local::entries::{LocalStateId, Owner, Slot};
 use crate::search::store::hash::hash_bytes;
 
 /// Whether a machine can still do something.
@@ -23,8 +23,8 @@ pub(crate) struct Vitality {
 impl LocalStates<'_> {
     /// What a local state looks like with the names of machines left out, as a hash; its slot and interface. The slots of the
     /// machines that it mentions are appended, each with a number for where; the one that it is about to send to comes last.
-    pub fn form(&mut self, id: LocalStateId, mentions: &mut Vec<(u32, u64)>) -> (u64, u32, InterfaceId) {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
+    pub fn form(&mut self, id: LocalStateId, mentions: &mut Vec<(Slot, u64)>) -> (u64, Slot, InterfaceId) {
+        let LocalState { local, owner, .. } = &self.states[id.index()];
         let (owner, interface) = (*owner, local.interface);
         let unordered = if self.simplify.order {
             let Simplify { choose_counts, broadcasts, .. } = self.simplify;
@@ -47,8 +47,8 @@ impl LocalStates<'_> {
     }
 
     /// The slot of the creator, and the place there.
-    pub fn origin(&mut self, slot: u32) -> Option<(u32, u32)> {
-        match self.owners[slot as usize] {
+    pub fn origin(&mut self, slot: Slot) -> Option<(Slot, u32)> {
+        match self.owners[slot.index()] {
             Owner::Monitor(_) | Owner::Network(_) => None,
             Owner::Machine(instance) => {
                 let (creator, place) = self.exe.instances.origin(instance)?;
@@ -58,8 +58,8 @@ impl LocalStates<'_> {
     }
 
     /// The slot of what the machine of a slot makes as its `place`-th.
-    pub fn child_slot(&mut self, parent: u32, place: u32) -> u32 {
-        match self.owners[parent as usize] {
+    pub fn child_slot(&mut self, parent: Slot, place: u32) -> Slot {
+        match self.owners[parent.index()] {
             Owner::Monitor(_) | Owner::Network(_) => parent,
             Owner::Machine(creator) => {
                 let child = self.exe.instances.child(creator, place);
@@ -70,7 +70,7 @@ impl LocalStates<'_> {
 
     /// What a local state says about whether its machine can still do something, and what it has made.
     pub fn vitality(&self, id: LocalStateId) -> Vitality {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let LocalState { local, owner, .. } = &self.states[id.index()];
         let is_idle = match local.status {
             Status::Idle => !self.exe.states[local.control].has_null,
             Status::Halted => true,
@@ -93,7 +93,7 @@ impl LocalStates<'_> {
 
     /// The local state of the machine once it has halted.
     pub fn halted(&mut self, id: LocalStateId) -> LocalStateId {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let LocalState { local, owner, .. } = &self.states[id.index()];
         let (owner, mut local) = (*owner, local.clone());
         local.halt();
         self.intern_local(owner, &mut local, false)
@@ -104,37 +104,37 @@ impl LocalStates<'_> {
     pub fn rename(
         &mut self,
         id: LocalStateId,
-        owner: u32,
-        to: &[u32],
+        owner: Slot,
+        to: &[Slot],
         n_children: Option<u32>,
     ) -> LocalStateId {
-        let mut local = self.states[id as usize].local.clone();
+        let mut local = self.states[id.index()].local.clone();
         if local.status != Status::Halted {
             local.n_children = n_children.unwrap_or(local.n_children);
         }
         let (owners, slot_of) = (&self.owners, &self.slot_of);
         self.kernel.rename(&mut local, &|instance| {
-            let slot = slot_of.get(instance.index()).copied().unwrap_or(0);
-            let to = slot.checked_sub(1).and_then(|slot| to.get(slot as usize));
-            match to.and_then(|&to| owners.get(to as usize)) {
+            let slot = slot_of.get(instance.index()).copied().flatten();
+            let to = slot.and_then(|slot| to.get(slot.index()));
+            match to.and_then(|&to| owners.get(to.index())) {
                 Some(&Owner::Machine(renamed)) => renamed,
                 Some(Owner::Monitor(_) | Owner::Network(_)) | None => instance,
             }
         });
-        let owner = self.owners[owner as usize];
+        let owner = self.owners[owner.index()];
         self.intern_local(owner, &mut local, false)
     }
 
     /// The numbers of a local state that may be renumbered; the classes that it may still begin to count in.
     pub fn numbers_of(&mut self, id: LocalStateId, out: &mut Vec<Occurrence>) -> u64 {
-        let LocalState { local, .. } = &self.states[id as usize];
+        let LocalState { local, .. } = &self.states[id.index()];
         self.kernel.numbers_of(local, out);
         self.exe.numbers().ahead(&self.exe, local)
     }
 
     /// The local state with other numbers, and without entries that can go.
     pub fn renumber(&mut self, id: LocalStateId, to: &dyn Renumbering) -> LocalStateId {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let LocalState { local, owner, .. } = &self.states[id.index()];
         let (mut local, owner) = (local.clone(), *owner);
         self.kernel.renumber(&mut local, to);
         self.intern_local(owner, &mut local, false)

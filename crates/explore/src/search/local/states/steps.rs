@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use allways_base::Idx;
 use allways_machine::content::{live_words, words};
 use allways_machine::ir::InterfaceId;
 use allways_machine::{
@@ -9,12 +10,11 @@ use allways_machine::{
     Touched,
 };
 use allways_run::{InstanceId, NetworkModel, StopReason};
-
 use rustc_hash::FxHashMap;
 
 use super::{
-    Act, Answer, Beginning, Delivered, Ending, Given, Heard, LocalOutcome, LocalState, LocalStateId,
-    LocalStates, Owner,
+    Act, Answer, Beginning, Delivered, Ending, Given, Heard, InputId, LocalOutcome, LocalState, LocalStateId,
+    LocalStates, Owner, Slot,
 };
 use crate::search::local::entries::NetworkOp;
 use crate::search::local::network::fate_answer;
@@ -33,12 +33,12 @@ const STEPS_PER_LOOK: u32 = 16;
 struct Branch {
     end: Ending,
     answers: Arc<[Answer]>,
-    observed: Arc<[(u32, u32)]>,
+    observed: Arc<[(Slot, InputId)]>,
     touched: Touched,
 }
 
 impl Branch {
-    fn outcome(&self, birth: Option<(u32, &Branch)>) -> LocalOutcome {
+    fn outcome(&self, birth: Option<(Slot, &Branch)>) -> LocalOutcome {
         let (mut created, mut birth_answers, mut end) = (None, None, &self.end);
         if let Some((slot, birth)) = birth {
             birth_answers = (!birth.answers.is_empty()).then(|| birth.answers.clone());
@@ -64,7 +64,7 @@ struct Fork {
     number: u32,
     local: Local,
     paused: Paused,
-    observed: Vec<(u32, u32)>,
+    observed: Vec<(Slot, InputId)>,
     answers: Vec<Answer>,
 }
 
@@ -167,7 +167,7 @@ impl LocalStates<'_> {
     }
 
     fn compute_act(&mut self, id: LocalStateId) -> Act {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let LocalState { local, owner, .. } = &self.states[id.index()];
         let machine = match *owner {
             Owner::Machine(machine) => machine,
             Owner::Network(_) => return self.arrivals(id).map_or_else(Act::Unknown, Act::Network),
@@ -207,8 +207,8 @@ impl LocalStates<'_> {
                 }
             }
         });
-        let interface = self.states[id as usize].local.interface;
-        let local = &self.states[id as usize].local;
+        let interface = self.states[id.index()].local.interface;
+        let local = &self.states[id.index()].local;
         let birth = match local.status {
             Status::Pending(Pending::Create { payload, .. }) => Some(payload),
             _ => None,
@@ -260,7 +260,7 @@ impl LocalStates<'_> {
 
     /// What a machine that stands before a send to itself does after it, if the message goes elsewhere.
     pub fn act_undelivered(&mut self, id: LocalStateId) -> Result<Vec<LocalOutcome>, StopReason> {
-        let LocalState { local, owner, .. } = &self.states[id as usize];
+        let LocalState { local, owner, .. } = &self.states[id.index()];
         let Owner::Machine(machine) = *owner else { return Ok(Vec::new()) };
         let interface = local.interface;
         let first = self.kernel.step_undelivered_alone(machine, local, &mut self.recorder);
@@ -269,17 +269,17 @@ impl LocalStates<'_> {
     }
 
     /// How many copies of a message may reach its target when it is sent.
-    pub fn fates(&self, message: u32) -> Vec<u32> {
+    pub fn fates(&self, message: InputId) -> Vec<u32> {
         match self.exe.network.is_delayed() {
             true => vec![1],
-            false => self.exe.network.fates(self.messages[message as usize].event).to_vec(),
+            false => self.exe.network.fates(self.messages[message.index()].event).to_vec(),
         }
     }
 
     /// What a machine that can take nothing from its inbox does with one more message.
     pub fn take_next(&mut self, id: LocalStateId, message: Message) -> Vec<Delivered> {
-        let Owner::Machine(machine) = self.states[id as usize].owner else { return Vec::new() };
-        let local = &self.states[id as usize].local;
+        let Owner::Machine(machine) = self.states[id.index()].owner else { return Vec::new() };
+        let local = &self.states[id.index()].local;
         let first = self.kernel.deliver_alone(machine, local, message, 1, &mut self.recorder);
         let delivered =
             |way: Branch| Delivered { end: way.end, answers: way.answers.to_vec(), touched: way.touched };
@@ -293,7 +293,7 @@ impl LocalStates<'_> {
     }
 
     /// What a machine does when a message reaches it, cached.
-    pub fn known_delivery(&mut self, id: LocalStateId, message: u32) -> Arc<Vec<Delivered>> {
+    pub fn known_delivery(&mut self, id: LocalStateId, message: InputId) -> Arc<Vec<Delivered>> {
         if let Some(delivered) = self.deliveries.get(&(id, message)) {
             return delivered.clone();
         }
@@ -303,26 +303,26 @@ impl LocalStates<'_> {
     }
 
     /// What a machine does when a message reaches it.
-    pub fn deliver(&mut self, id: LocalStateId, message: u32) -> Vec<Delivered> {
+    pub fn deliver(&mut self, id: LocalStateId, message: InputId) -> Vec<Delivered> {
         if let Some(reason) = self.must_stop() {
             return vec![Delivered::unknown(reason)];
         }
         self.compute_delivery(id, message)
     }
 
-    fn compute_delivery(&mut self, id: LocalStateId, message: u32) -> Vec<Delivered> {
-        let machine = match self.states[id as usize].owner {
+    fn compute_delivery(&mut self, id: LocalStateId, message: InputId) -> Vec<Delivered> {
+        let machine = match self.states[id.index()].owner {
             Owner::Machine(machine) => machine,
             Owner::Network(_) => return self.work_out_network_op(id, message),
             Owner::Monitor(_) => return Vec::new(),
         };
-        let message = self.messages[message as usize];
+        let message = self.messages[message.index()];
         // Over a network that delays, what becomes of a message was decided when it was handed over.
         let fates = if self.exe.network.is_delayed() { &[1] } else { self.exe.network.fates(message.event) };
         let mut delivered = Vec::new();
         for (answer, &n_copies) in fates.iter().enumerate() {
             let fate = fate_answer(machine, fates.len(), answer);
-            let local = &self.states[id as usize].local;
+            let local = &self.states[id.index()].local;
             let first = self.kernel.deliver_alone(machine, local, message, n_copies, &mut self.recorder);
             match self.ways(id, machine, None, first) {
                 Ok(ways) => delivered.extend(ways.into_iter().map(|way| {
@@ -365,7 +365,7 @@ impl LocalStates<'_> {
                     let exe = self.exe.clone();
                     if let Some(interface) = interface {
                         let monitors = exe.observers(interface, message.event).iter();
-                        observed.extend(monitors.map(|&slot| (slot, number)));
+                        observed.extend(monitors.map(|&monitor| (Slot::from_u32(monitor), number)));
                     }
                 }
                 match alone.paused {
@@ -487,7 +487,7 @@ impl LocalStates<'_> {
                 let number = self.message(message);
                 if let Some(interface) = interface {
                     let monitors = exe.observers(interface, message.event).iter();
-                    observed.extend(monitors.map(|&slot| (slot, number)));
+                    observed.extend(monitors.map(|&monitor| (Slot::from_u32(monitor), number)));
                 }
             }
             match alone.paused {
@@ -504,10 +504,14 @@ impl LocalStates<'_> {
     }
 
     /// All that decides what comes after a pause.
-    fn pause_key(&self, machine: InstanceId, paused: &Paused, observed: &[(u32, u32)]) -> Box<[u64]> {
+    fn pause_key(&self, machine: InstanceId, paused: &Paused, observed: &[(Slot, InputId)]) -> Box<[u64]> {
         let mut key = Vec::with_capacity(64);
         key.push(u64::from(paused.own) << 32 | observed.len() as u64);
-        key.extend(observed.iter().map(|&(slot, message)| u64::from(slot) << 32 | u64::from(message)));
+        key.extend(
+            observed
+                .iter()
+                .map(|&(slot, message)| u64::from(slot.as_u32()) << 32 | u64::from(message.as_u32())),
+        );
         let local = self.kernel.configuration().local(machine);
         if self.records_touched {
             key.extend([local.touched.reads, local.touched.writes]);
@@ -520,8 +524,8 @@ impl LocalStates<'_> {
     }
 
     /// What a monitor does with a message that it watches.
-    pub fn observe(&mut self, id: LocalStateId, message: u32) -> Heard {
-        let owner = self.states[id as usize].owner;
+    pub fn observe(&mut self, id: LocalStateId, message: InputId) -> Heard {
+        let owner = self.states[id.index()].owner;
         let touched = Touched::default();
         let Owner::Monitor(monitor) = owner else {
             return Heard { end: Ending::Stands(id), hot: false, cold: false, touched };
@@ -529,8 +533,8 @@ impl LocalStates<'_> {
         if let Some(reason) = self.must_stop() {
             return Heard { end: Ending::Unknown(reason), hot: false, cold: false, touched };
         }
-        let message = self.messages[message as usize];
-        let local = &self.states[id as usize].local;
+        let message = self.messages[message.index()];
+        let local = &self.states[id.index()].local;
         (self.recorder.hot, self.recorder.cold) = (false, false);
         // The kernel notes this before it runs the monitor.
         let layout = self.recorder.coverage.layout;
@@ -567,22 +571,22 @@ impl LocalStates<'_> {
         let owners: Vec<Owner> = (0..self.n_monitors() as u32).map(Owner::Monitor).collect();
         let monitors: Vec<LocalStateId> = owners.into_iter().map(|owner| self.intern(owner)).collect();
         let first = self.kernel.step_alone(InstanceId::MAIN, &main, &mut self.recorder);
-        let ways = match self.ways(0, InstanceId::MAIN, Some(main.interface), first) {
+        let ways = match self.ways(LocalStateId::ABSENT, InstanceId::MAIN, Some(main.interface), first) {
             Ok(ways) => ways,
             Err(reason) => {
                 beginning.unknown = Some(reason);
                 return beginning;
             }
         };
-        let slot = self.slot(Owner::Machine(InstanceId::MAIN)) as usize;
+        let slot = self.slot(Owner::Machine(InstanceId::MAIN)).index();
         for way in ways {
             beginning.n_transitions += 1;
             let answers: Vec<u32> = way.answers.iter().map(|answer| answer.answer).collect();
             let mut vector = monitors.clone();
             let mut end = way.end;
             for &(monitor, message) in way.observed.iter() {
-                match self.observe(vector[monitor as usize], message).end {
-                    Ending::Stands(id) => vector[monitor as usize] = id,
+                match self.observe(vector[monitor.index()], message).end {
+                    Ending::Stands(id) => vector[monitor.index()] = id,
                     other => {
                         end = other;
                         break;
@@ -591,7 +595,7 @@ impl LocalStates<'_> {
             }
             match end {
                 Ending::Stands(id) => {
-                    vector.resize(slot + 1, 0);
+                    vector.resize(slot + 1, LocalStateId::ABSENT);
                     vector[slot] = id;
                     if !beginning.vectors.iter().any(|(_, known)| *known == vector) {
                         beginning.vectors.push((answers, vector));
@@ -706,15 +710,15 @@ impl LocalStates<'_> {
         if let Some((child, local)) = &newborn {
             self.meet(*child, local.interface);
         }
-        let own = answers(self.ways(0, machine, Some(interface), first).ok()?);
+        let own = answers(self.ways(LocalStateId::ABSENT, machine, Some(interface), first).ok()?);
         let others = match (receiver, newborn.zip(birth)) {
             (Some((target, local, message)), _) => {
                 let first = self.kernel.deliver_alone(target, &local, message, 1, &mut self.recorder);
-                answers(self.ways(0, target, None, first).ok()?)
+                answers(self.ways(LocalStateId::ABSENT, target, None, first).ok()?)
             }
             (None, Some(((child, local), payload))) => {
                 let first = self.kernel.begin_alone(child, &local, payload, &mut self.recorder);
-                answers(self.ways(0, child, None, first).ok()?)
+                answers(self.ways(LocalStateId::ABSENT, child, None, first).ok()?)
             }
             (None, None) => vec![Arc::default()],
         };
@@ -732,15 +736,15 @@ impl LocalStates<'_> {
         self.kernel.step(machine, oracle, &mut Silent).ok()?;
         let at = self.kernel.save();
         let outcome = self.kernel.outcome().clone();
-        let mut vector = vec![0; self.n_monitors()];
+        let mut vector = vec![LocalStateId::ABSENT; self.n_monitors()];
         for monitor in 0..self.n_monitors() as u32 {
             vector[monitor as usize] = self.intern(Owner::Monitor(monitor));
         }
         let machines: Vec<InstanceId> = self.kernel.configuration().roster.iter().collect();
         for instance in machines {
-            let slot = self.slot(Owner::Machine(instance)) as usize;
+            let slot = self.slot(Owner::Machine(instance)).index();
             if vector.len() <= slot {
-                vector.resize(slot + 1, 0);
+                vector.resize(slot + 1, LocalStateId::ABSENT);
             }
             vector[slot] = self.intern(Owner::Machine(instance));
         }

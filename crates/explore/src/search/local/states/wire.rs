@@ -1,5 +1,6 @@
 //! Local states and notes in a form that means the same in every process: for others, and for checkpoints.
 
+use allways_base::Idx;
 use allways_machine::Message;
 use allways_machine::encode::{encode_in_flight, encode_message, encode_whole};
 use allways_machine::ir::InterfaceId;
@@ -7,7 +8,7 @@ use allways_run::{InstanceId, Limits};
 
 use super::LocalStates;
 use crate::search::distribute::record::Record;
-use crate::search::local::entries::{LocalStateId, Owner};
+use crate::search::local::entries::{InputId, LocalStateId, Owner, Slot};
 use crate::search::store::hash::hash_bytes;
 
 impl LocalStates<'_> {
@@ -19,16 +20,16 @@ impl LocalStates<'_> {
     }
 
     /// The bytes of a message.
-    pub fn encoded_message(&self, message: u32) -> Vec<u8> {
+    pub fn encoded_message(&self, message: InputId) -> Vec<u8> {
         let mut bytes = Vec::new();
-        encode_message(&self.exe, self.kernel.store(), self.messages[message as usize], &mut bytes);
+        encode_message(&self.exe, self.kernel.store(), self.messages[message.index()], &mut bytes);
         bytes
     }
 
     /// The content of a local state, for other processes.
     pub fn flat(&self, id: LocalStateId) -> Vec<u8> {
         let mut bytes = Vec::new();
-        match &self.states[id as usize].flight {
+        match &self.states[id.index()].flight {
             Some(flight) => encode_in_flight(&self.exe, self.kernel.store(), flight, &mut bytes),
             None => encode_whole(&self.exe, self.kernel.store(), self.local(id), &mut bytes),
         }
@@ -39,7 +40,7 @@ impl LocalStates<'_> {
     ///
     /// # Errors
     /// When there is none.
-    pub fn intern_flat(&mut self, owner: Owner, bytes: &[u8]) -> Result<(u32, LocalStateId), String> {
+    pub fn intern_flat(&mut self, owner: Owner, bytes: &[u8]) -> Result<(Slot, LocalStateId), String> {
         let id = match owner {
             Owner::Network(_) => {
                 let flight = self.kernel.decode_in_flight(bytes).map_err(|error| error.to_string())?;

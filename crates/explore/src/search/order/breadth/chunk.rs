@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::search::distribute::link::Arrivals;
 use crate::search::expand::write_successor;
-use crate::search::local::states::LocalStateId;
+use crate::search::local::states::{LocalStateId, Slot};
 use crate::search::lock;
 
 /// Parts of a layer that is shared by threads (see `partition`).
@@ -43,7 +43,7 @@ impl Chunk {
 
     /// Adds a vector for which there is room, with its fingerprint.
     #[inline]
-    pub(crate) fn write(&mut self, from: &[LocalStateId], changes: &[(u32, LocalStateId)], print: u64) {
+    pub(crate) fn write(&mut self, from: &[LocalStateId], changes: &[(Slot, LocalStateId)], print: u64) {
         if self.vectors.is_empty() {
             self.vectors.reserve(self.stride * CHUNK);
         }

@@ -2,13 +2,15 @@
 
 use std::sync::Mutex;
 
+use allways_base::Idx;
+
 use super::chunk::{Chunk, Writer};
 use super::partition::Partition;
 use crate::search::context::Tally;
 use crate::search::distribute::flat::Outbox;
 use crate::search::distribute::link::Link;
 use crate::search::expand::{Move, Sink, Successor, write_successor};
-use crate::search::local::states::{Cut, LocalStateId, LocalStates};
+use crate::search::local::states::{Cut, LocalStateId, LocalStates, Slot};
 use crate::search::local::vector;
 use crate::search::lock;
 use crate::search::reduce::canonical::Canonicalizer;
@@ -36,7 +38,7 @@ pub(crate) struct Seconds<'a> {
 impl Seconds<'_> {
     #[inline]
     pub(crate) fn get(&mut self, local: LocalStateId) -> u64 {
-        match self.by_local.get(local as usize) {
+        match self.by_local.get(local.index()) {
             Some(&hash) => hash,
             None => self.ask(local),
         }
@@ -45,15 +47,15 @@ impl Seconds<'_> {
     #[cold]
     pub(crate) fn ask(&mut self, local: LocalStateId) -> u64 {
         let locals = lock(self.locals);
-        let known = self.by_local.len() as LocalStateId;
         // Zero is no local state, and adds nothing.
         let is_first = self.is_first;
-        self.by_local.extend((known..=local).map(|local| match local {
-            0 => 0,
+        let new = (self.by_local.len()..=local.index()).map(LocalStateId::new);
+        self.by_local.extend(new.map(|local| match local {
+            LocalStateId::ABSENT => 0,
             _ if is_first => locals.hash(local),
             _ => locals.second_hash(local),
         }));
-        self.by_local[local as usize]
+        self.by_local[local.index()]
     }
 
     pub(crate) fn of(&mut self, vector: &[LocalStateId]) -> u64 {
@@ -62,7 +64,7 @@ impl Seconds<'_> {
 
     /// What some changes of a vector add.
     #[inline]
-    pub(crate) fn delta(&mut self, from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> u64 {
+    pub(crate) fn delta(&mut self, from: &[LocalStateId], changes: &[(Slot, LocalStateId)]) -> u64 {
         changes.iter().fold(0, |sum, &(slot, local)| {
             let before = vector::local_at(from, slot);
             sum.wrapping_add(self.get(local)).wrapping_sub(self.get(before))
@@ -82,7 +84,7 @@ pub(crate) struct Batch {
     pub(crate) entries: Vec<Entry>,
     /// Of the entries, if they are made together.
     pub(crate) keys: Vec<u64>,
-    pub(crate) changes: Vec<(u32, LocalStateId)>,
+    pub(crate) changes: Vec<(Slot, LocalStateId)>,
 }
 
 #[derive(Clone, Copy)]
@@ -152,7 +154,7 @@ pub(crate) struct Inserter<'b, 'a, 'w> {
     pub(crate) batch: &'b mut Batch,
     pub(crate) recent: &'b mut Recent,
     pub(crate) canonicalizer: Option<&'b mut Canonicalizer<'a>>,
-    pub(crate) differences: &'b mut Vec<(u32, LocalStateId)>,
+    pub(crate) differences: &'b mut Vec<(Slot, LocalStateId)>,
     pub(crate) writer: &'b mut Writer<'w>,
     pub(crate) divider: Partition,
     pub(crate) tally: &'b mut Tally,
@@ -194,7 +196,7 @@ impl Sink for Inserter<'_, '_, '_> {
                     self.recent.add(key);
                 }
                 route.vector.clear();
-                let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
+                let highest = changes.iter().map(|&(slot, _)| slot.index() + 1).max().unwrap_or(0);
                 write_successor(from, changes, highest.max(from.len()), &mut route.vector);
                 route.outboxes[owner].push(route.vector.iter().copied(), self.is_representative);
                 return;
@@ -291,7 +293,7 @@ impl Inserter<'_, '_, '_> {
                     self.n_new += 1;
                     self.tally.n_configurations += 1;
                     let changes = &self.batch.changes[entry.first as usize..(entry.first + entry.n) as usize];
-                    let highest = changes.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0);
+                    let highest = changes.iter().map(|&(slot, _)| slot.index() + 1).max().unwrap_or(0);
                     let stride_after = highest.max(stride);
                     match self.keys {
                         Keys::Fingerprint | Keys::Wide(_) => {

@@ -6,10 +6,11 @@
 //! Paxos model of 2.7 million configurations each thread missed a fifth of what a single thread has cached. So a layer is partitioned by
 //! the local state of one machine, and each thread has some of the parts: steps of other machines stay in the same part.
 
+use allways_base::Idx;
 use rustc_hash::FxHashSet;
 
 use super::chunk::{Chunk, N_PARTS};
-use crate::search::local::states::LocalStateId;
+use crate::search::local::states::{LocalStateId, Slot};
 use crate::search::store::hash::mix;
 
 /// Smaller layers are not divided: there would be many chunks with hardly anything in them. Where checks are on, all but the smallest are, so
@@ -38,7 +39,7 @@ impl Partition {
             let mut locals = FxHashSet::default();
             let mut sizes = [0usize; N_PARTS];
             for vector in &sample {
-                let local = vector.get(slot).copied().unwrap_or(0);
+                let local = vector.get(slot).copied().unwrap_or(LocalStateId::ABSENT);
                 locals.insert(local);
                 sizes[part_of(local)] += 1;
             }
@@ -50,26 +51,35 @@ impl Partition {
 
     /// The part of a successor.
     #[inline]
-    pub fn part(self, from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> usize {
+    pub fn part(self, from: &[LocalStateId], changes: &[(Slot, LocalStateId)]) -> usize {
         let Some(slot) = self.slot else { return 0 };
-        let changed = changes.iter().find(|change| change.0 as usize == slot);
-        part_of(changed.map_or_else(|| from.get(slot).copied().unwrap_or(0), |change| change.1))
+        let changed = changes.iter().find(|change| change.0.index() == slot);
+        part_of(
+            changed
+                .map_or_else(|| from.get(slot).copied().unwrap_or(LocalStateId::ABSENT), |change| change.1),
+        )
     }
 }
 
 #[inline]
 fn part_of(local: LocalStateId) -> usize {
-    mix(u64::from(local)) as usize % N_PARTS
+    mix(u64::from(local.as_u32())) as usize % N_PARTS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn chunk(vectors: impl Iterator<Item = [LocalStateId; 3]>) -> Chunk {
+    fn chunk(vectors: impl Iterator<Item = [u32; 3]>) -> Chunk {
         let mut chunk = Chunk { stride: 3, ..Chunk::default() };
-        vectors.for_each(|vector| chunk.write(&vector, &[], 1));
+        vectors.for_each(|vector| chunk.write(&vector.map(LocalStateId::from_u32), &[], 1));
         chunk
+    }
+
+    fn part(divider: Partition, vector: [u32; 3], changes: &[(u32, u32)]) -> usize {
+        let change = |&(slot, local): &(u32, u32)| (Slot::from_u32(slot), LocalStateId::from_u32(local));
+        let changes: Vec<_> = changes.iter().map(change).collect();
+        divider.part(&vector.map(LocalStateId::from_u32), &changes)
     }
 
     #[test]
@@ -77,11 +87,11 @@ mod tests {
         let layer = [chunk((0..3_000).map(|n| [1, n % 64 + 1, n + 100]))];
         let divider = Partition::choose(&layer);
         assert_eq!(divider, Partition { slot: Some(1) });
-        let part = divider.part(&[1, 5, 100], &[(2, 7)]);
-        assert_eq!(part, divider.part(&[2, 5, 1], &[]));
-        assert_eq!(divider.part(&[1, 9, 1], &[(1, 5)]), part);
+        let one = part(divider, [1, 5, 100], &[(2, 7)]);
+        assert_eq!(one, part(divider, [2, 5, 1], &[]));
+        assert_eq!(part(divider, [1, 9, 1], &[(1, 5)]), one);
         let same = [chunk((0..3_000).map(|n| [1, n % 2 + 1, 3]))];
         assert_eq!(Partition::choose(&same), Partition::default());
-        assert_eq!(Partition::default().part(&[1, 2, 3], &[(1, 4)]), 0);
+        assert_eq!(part(Partition::default(), [1, 2, 3], &[(1, 4)]), 0);
     }
 }

@@ -18,6 +18,7 @@ use super::chunk::{CHUNK, Chunk};
 use super::insert::{Keys, Seconds, key_of};
 use super::{FIRST_BITS, Leader, read};
 use crate::search::context::Tally;
+use crate::search::local::states::LocalStateId;
 use crate::search::lock;
 use crate::search::options::StoreKind;
 use crate::search::store::runs::{Key, Run, Scratch, ScratchFile};
@@ -55,7 +56,7 @@ impl ChunkFile {
             bytes.extend_from_slice(&n.to_le_bytes());
         }
         chunk.words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
-        chunk.vectors.iter().for_each(|local| bytes.extend_from_slice(&local.to_le_bytes()));
+        chunk.vectors.iter().for_each(|local| bytes.extend_from_slice(&local.as_u32().to_le_bytes()));
         self.n_vectors += chunk.len() as u64;
         self.file.write_all(&bytes).map_err(failed)
     }
@@ -95,7 +96,12 @@ impl ChunkReader {
             stride,
             is_representative: kind == 1,
             words: words.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect(),
-            vectors: vectors.as_chunks().0.iter().map(|local| u32::from_le_bytes(*local)).collect(),
+            vectors: vectors
+                .as_chunks()
+                .0
+                .iter()
+                .map(|local| LocalStateId::from_u32(u32::from_le_bytes(*local)))
+                .collect(),
         }))
     }
 

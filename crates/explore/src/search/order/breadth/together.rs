@@ -11,13 +11,15 @@ use std::sync::atomic::Ordering;
 
 use allways_run::{Progress, StopReason};
 
+use super::Leader;
 use super::chunk::{Arrived, Chunk, Writer};
 use super::insert::{Keys, Route, key_of};
 use super::tasks::Task;
-use super::{Leader, Worker};
+use super::worker::Worker;
 use crate::search::context::{Context, Explored, SearchEnd, Tally};
 use crate::search::distribute::link::Link;
 use crate::search::distribute::record::Record;
+use crate::search::local::states::LocalStateId;
 use crate::search::lock;
 use crate::search::store::table::Full;
 use crate::search::store::tree::Pairs;
@@ -333,7 +335,7 @@ impl Leader<'_, '_> {
 struct Dropped;
 
 impl crate::search::distribute::link::Arrivals for Dropped {
-    fn add(&mut self, _: &[u32], _: u64, _: bool) {}
+    fn add(&mut self, _: &[LocalStateId], _: u64, _: bool) {}
 }
 
 impl Worker<'_, '_> {

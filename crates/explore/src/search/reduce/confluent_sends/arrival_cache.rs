@@ -4,7 +4,7 @@
 
 use super::sends::{Run, Sent};
 use crate::search::local::pair_table::{PairTable, Quarter};
-use crate::search::local::states::LocalStateId;
+use crate::search::local::states::{InputId, LocalStateId, Slot};
 use crate::search::store::huge_pages::{make_room, prefetch};
 
 /// When so many are remembered all are forgotten: in some programs they are as many as configurations. Where checks are on that
@@ -46,7 +46,7 @@ pub(crate) struct Arrival {
     pub n_sent: u16,
     n_dropped: u16,
     /// What is sent first, if anything is: the network and what it does with it.
-    pub delivery: (u32, u32),
+    pub delivery: (Slot, InputId),
 }
 
 impl Arrival {

@@ -29,6 +29,7 @@
 
 use std::sync::Mutex;
 
+use allways_base::Idx;
 use rustc_hash::FxHashMap;
 
 use super::canonical::Canonicalizer;
@@ -36,7 +37,7 @@ use crate::search::expand::{Expander, Move, Sink, Standing, Successor};
 use crate::search::local::entries::{ActEntry, ActKind, Brought, Crash, End, Out, Reaction};
 use crate::search::local::memo::Memo;
 use crate::search::local::pair_table::PairTable;
-use crate::search::local::states::{Cut, LocalStateId, LocalStates, Owner};
+use crate::search::local::states::{Cut, InputId, LocalStateId, LocalStates, Owner, Slot};
 use crate::search::local::vector::{self, local_at};
 use crate::search::lock;
 use crate::search::survey::Notes;
@@ -70,7 +71,7 @@ pub(crate) struct ConfluentSends<'a> {
     /// By slot: a number that depends on the path of the machine alone.
     ranks: Vec<u64>,
     /// By local state and message: whether the message is dropped there for good.
-    known: FxHashMap<(LocalStateId, u32), bool>,
+    known: FxHashMap<(LocalStateId, InputId), bool>,
     sends: Sends,
     arrival_cache: ArrivalCache,
     places: Vec<Place>,
@@ -81,7 +82,7 @@ pub(crate) struct ConfluentSends<'a> {
     /// was not asked for.
     ways: Vec<u32>,
     open: Vec<Unmerged>,
-    spare: Vec<Vec<(u32, LocalStateId)>>,
+    spare: Vec<Vec<(Slot, LocalStateId)>>,
     /// Of the two that meet.
     arrivals: Vec<Arrival>,
     pairs: Vec<MachineNetworkPair>,
@@ -93,17 +94,17 @@ pub(crate) struct ConfluentSends<'a> {
 #[derive(Clone, Copy)]
 struct Place {
     /// The slot of the network that brings messages there; itself if there is none.
-    network: u32,
+    network: Slot,
     /// The slot to which this network brings messages; itself if it is none.
-    target: u32,
+    target: Slot,
 }
 
 /// A machine and its network, as they stood in the configuration that was expanded last.
 #[derive(Clone, Copy)]
 struct MachineNetworkPair {
-    /// The slots of the two; [`NOWHERE`] for one that is not there.
-    target: u32,
-    slot: u32,
+    /// The slots of the two; [`Slot::NONE`] for one that is not there.
+    target: Slot,
+    slot: Slot,
     machine: LocalStateId,
     network: LocalStateId,
     /// It does nothing by itself.
@@ -111,15 +112,13 @@ struct MachineNetworkPair {
     cached: CachedArrivals,
 }
 
-const NOWHERE: u32 = u32::MAX;
-
 impl MachineNetworkPair {
-    fn new(target: u32, slot: u32) -> Self {
+    fn new(target: Slot, slot: Slot) -> Self {
         MachineNetworkPair {
             target,
             slot,
-            machine: 0,
-            network: 0,
+            machine: LocalStateId::ABSENT,
+            network: LocalStateId::ABSENT,
             machine_rests: true,
             cached: CachedArrivals::NONE,
         }
@@ -127,7 +126,7 @@ impl MachineNetworkPair {
 
     /// No local state has this number.
     fn forget(&mut self) {
-        self.machine = LocalStateId::MAX;
+        self.machine = LocalStateId::from_u32(u32::MAX);
     }
 }
 
@@ -135,7 +134,7 @@ impl MachineNetworkPair {
 #[derive(Default)]
 struct Unmerged {
     delta: u64,
-    changes: Vec<(u32, LocalStateId)>,
+    changes: Vec<(Slot, LocalStateId)>,
     n_merged: u32,
     /// Steps that may still be merged, from here on.
     n_left: u32,
@@ -146,7 +145,7 @@ struct Unmerged {
 pub(crate) struct Raw {
     /// What each adds to the fingerprint, and where its changes end.
     pub(crate) ends: Vec<(u64, usize)>,
-    pub(crate) changes: Vec<(u32, LocalStateId)>,
+    pub(crate) changes: Vec<(Slot, LocalStateId)>,
     pub(crate) n_broken: usize,
     pub(crate) cuts: Vec<Cut>,
 }
@@ -243,9 +242,9 @@ impl<'a> ConfluentSends<'a> {
             }
             if !is_representative {
                 // Machines that have not moved may be about to send as well.
-                for (slot, &local) in from.iter().enumerate().filter(|(_, local)| **local != 0) {
-                    if next.changes.iter().all(|&(other, _)| other != slot as u32) {
-                        next.changes.push((slot as u32, local));
+                for (slot, &local) in from.iter().enumerate().filter(|(_, local)| !local.is_absent()) {
+                    if next.changes.iter().all(|&(other, _)| other != Slot::new(slot)) {
+                        next.changes.push((Slot::new(slot), local));
                     }
                 }
             }
@@ -290,7 +289,7 @@ impl<'a> ConfluentSends<'a> {
             if (machine, network) != (now.machine, now.network) {
                 self.look_up_pair(&mut expander.memo, machine, network, now);
             }
-            standing.n_machines += u32::from(machine != 0 && now.machine_rests);
+            standing.n_machines += u32::from(!machine.is_absent() && now.machine_rests);
             standing.n_enabled += u32::from(!now.cached.can_wait);
             if !now.machine_rests {
                 expander.step(vector, now.target, machine, raw, &mut standing);
@@ -302,7 +301,7 @@ impl<'a> ConfluentSends<'a> {
         if !next.is_empty() {
             for now in &pairs {
                 let (machine, network) = (local_at(next, now.target), local_at(next, now.slot));
-                if network != 0 && (machine, network) != (now.machine, now.network) {
+                if !network.is_absent() && (machine, network) != (now.machine, now.network) {
                     self.arrival_cache.prefetch(machine, network);
                 }
             }
@@ -361,16 +360,16 @@ impl<'a> ConfluentSends<'a> {
             cached: CachedArrivals::NONE,
             ..*now
         };
-        if machine != 0 {
+        if !machine.is_absent() {
             let kind = self.summaries.get(memo, machine).kind;
             now.machine_rests = kind == SummaryKind::Rests;
             if kind == SummaryKind::Unasked {
                 now.forget();
             }
         }
-        if network != 0 {
+        if !network.is_absent() {
             let known = match machine {
-                0 => Some(CachedArrivals::SPECIAL),
+                LocalStateId::ABSENT => Some(CachedArrivals::SPECIAL),
                 _ => {
                     let known = self.arrival_cache.get(machine, network);
                     known.or_else(|| self.compute_arrivals(memo, machine, now.slot, network))
@@ -392,7 +391,7 @@ impl<'a> ConfluentSends<'a> {
         &mut self,
         memo: &mut Memo<'_>,
         machine: LocalStateId,
-        slot: u32,
+        slot: Slot,
         network: LocalStateId,
     ) -> Option<CachedArrivals> {
         let act = memo.act(network);
@@ -429,7 +428,7 @@ impl<'a> ConfluentSends<'a> {
                 }
             };
             let AfterDrops { delta, after, n } = match out.next {
-                0 => AfterDrops::default(),
+                LocalStateId::ABSENT => AfterDrops::default(),
                 before => self.after_drops(memo, next, before)?,
             };
             let delta = [only.delta, more, delta].into_iter().fold(out.delta, u64::wrapping_add);
@@ -454,7 +453,7 @@ impl<'a> ConfluentSends<'a> {
     ) -> bool {
         let mut sender = None;
         for (at, &(slot, local)) in now.changes.iter().enumerate() {
-            if local == 0 || self.place(slot).network == slot {
+            if local.is_absent() || self.place(slot).network == slot {
                 continue;
             }
             match self.sends.next(memo, local) {
@@ -519,7 +518,7 @@ impl<'a> ConfluentSends<'a> {
         &mut self,
         memo: &mut Memo<'_>,
         from: &[LocalStateId],
-        (network, op): (u32, u32),
+        (network, op): (Slot, InputId),
         now: &mut Unmerged,
         sink: &mut S,
     ) -> bool {
@@ -529,7 +528,7 @@ impl<'a> ConfluentSends<'a> {
         let mut change = (network, handed.next);
         now.delta = now.delta.wrapping_add(handed.delta);
         let target = self.place(network).target;
-        if target != network && local_at(from, target) != 0 && handed.next != 0 {
+        if target != network && local_at(from, target) != LocalStateId::ABSENT && !handed.next.is_absent() {
             let dropped = self.after_drops(memo, local_at(from, target), handed.next);
             let Some(AfterDrops { delta, after, n }) = dropped else { return false };
             change.1 = after;
@@ -552,7 +551,7 @@ impl<'a> ConfluentSends<'a> {
         loop {
             let mut sender: Option<(usize, ActEntry)> = None;
             for (at, &(slot, local)) in now.changes.iter().enumerate() {
-                if local == 0 || self.place(slot).network == slot {
+                if local.is_absent() || self.place(slot).network == slot {
                     continue;
                 }
                 let act = memo.act(local);
@@ -578,7 +577,7 @@ impl<'a> ConfluentSends<'a> {
                 let (network, op) = act.delivery;
                 let place = now.changes.iter().position(|&(slot, _)| slot == network);
                 let before = place.map_or_else(|| local_at(from, network), |place| now.changes[place].1);
-                let before = if before == 0 { memo.empty_network(network) } else { before };
+                let before = if before.is_absent() { memo.empty_network(network) } else { before };
                 let (first, n) = memo.deliver(before, op);
                 // Without faults and bounds there is one outcome of an arrival.
                 debug_assert_eq!(n, 1);
@@ -633,7 +632,7 @@ impl<'a> ConfluentSends<'a> {
     ) -> bool {
         for at in start..now.changes.len() {
             let (slot, local) = now.changes[at];
-            if local == 0 {
+            if local.is_absent() {
                 continue;
             }
             let Place { network, target } = self.place(slot);
@@ -646,7 +645,7 @@ impl<'a> ConfluentSends<'a> {
                 continue;
             };
             let before = place.map_or_else(|| local_at(from, network), |place| now.changes[place].1);
-            if before == 0 || target_local == 0 {
+            if before.is_absent() || target_local.is_absent() {
                 continue;
             }
             let Some(AfterDrops { delta, after, n }) = self.after_drops(memo, target_local, before) else {
@@ -689,7 +688,7 @@ impl<'a> ConfluentSends<'a> {
         before: LocalStateId,
     ) -> Option<AfterDrops> {
         let (mut network, mut delta, mut n_dropped) = (before, 0u64, 0);
-        while network != 0 {
+        while !network.is_absent() {
             let act = memo.act(network);
             if act.kind != ActKind::Network {
                 break;
@@ -717,12 +716,12 @@ impl<'a> ConfluentSends<'a> {
     }
 
     #[inline]
-    fn place(&mut self, slot: u32) -> Place {
-        match self.places.get(slot as usize) {
+    fn place(&mut self, slot: Slot) -> Place {
+        match self.places.get(slot.index()) {
             Some(&place) => place,
             None => {
                 self.find_places();
-                self.places[slot as usize]
+                self.places[slot.index()]
             }
         }
     }
@@ -732,20 +731,20 @@ impl<'a> ConfluentSends<'a> {
     fn find_places(&mut self) {
         let locals = lock(self.locals);
         self.places =
-            (0..locals.n_slots() as u32).map(|slot| Place { network: slot, target: slot }).collect();
+            (0..locals.n_slots()).map(Slot::new).map(|slot| Place { network: slot, target: slot }).collect();
         self.pairs.clear();
         for (slot, owner) in locals.owners.iter().enumerate() {
             let Owner::Machine(instance) = owner else { continue };
             let network = locals.network_slot_known(*instance);
             if let Some(network) = network {
                 self.places[slot].network = network;
-                self.places[network as usize].target = slot as u32;
+                self.places[network.index()].target = Slot::new(slot);
             }
-            self.pairs.push(MachineNetworkPair::new(slot as u32, network.unwrap_or(NOWHERE)));
+            self.pairs.push(MachineNetworkPair::new(Slot::new(slot), network.unwrap_or(Slot::NONE)));
         }
         for (slot, owner) in locals.owners.iter().enumerate() {
-            if matches!(owner, Owner::Network(_)) && self.places[slot].target as usize == slot {
-                self.pairs.push(MachineNetworkPair::new(NOWHERE, slot as u32));
+            if matches!(owner, Owner::Network(_)) && self.places[slot].target.index() == slot {
+                self.pairs.push(MachineNetworkPair::new(Slot::NONE, Slot::new(slot)));
             }
         }
     }
@@ -758,11 +757,11 @@ impl<'a> ConfluentSends<'a> {
         memo: &mut Memo<'_>,
         vector: &[LocalStateId],
         n_monitors: usize,
-    ) -> Option<(u32, u64)> {
-        let mut sender: Option<u32> = None;
+    ) -> Option<(Slot, u64)> {
+        let mut sender: Option<Slot> = None;
         let mut n_enabled = 0;
         for (slot, &local) in vector.iter().enumerate().skip(n_monitors) {
-            if local == 0 {
+            if local.is_absent() {
                 continue;
             }
             let act = memo.act(local);
@@ -770,9 +769,9 @@ impl<'a> ConfluentSends<'a> {
                 ActKind::Rest | ActKind::Blocked | ActKind::Unasked => continue,
                 ActKind::Create | ActKind::Deliver => {
                     if self.goes_first(memo, local, act)
-                        && sender.is_none_or(|other| self.rank(slot as u32) < self.rank(other))
+                        && sender.is_none_or(|other| self.rank(Slot::new(slot)) < self.rank(other))
                     {
-                        sender = Some(slot as u32);
+                        sender = Some(Slot::new(slot));
                     }
                 }
                 ActKind::Alone | ActKind::Network | ActKind::Fault | ActKind::Unknown => {}
@@ -788,7 +787,7 @@ impl<'a> ConfluentSends<'a> {
         if !is_confluent_send(act) {
             return false;
         }
-        let n = match self.ways.get(local as usize) {
+        let n = match self.ways.get(local.index()) {
             Some(&n) if n != 0 => n,
             _ => self.work_out_way(memo, local),
         };
@@ -798,10 +797,10 @@ impl<'a> ConfluentSends<'a> {
     #[cold]
     fn work_out_way(&mut self, memo: &mut Memo<'_>, local: LocalStateId) -> u32 {
         let n = self.sends_from(memo, local, MAX_IN_A_ROW + 1);
-        if self.ways.len() <= local as usize {
+        if self.ways.len() <= local.index() {
             self.ways.resize(lock(self.locals).n_local_states() + 1, 0);
         }
-        self.ways[local as usize] = n;
+        self.ways[local.index()] = n;
         n
     }
 
@@ -827,22 +826,22 @@ impl<'a> ConfluentSends<'a> {
     }
 
     /// Whether the machine that stands there drops the message for good; not if the answer was put off.
-    fn is_dropped(&mut self, memo: &mut Memo<'_>, local: LocalStateId, message: u32) -> bool {
+    fn is_dropped(&mut self, memo: &mut Memo<'_>, local: LocalStateId, message: InputId) -> bool {
         if let Some(&known) = self.known.get(&(local, message)) {
             return known;
         }
         let Some(locals) = memo.locals_unless_busy() else { return false };
-        let is_dropped = self.summaries.is_dropped(&locals, local, locals.messages[message as usize].event);
+        let is_dropped = self.summaries.is_dropped(&locals, local, locals.messages[message.index()].event);
         self.known.insert((local, message), is_dropped);
         is_dropped
     }
 
-    fn rank(&mut self, slot: u32) -> u64 {
-        if self.ranks.len() <= slot as usize {
+    fn rank(&mut self, slot: Slot) -> u64 {
+        if self.ranks.len() <= slot.index() {
             let locals = lock(self.locals);
-            self.ranks = (0..locals.n_slots() as u32).map(|slot| locals.rank(slot)).collect();
+            self.ranks = (0..locals.n_slots()).map(|slot| locals.rank(Slot::new(slot))).collect();
         }
-        self.ranks[slot as usize]
+        self.ranks[slot.index()]
     }
 }
 
@@ -876,12 +875,12 @@ fn step_on(memo: &Memo<'_>, act: ActEntry, own: u32, at: usize, now: &mut Unmerg
 #[inline]
 fn handed_over<S: MergedSink>(
     memo: &mut Memo<'_>,
-    network: u32,
+    network: Slot,
     before: LocalStateId,
-    op: u32,
+    op: InputId,
     sink: &mut S,
 ) -> Option<Out> {
-    let before = if before == 0 { memo.empty_network(network) } else { before };
+    let before = if before.is_absent() { memo.empty_network(network) } else { before };
     let Reaction { only, n, .. } = memo.reaction(before, op);
     // Without faults and bounds there is one outcome of an arrival, unless the answer was put off.
     debug_assert!(n == 1 || memo.has_missed());
@@ -903,7 +902,7 @@ fn tell<S: MergedSink>(from: &[LocalStateId], now: &Unmerged, sink: &mut S) {
 }
 
 #[inline]
-fn vector_of(from: &[LocalStateId], changes: &[(u32, LocalStateId)]) -> Vec<LocalStateId> {
+fn vector_of(from: &[LocalStateId], changes: &[(Slot, LocalStateId)]) -> Vec<LocalStateId> {
     let mut vector = from.to_vec();
     vector::apply(&mut vector, changes);
     vector

@@ -1,11 +1,13 @@
 //! What a machine hands over before it does anything else: worked out once for each local state in which it may stand, since neither
 //! the machine nor what it sends depends on others.
 
+use allways_base::Idx;
+use rustc_hash::FxHashMap;
+
 use super::{MAX_MERGED, is_confluent_send};
 use crate::search::local::entries::{ActKind, Crash};
 use crate::search::local::memo::Memo;
-use crate::search::local::states::LocalStateId;
-use rustc_hash::FxHashMap;
+use crate::search::local::states::{InputId, LocalStateId, Slot};
 
 /// By local state.
 #[derive(Default)]
@@ -45,7 +47,7 @@ pub(crate) struct Sent {
     /// Where the machine stands before it.
     pub local: LocalStateId,
     /// The network and what it does with the message.
-    pub delivery: (u32, u32),
+    pub delivery: (Slot, InputId),
 }
 
 impl Sends {
@@ -58,7 +60,7 @@ impl Sends {
     /// `None` if the answer was put off.
     #[inline]
     pub fn next(&mut self, memo: &mut Memo<'_>, local: LocalStateId) -> Option<Next> {
-        match self.entries.get(local as usize) {
+        match self.entries.get(local.index()) {
             Some(&Some(next)) => Some(next),
             Some(None) | None => self.work_out(memo, local),
         }
@@ -80,7 +82,7 @@ impl Sends {
             return Some(known);
         }
         let next = match act.next {
-            0 => Next::Special,
+            LocalStateId::ABSENT => Next::Special,
             next => {
                 let run = Run { first: self.sent.len() as u32, n: 1 };
                 self.sent.push(Sent { local, delivery: act.delivery });
@@ -106,7 +108,7 @@ impl Sends {
                 ActKind::Unasked => return None,
                 ActKind::Create if is_confluent_send(act) => break Next::Special,
                 ActKind::Deliver if is_confluent_send(act) => {
-                    if act.next == 0 || sent.len() == MAX_MERGED as usize {
+                    if act.next.is_absent() || sent.len() == MAX_MERGED as usize {
                         break Next::Special;
                     }
                     sent.push(Sent { local: next, delivery: act.delivery });
@@ -130,10 +132,10 @@ impl Sends {
                 }
             }
         };
-        if self.entries.len() <= local as usize {
-            self.entries.resize((local as usize + 1).next_power_of_two(), None);
+        if self.entries.len() <= local.index() {
+            self.entries.resize((local.index() + 1).next_power_of_two(), None);
         }
-        self.entries[local as usize] = Some(found);
+        self.entries[local.index()] = Some(found);
         Some(found)
     }
 }

@@ -1,7 +1,7 @@
 //! What there is to know at once of each local state to merge a step, in two bytes: the memo has it too, but in so many that a
 //! large search waits for them.
 
-use allways_base::IndexVec;
+use allways_base::{Idx, IndexVec};
 use allways_machine::drops::Drops;
 use allways_machine::ir::{ControlId, EventId};
 use allways_machine::{Executable, Status};
@@ -66,7 +66,7 @@ impl LocalSummaries {
     #[inline]
     pub fn get(&mut self, memo: &mut Memo<'_>, local: LocalStateId) -> LocalSummary {
         memo.n_lookups += 1;
-        match self.entries.get(local as usize) {
+        match self.entries.get(local.index()) {
             Some(&summary) if summary.kind != SummaryKind::Unasked => summary,
             _ => self.work_out(memo, local),
         }
@@ -99,16 +99,16 @@ impl LocalSummaries {
             Owner::Network(_) => {
                 let outs = &memo.outs[act.first as usize..][..act.n as usize];
                 let messages = outs.iter().map(|out| memo.deliveries[out.extra as usize].message);
-                let events = messages.map(|message| locals.messages[message as usize].event);
+                let events = messages.map(|message| locals.messages[message.index()].event);
                 events.fold(0, |events, event| events | self.bits[event])
             }
             Owner::Monitor(_) => 0,
         };
         let summary = LocalSummary { events, kind };
-        if self.entries.len() <= local as usize {
+        if self.entries.len() <= local.index() {
             self.entries.resize(locals.n_local_states() + 1, LocalSummary::default());
         }
-        self.entries[local as usize] = summary;
+        self.entries[local.index()] = summary;
         summary
     }
 }

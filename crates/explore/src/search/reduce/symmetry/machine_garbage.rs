@@ -18,10 +18,11 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use allways_base::Idx;
 use rustc_hash::FxHashMap;
 
-use super::{BEYOND, NO_SLOT, Symmetry};
-use crate::search::local::states::{LocalStateId, LocalStates};
+use super::{BEYOND, Symmetry};
+use crate::search::local::states::{LocalStateId, LocalStates, Slot};
 use crate::search::local::vector;
 use crate::search::lock;
 use crate::search::survey::Notes;
@@ -38,12 +39,12 @@ pub(crate) struct Garbage<'a> {
     pub n_collected: u32,
     /// By slot: what the machine is to the others.
     marks: Vec<Mark>,
-    open: Vec<u32>,
+    open: Vec<Slot>,
     /// What stays of the last configuration, and where its slots went.
     kept: Vec<LocalStateId>,
-    to: Vec<u32>,
+    to: Vec<Slot>,
     /// Where its slots are after machines were permuted, too.
-    pub composed: Vec<u32>,
+    pub composed: Vec<Slot>,
     /// By local state, machines made, and names: what it becomes.
     known: FxHashMap<Box<[u32]>, LocalStateId>,
     names: Vec<u32>,
@@ -69,7 +70,7 @@ impl<'a> Garbage<'a> {
 struct Child {
     interface: u32,
     path: Vec<u32>,
-    slot: u32,
+    slot: Slot,
 }
 
 impl<'a> Symmetry<'a> {
@@ -92,7 +93,7 @@ impl<'a> Symmetry<'a> {
     pub(super) fn may_leave_garbage(
         &mut self,
         from: &[LocalStateId],
-        changes: &[(u32, LocalStateId)],
+        changes: &[(Slot, LocalStateId)],
     ) -> bool {
         match &mut self.garbage {
             Some(garbage) => garbage.n_collected = 0,
@@ -103,13 +104,13 @@ impl<'a> Symmetry<'a> {
             let before = vector::local_at(from, slot);
             let (names, acts) = match before {
                 // It has just been made.
-                0 => (0, true),
+                LocalStateId::ABSENT => (0, true),
                 before => {
                     let form = self.know(before);
                     (form.names, form.vitality.acts)
                 }
             };
-            if after == 0 {
+            if after.is_absent() {
                 return true;
             }
             let form = self.know(after);
@@ -137,8 +138,8 @@ impl<'a> Symmetry<'a> {
         garbage.composed.clear();
         let (to, has_moved) = (&self.to, self.has_moved);
         garbage.composed.extend(garbage.to.iter().map(|&slot| match slot {
-            NO_SLOT => NO_SLOT,
-            slot if has_moved => to[slot as usize],
+            Slot::NONE => Slot::NONE,
+            slot if has_moved => to[slot.index()],
             slot => slot,
         }));
         self.garbage = Some(garbage);
@@ -150,21 +151,21 @@ impl<'a> Symmetry<'a> {
         marks.clear();
         open.clear();
         for (slot, &local) in vector.iter().enumerate() {
-            let acts = local != 0 && self.know(local).vitality.acts;
+            let acts = !local.is_absent() && self.know(local).vitality.acts;
             marks.push(match local {
-                0 => Mark::Absent,
+                LocalStateId::ABSENT => Mark::Absent,
                 _ if acts => Mark::Live,
                 _ => Mark::Garbage,
             });
             // Monitors hold names, but send nothing.
             if acts && slot >= self.n_monitors {
-                open.push(slot as u32);
+                open.push(Slot::new(slot));
             }
         }
         while let Some(slot) = open.pop() {
-            let form = &self.forms[vector[slot as usize] as usize];
+            let form = &self.forms[vector[slot.index()].index()];
             for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
-                if let Some(mark @ Mark::Garbage) = marks.get_mut(mention.slot as usize) {
+                if let Some(mark @ Mark::Garbage) = marks.get_mut(mention.slot.index()) {
                     *mark = Mark::Live;
                     open.push(mention.slot);
                 }
@@ -173,22 +174,22 @@ impl<'a> Symmetry<'a> {
         if marks.iter().all(|&mark| mark != Mark::Garbage) {
             return 0;
         }
-        for &local in vector[..self.n_monitors].iter().filter(|&&local| local != 0) {
-            let form = &self.forms[local as usize];
+        for &local in vector[..self.n_monitors].iter().filter(|&&local| !local.is_absent()) {
+            let form = &self.forms[local.index()];
             for mention in &self.mentions[form.first as usize..(form.first + form.n) as usize] {
-                if let Some(mark @ Mark::Garbage) = marks.get_mut(mention.slot as usize) {
+                if let Some(mark @ Mark::Garbage) = marks.get_mut(mention.slot.index()) {
                     *mark = Mark::Halted;
                 }
             }
         }
         let mut n_collected = 0;
         for (slot, mark) in marks.iter_mut().enumerate() {
-            if *mark == Mark::Garbage && self.families[slot].parent == NO_SLOT {
+            if *mark == Mark::Garbage && self.families[slot].parent == Slot::NONE {
                 *mark = Mark::Halted;
             }
             n_collected += match *mark {
                 Mark::Garbage => 1,
-                Mark::Halted => u32::from(!self.forms[vector[slot] as usize].vitality.is_halted),
+                Mark::Halted => u32::from(!self.forms[vector[slot].index()].vitality.is_halted),
                 Mark::Live | Mark::Absent => 0,
             };
         }
@@ -213,48 +214,48 @@ impl<'a> Symmetry<'a> {
                 continue;
             }
             let mut parent = self.families[slot].parent;
-            while parent != NO_SLOT
-                && !matches!(garbage.marks.get(parent as usize), Some(Mark::Live | Mark::Halted))
+            while parent != Slot::NONE
+                && !matches!(garbage.marks.get(parent.index()), Some(Mark::Live | Mark::Halted))
             {
-                parent = self.families[parent as usize].parent;
+                parent = self.families[parent.index()].parent;
             }
-            if parent == NO_SLOT {
-                main = Some(slot as u32);
+            if parent == Slot::NONE {
+                main = Some(Slot::new(slot));
             } else if mark == Mark::Garbage {
-                has_gaps[parent as usize] = true;
+                has_gaps[parent.index()] = true;
             } else {
-                let interface = self.forms[local as usize].kind;
-                let child = Child { interface, path: self.path(slot as u32), slot: slot as u32 };
-                children[parent as usize].push(child);
+                let interface = self.forms[local.index()].kind;
+                let child = Child { interface, path: self.path(Slot::new(slot)), slot: Slot::new(slot) };
+                children[parent.index()].push(child);
             }
         }
         garbage.to.clear();
-        garbage.to.extend(0..first as u32);
-        garbage.to.resize(n, NO_SLOT);
+        garbage.to.extend((0..first).map(Slot::new));
+        garbage.to.resize(n, Slot::NONE);
         let mut open = VecDeque::from_iter(main);
         if let Some(main) = main {
-            garbage.to[main as usize] = main;
+            garbage.to[main.index()] = main;
         }
         while let Some(parent) = open.pop_front() {
-            let group = &mut children[parent as usize];
-            match has_gaps[parent as usize] {
+            let group = &mut children[parent.index()];
+            match has_gaps[parent.index()] {
                 true => group.sort_unstable(),
                 false => group.sort_unstable_by(|a, b| a.path.cmp(&b.path)),
             }
-            let above = garbage.to[parent as usize];
+            let above = garbage.to[parent.index()];
             for (place, child) in group.iter().enumerate() {
                 let origin = (above, place as u32);
                 let known = self.children.get(&origin).copied();
-                garbage.to[child.slot as usize] = known.unwrap_or_else(|| self.new_slot(origin));
+                garbage.to[child.slot.index()] = known.unwrap_or_else(|| self.new_slot(origin));
                 open.push_back(child.slot);
             }
         }
-        let highest = garbage.to.iter().filter(|&&to| to != NO_SLOT).max().map_or(0, |&to| to as usize + 1);
+        let highest = garbage.to.iter().filter(|&&to| to != Slot::NONE).max().map_or(0, |&to| to.index() + 1);
         garbage.kept.clear();
-        garbage.kept.resize(n.max(highest), 0);
+        garbage.kept.resize(n.max(highest), LocalStateId::ABSENT);
         for (slot, &local) in vector.iter().enumerate() {
             let to = garbage.to[slot];
-            if local == 0 || to == NO_SLOT {
+            if local.is_absent() || to == Slot::NONE {
                 continue;
             }
             let mut local = local;
@@ -263,7 +264,7 @@ impl<'a> Symmetry<'a> {
                 self.know(local);
             }
             let n_children = children[slot].len() as u32;
-            garbage.kept[to as usize] = self.rename_kept(garbage, local, to, n_children);
+            garbage.kept[to.index()] = self.rename_kept(garbage, local, to, n_children);
         }
     }
 
@@ -272,20 +273,20 @@ impl<'a> Symmetry<'a> {
         &mut self,
         garbage: &mut Garbage<'_>,
         local: LocalStateId,
-        owner: u32,
+        owner: Slot,
         n_children: u32,
     ) -> LocalStateId {
-        let form = self.forms[local as usize];
+        let form = self.forms[local.index()];
         let has_made = !form.vitality.is_halted && form.vitality.n_children != n_children;
         let mentions = &self.mentions[form.first as usize..(form.first + form.n) as usize];
         garbage.names.clear();
-        garbage.names.extend([local, owner, n_children]);
-        let mut is_same = owner == form.owner && (form.owner < self.n_monitors as u32 || !has_made);
+        garbage.names.extend([local.as_u32(), owner.as_u32(), n_children]);
+        let mut is_same = owner == form.owner && (form.owner.index() < self.n_monitors || !has_made);
         for mention in mentions {
             // A halted machine that stays may be mentioned where none is left.
-            let to = garbage.to.get(mention.slot as usize).copied().unwrap_or(NO_SLOT);
+            let to = garbage.to.get(mention.slot.index()).copied().unwrap_or(Slot::NONE);
             is_same &= to == mention.slot;
-            garbage.names.push(to);
+            garbage.names.push(to.as_u32());
         }
         if is_same {
             return local;
@@ -302,12 +303,12 @@ impl<'a> Symmetry<'a> {
         renamed
     }
 
-    fn path(&self, slot: u32) -> Vec<u32> {
+    fn path(&self, slot: Slot) -> Vec<u32> {
         let mut path = Vec::new();
-        let mut at = self.families[slot as usize];
-        while at.parent != NO_SLOT {
+        let mut at = self.families[slot.index()];
+        while at.parent != Slot::NONE {
             path.push(at.place);
-            at = self.families[at.parent as usize];
+            at = self.families[at.parent.index()];
         }
         path.reverse();
         path
