@@ -1,6 +1,6 @@
 //! Pages, in a real browser: what `show` and `--html` write is opened, clicked and searched as a user would do it.
 //!
-//! Pictures of every kind of counterexample, light and dark, are left in the folder for tests below `target/tmp`, to be looked at.
+//! With `ALLWAYS_PICTURES=1`, pictures of every kind of counterexample, light and dark, are left in the folder for tests below `target/tmp`.
 
 use std::path::{Path, PathBuf};
 
