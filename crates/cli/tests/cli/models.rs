@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{allways, folder};
 
-/// Runs every fourth suite, from one on: four tests, so that threads share them.
+/// Runs every fourth suite, from one on: four tests, so that threads share them. Many of the programs run for ever, and short runs show as much.
 fn suites_are_as_expected(first: usize) {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let mut suites: Vec<_> = [models.clone(), models.join("almost_synchronous"), models.join("quiesce")]
@@ -18,7 +18,8 @@ fn suites_are_as_expected(first: usize) {
     let out = folder(&format!("models-{first}"));
     for suite in suites.iter().skip(first).step_by(4) {
         let path = suite.canonicalize().unwrap();
-        let output = allways(&out, &["check", path.to_str().unwrap(), "--all", "-s", "500"]);
+        let output =
+            allways(&out, &["check", path.to_str().unwrap(), "--all", "-s", "500", "--max-steps", "2000"]);
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{}:\n{text}", path.display());
     }
