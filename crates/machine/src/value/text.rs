@@ -175,10 +175,10 @@ fn write_source(
     let parts: Vec<String> = match kind {
         Kind::Named => {
             let (shape, parts) = store.named_parts(id);
-            let fields = names.shapes()[shape].iter().zip(parts);
+            let fields = names.program().shapes()[shape].iter().zip(parts);
             fields
                 .map(|(&name, &part)| {
-                    format!("{} = {}", names.symbols().text(name), show(notation.field(name), part))
+                    format!("{} = {}", names.program().symbols().text(name), show(notation.field(name), part))
                 })
                 .collect()
         }
