@@ -19,7 +19,7 @@ use allways_explore::search::distribute::{Checkpoint, SavedLayer, ShowBlock, Wri
 use sha2::{Digest, Sha256};
 
 /// Of the format of all files. Another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const NAME: &str = "allways-checkpoint";
 const MAGIC: [u8; 8] = *b"ALLWAYSK";

@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use crate::mac;
 
 /// Of this format. Processes of different versions refuse each other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 const MAGIC: [u8; 8] = *b"ALLWAYS\n";
 

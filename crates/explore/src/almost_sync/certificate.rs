@@ -14,7 +14,7 @@ use super::options::Rules;
 use super::places::{ABSENT, GONE};
 use crate::search::local::entries::Slot;
 
-pub(crate) const HEAD: &str = "allways-certificate 2";
+pub(crate) const HEAD: &str = "allways-certificate 3";
 
 /// Something that may be left out of local states: its name, and the switch for it.
 type Simplification = (&'static str, fn(&mut Simplify) -> &mut bool);
