@@ -207,9 +207,15 @@ impl ContentHashes {
     #[inline]
     fn value(&mut self, exe: &Executable, store: &Store, value: Value) -> u64 {
         match value.view() {
-            View::Null | View::Bool(_) | View::Int(_) | View::Event(_) | View::Hole(_) | View::Atom(..) => {
-                value.bits()
-            }
+            View::Null | View::Bool(_) | View::Int(_) | View::Event(_) | View::Hole(_) => value.bits(),
+            View::Atom(class, number) => match store.origin(class) {
+                None => value.bits(),
+                Some(origin) => {
+                    let machine = self.instance(exe, origin.machine);
+                    let choice = u64::from(origin.site) << 32 | u64::from(origin.ordinal);
+                    fold(fold(machine, choice), u64::from(number))
+                }
+            },
             View::Ref(instance, permission) => {
                 fold(self.instance(exe, instance), u64::from(permission.as_u32()))
             }

@@ -43,6 +43,9 @@ fn site_of(class: u32) -> u32 {
     class & ((1 << SITE_BITS) - 1)
 }
 
+/// Where a report of classes divides one whose atoms need names: no division is there.
+const AT_NAMES: u32 = 0;
+
 /// The choice that an atom comes from; zero if it has no name.
 fn name_of(class: u32) -> u32 {
     class >> SITE_BITS
@@ -61,6 +64,21 @@ enum Fact {
     Cut(u32, u32),
     /// Atoms of different choices differ.
     Names(u32),
+}
+
+/// The choice that an atom with a name comes from: which `choose`, of which machine, and how many that had named before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Origin {
+    pub site: u32,
+    pub machine: InstanceId,
+    pub ordinal: u32,
+}
+
+impl Origin {
+    /// Whether it may have been read from bytes.
+    pub fn is_valid(self) -> bool {
+        self.site < 1 << SITE_BITS && self.ordinal < (1 << ORDINAL_BITS) - 1
+    }
 }
 
 /// A `choose` of a constant number. Each is a class of its own.
@@ -174,13 +192,13 @@ impl DataPlan {
         self.sites.iter().any(|site| site.is_named)
     }
 
-    /// What was reported: the class, and where it has to be divided; nowhere means that all its numbers count. Processes that search together
-    /// do without names.
+    /// What was reported, for other processes: the class, and where it has to be divided; nowhere means that all its numbers count.
     pub fn reports(&self) -> Vec<(u32, Option<u32>)> {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let report = |fact: &Fact| match *fact {
-            Fact::Numbers(class) | Fact::Names(class) => (class, None),
+            Fact::Numbers(class) => (class, None),
             Fact::Cut(class, at) => (class, Some(at)),
+            Fact::Names(class) => (class, Some(AT_NAMES)),
         };
         learned.iter().map(report).collect()
     }
@@ -188,7 +206,11 @@ impl DataPlan {
     /// Adds what other processes have reported.
     pub fn add_reports(&self, reports: &[(u32, Option<u32>)]) {
         for &(class, at) in reports {
-            self.learn(at.map_or(Fact::Numbers(class), |at| Fact::Cut(class, at)));
+            self.learn(match at {
+                None => Fact::Numbers(class),
+                Some(AT_NAMES) => Fact::Names(class),
+                Some(at) => Fact::Cut(class, at),
+            });
         }
     }
 
@@ -226,20 +248,40 @@ impl DataPlan {
         let Some(site) = self.sites.get(site_of(class) as usize).filter(|site| site.is_named) else {
             return atom;
         };
-        let mut pickers = self.pickers.lock().unwrap_or_else(PoisonError::into_inner);
-        let picker = pickers.iter().position(|&picker| picker == machine).unwrap_or_else(|| {
-            pickers.push(machine);
-            pickers.len() - 1
-        });
-        drop(pickers);
         let most = (site.n + MORE_TURNS).min((1 << ORDINAL_BITS) - 1);
-        if picker >= MAX_PICKERS || *n_named >= most {
+        if *n_named >= most {
             self.need_numbers(class);
             return atom;
         }
-        let name = (picker as u32 + 1) << ORDINAL_BITS | *n_named;
+        let origin = Origin { site: class, machine, ordinal: *n_named };
         *n_named += 1;
-        Value::atom(class | name << SITE_BITS, number)
+        self.atom_of(origin, number)
+    }
+
+    /// The atom that comes from a choice. Without room for another machine it has no name, and all its numbers count.
+    pub(crate) fn atom_of(&self, origin: Origin, number: u32) -> Value {
+        let mut pickers = self.pickers.lock().unwrap_or_else(PoisonError::into_inner);
+        let picker = pickers.iter().position(|&picker| picker == origin.machine).unwrap_or_else(|| {
+            pickers.push(origin.machine);
+            pickers.len() - 1
+        });
+        drop(pickers);
+        if picker >= MAX_PICKERS {
+            self.need_numbers(origin.site);
+            return Value::atom(origin.site, number);
+        }
+        let name = (picker as u32 + 1) << ORDINAL_BITS | origin.ordinal;
+        Value::atom(origin.site | name << SITE_BITS, number)
+    }
+
+    /// The choice that an atom of this class comes from, if it has a name. Machines that choose are numbered as they come, so that whatever
+    /// leaves this search, or must not depend on threads, is made of this and not of the class.
+    pub(crate) fn origin(&self, class: u32) -> Option<Origin> {
+        let name = name_of(class);
+        let picker = (name >> ORDINAL_BITS).checked_sub(1)? as usize;
+        let pickers = self.pickers.lock().unwrap_or_else(PoisonError::into_inner);
+        let ordinal = name & ((1 << ORDINAL_BITS) - 1);
+        pickers.get(picker).map(|&machine| Origin { site: site_of(class), machine, ordinal })
     }
 
     /// Whether two atoms are equal; reported unless they are, or are not, whichever numbers were chosen.

@@ -11,6 +11,7 @@ use allways_run::{InstanceId, Limits, ViolationKind};
 
 use crate::Executable;
 use crate::configuration::{After, Fault, Frame, Local, Message, Pending, Status};
+use crate::data::Origin;
 use crate::ir::{ControlId, EventId, FunId, InterfaceId, MachineId, Operand, OperandView, ReceiveId};
 use crate::kernel::Kernel;
 use crate::network::InFlight;
@@ -303,6 +304,13 @@ impl Decoder<'_> {
                 let (class, number) = (self.word()?, self.word()?);
                 check(class < 1 << 28, "no such class of numbers")?;
                 Ok(Value::atom(class, number))
+            }
+            21 => {
+                let (site, machine, ordinal) = (self.word()?, self.instance()?, self.word()?);
+                let (origin, number) = (Origin { site, machine, ordinal }, self.word()?);
+                check(origin.is_valid(), "no such choice")?;
+                let plan = self.store.data.as_ref().ok_or(DecodeError("no choices have names"))?;
+                Ok(plan.atom_of(origin, number))
             }
             tag => {
                 let kinds = [Kind::Tuple, Kind::Named, Kind::Seq, Kind::Set, Kind::Map];

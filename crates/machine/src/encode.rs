@@ -376,11 +376,20 @@ impl Encoder<'_> {
             View::Null => self.out.push(0),
             View::Bool(b) => self.out.push(1 + b as u8),
             View::Int(n) => self.int(n),
-            View::Atom(class, n) => {
-                self.out.push(20);
-                self.number(class.into());
-                self.number(n.into());
-            }
+            View::Atom(class, n) => match self.store.origin(class).filter(|_| self.mentions.is_none()) {
+                None => {
+                    self.out.push(20);
+                    self.number(class.into());
+                    self.number(n.into());
+                }
+                Some(origin) => {
+                    self.out.push(21);
+                    self.number(origin.site.into());
+                    self.instance(origin.machine);
+                    self.number(origin.ordinal.into());
+                    self.number(n.into());
+                }
+            },
             View::Event(event) => {
                 self.out.push(4);
                 self.number(u64::from(event.as_u32()));

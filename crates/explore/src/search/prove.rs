@@ -49,11 +49,9 @@ pub(crate) fn search(
     cancel: &dyn Cancel,
     notes: Option<Notes>,
 ) -> Result<(ProveReport, Survey), InternalError> {
-    // Other processes number the machines that choose in another order.
-    let is_alone = options.peers.is_none() && options.checkpoint.is_none();
     data_independence::refine(
         exe,
-        (data_independence::applies(exe, options), if is_alone { Names::Kept } else { Names::None }),
+        (data_independence::applies(exe, options), Names::Kept),
         cancel,
         |Attempt { plan, cancel, is_alone }| {
             let n_threads = if is_alone { 1 } else { options.n_threads };

@@ -15,7 +15,7 @@ use allways_run::InstanceId;
 
 use super::draft::{DRAFT, Draft, Index, LARGE};
 use super::{Flags, Kind, ShapeId, Value, View};
-use crate::data::DataPlan;
+use crate::data::{DataPlan, Origin};
 
 /// Deeper values are a fault: comparing and printing recurse over them.
 pub(crate) const MAX_DEPTH: u32 = 1_000;
@@ -247,6 +247,11 @@ impl Store {
             View::Atom(_, n) => Some(n.into()),
             _ => self.as_int(value),
         }
+    }
+
+    /// The choice that an atom comes from, if it has a name.
+    pub(crate) fn origin(&self, class: u32) -> Option<Origin> {
+        self.data.as_ref()?.origin(class)
     }
 
     fn need_numbers(&self, class: u32) {

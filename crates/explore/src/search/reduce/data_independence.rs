@@ -27,7 +27,7 @@ pub(crate) fn applies(exe: &Executable, options: &ProveOptions) -> bool {
 /// Whether chosen numbers can be told apart by the choice that they come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Names {
-    /// Machines keep their names, and all local states are in this process.
+    /// Machines keep their names.
     Kept,
     None,
 }
