@@ -440,6 +440,7 @@ class Diagram {
       if (!isArrived) label = { x: x1 + direction * (this.columnWidth * 0.5 + 4), y: y1 + 12, anchor: direction > 0 ? "start" : "end" };
     }
     const message = `${event}: ${trace.name(trace.from[id])} → ${trace.to[id] < 0 ? "monitors" : trace.name(trace.to[id])}`;
+    const isLost = !isArrived && trace.message(id).fate === "lost";
     const isIrrelevant = trace.violation && !trace.relevant[trace.sent[id]] && !(isArrived && trace.relevant[trace.delivered[id]]);
     const group = s(
       "g",
@@ -447,7 +448,7 @@ class Diagram {
       s("title", {}, message),
       s("path", { class: "grip", d }),
       s("path", { class: "line", d, "marker-end": `url(#arrow-${look})` }),
-      s("text", { x: label.x, y: label.y, "text-anchor": label.anchor }, event.length > 26 ? event.slice(0, 25) + "…" : event),
+      s("text", { x: label.x, y: label.y, "text-anchor": label.anchor }, isLost && s("tspan", { class: "lost" }, "✕ "), event.length > 26 ? event.slice(0, 25) + "…" : event),
     );
     out.push(group);
   }
@@ -479,7 +480,10 @@ class Diagram {
         out.push(s("circle", { class: "seen", cx: x, cy: y + 10, r: 3 }));
       } else if (["lose", "drop", "ignore"].includes(entry.kind)) {
         const target = columnOf(trace.to[message]);
-        if (target >= 0) out.push(s("text", { class: "lost", x: this.x(target) - 12, y: y + 26, "text-anchor": "middle" }, entry.kind === "ignore" ? "⊘" : "✕", s("title", {}, entry.kind)));
+        // Lost at once: its arrow ends half-way, with this mark.
+        const source = columnOf(trace.from[message]);
+        const isMarked = entry.kind === "lose" && trace.sent[message] === at && source >= 0 && source !== target;
+        if (target >= 0 && !isMarked) out.push(s("text", { class: "lost", x: this.x(target) - 12, y: y + 26, "text-anchor": "middle" }, entry.kind === "ignore" ? "⊘" : "✕", s("title", {}, entry.kind)));
       } else if ((entry.kind === "halt" || entry.kind === "crash") && column >= 0) {
         out.push(s("text", { class: "halt", x, y: y + 26, "text-anchor": "middle" }, entry.kind === "crash" ? "☇" : "■", s("title", {}, entry.kind)));
       } else if (entry.kind === "fault") {

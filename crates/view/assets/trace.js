@@ -290,8 +290,13 @@ class Trace {
     return undefined;
   }
 
+  isUnhandled() {
+    return this.violation?.kind === "unhandled-event" || this.violation?.kind === "monitor-unhandled";
+  }
+
   /** What the actor does that fails. */
   faultWords() {
+    if (this.isUnhandled()) return "cannot handle the event";
     switch (this.violation?.kind) {
       case "deadlock":
         return "waits, and no machine can step";
@@ -300,9 +305,6 @@ class Trace {
         return "stays hot";
       case "hot-at-end":
         return "is hot, and the run has ended";
-      case "unhandled-event":
-      case "monitor-unhandled":
-        return "cannot handle the event";
       case "assertion":
         return "fails an assertion";
       case "invariant":
@@ -402,7 +404,7 @@ class Trace {
           text = lead.actor === undefined ? "the run fails" : `${who} ${this.faultWords()}`;
           if (this.violation?.failure?.message !== undefined) {
             const handled = this.message(this.violation.failure.message);
-            text = `${who} handles ${plain(handled.event)}`;
+            text = `${who} ${this.isUnhandled() ? "cannot handle" : "handles"} ${plain(handled.event)}`;
             payload = handled.payload;
           }
           break;

@@ -331,9 +331,9 @@ impl Explainer<'_> {
                 Some(other) => format!("is itself waiting for {}", list(&other.events)),
                 None => format!("is itself waiting, in state {}", now.state),
             },
-            Activity::Idle | Activity::Running => match self.inbox(state, machine) {
+            Activity::Idle | Activity::Running => match self.deferred(state, machine) {
                 kept if kept.is_empty() => format!("is idle in {}, its inbox empty", now.state),
-                kept => format!("is idle in {} and defers {kept}", now.state),
+                kept => format!("in {} it defers {kept}", now.state),
             },
         }
     }
@@ -366,6 +366,28 @@ impl Explainer<'_> {
             }
         }
         events.join(", ")
+    }
+
+    /// What waits in an inbox, with its senders: a machine that waits for an answer may find its own request there.
+    fn deferred(&self, state: &TraceState, machine: ActorId) -> String {
+        const MAX_SHOWN: usize = 4;
+        let mut kept: Vec<String> = Vec::new();
+        for message in &state.of(machine).inbox {
+            let message = self.trace.message(*message);
+            let text = match message.sender {
+                Some(sender) => format!("{} from {}", message.event, self.trace.name(sender)),
+                None => message.event.to_string(),
+            };
+            if !kept.contains(&text) {
+                kept.push(text);
+            }
+        }
+        if kept.len() > MAX_SHOWN {
+            let n_left_out = kept.len() - MAX_SHOWN;
+            kept.truncate(MAX_SHOWN);
+            kept.push(format!("{n_left_out} more"));
+        }
+        kept.join(", ")
     }
 
     /// The last step that changed the control state of an actor, or made it.

@@ -148,6 +148,8 @@ impl<'a> Rows<'a> {
         let mut rows: Vec<Row> = Vec::new();
         let mut delivered: Vec<MessageId> = Vec::new();
         let reacts_here = !self.homes.contains_key(&at);
+        // Whether the line of the step itself says how the run fails.
+        let mut says_failure = false;
         for entry in &step.entries {
             self.entry(at, entry, reacts_here, &mut delivered, &mut rows);
         }
@@ -159,8 +161,12 @@ impl<'a> Rows<'a> {
             if let (Some(violation), Some(actor)) = (fault, self.trace.failure.actor) {
                 let mut head = self.acting(actor, "");
                 if let Some(message) = self.trace.failure.message {
-                    head.push(Paint::Plain, " handles ")
-                        .push(Paint::Event, &self.trace.message(message).event);
+                    let (paint, verb) = match is_unhandled(violation) {
+                        true => (Paint::Failure, " cannot handle "),
+                        false => (Paint::Plain, " handles "),
+                    };
+                    head.push(paint, verb).push(Paint::Event, &self.trace.message(message).event);
+                    says_failure = is_unhandled(violation);
                 }
                 rows.push(self.row(head, violation.span, Some(actor)));
             } else if let Some(actor) = step.actor.filter(|_| self.look.is_full) {
@@ -185,6 +191,9 @@ impl<'a> Rows<'a> {
                 let row = rows.last_mut().expect("there is a row");
                 row.is_failure = true;
                 row.number = Some(self.number(at));
+                if says_failure {
+                    continue;
+                }
                 let mut line = Line::default();
                 if let Some(actor) = self.trace.failure.actor {
                     line.append(&self.acting(actor, ": "));
@@ -601,11 +610,15 @@ fn joined(names: &[Name], word: &str) -> String {
     }
 }
 
+fn is_unhandled(violation: &Violation) -> bool {
+    matches!(violation.kind, ViolationKind::UnhandledEvent | ViolationKind::MonitorUnhandled)
+}
+
 /// The message of the violation is its headline already; short ones are repeated where there are no other words.
 fn failure_words(violation: &Violation) -> String {
     let words = match violation.kind {
         ViolationKind::Assertion => "assertion fails",
-        ViolationKind::UnhandledEvent | ViolationKind::MonitorUnhandled => "cannot handle the event",
+        _ if is_unhandled(violation) => "cannot handle the event",
         ViolationKind::Deadlock => "waits, and no machine can step: deadlock",
         ViolationKind::HotAtEnd => "is hot, and the run has ended",
         ViolationKind::Liveness(Certainty::Certain) => "stays hot for ever",
