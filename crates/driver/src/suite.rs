@@ -263,7 +263,7 @@ pub fn schedule_entry(test: &str, schedule: &Path, what: &str, network: &Network
 fn parse(text: &str) -> Result<Suite, String> {
     let suite: Suite = toml::from_str(text).map_err(|error| match misplaced(text) {
         Some(key) => {
-            format!("{error}help: `{key}` belongs into a `[[test]]`, or into `[defaults]` for all of them\n")
+            format!("{error}help: `{key}` belongs in a `[[test]]`, or in `[defaults]` for all of them\n")
         }
         None => error.to_string(),
     })?;

@@ -42,7 +42,7 @@ pub struct Annotation {
     pub code: String,
     pub message: String,
     pub place: Option<Place>,
-    /// How the run went, for a violation.
+    /// How the run went, for a violation; the last step is the violation itself.
     pub steps: Vec<(String, Option<Place>)>,
     /// Whether the text could not be read as a program at all.
     pub is_syntax: bool,
@@ -72,12 +72,15 @@ impl Annotation {
     /// A violated property of a test.
     pub fn of_counterexample(test: &str, counterexample: &Counterexample, sources: &Sources) -> Self {
         let violation = &counterexample.violation;
+        let place = violation.span.map(|span| Place::of(span, sources));
+        let mut steps = steps(&counterexample.trace, sources);
+        steps.push((violation.message.clone(), place.clone()));
         Annotation {
             severity: Severity::Error,
             code: violation.kind.as_str().to_owned(),
             message: format!("{test}: {}", violation.message),
-            place: violation.span.map(|span| Place::of(span, sources)),
-            steps: steps(&counterexample.trace, sources),
+            place,
+            steps,
             is_syntax: false,
         }
     }

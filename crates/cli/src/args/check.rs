@@ -6,8 +6,8 @@ use allways_explore::StrategyKind;
 use clap::ValueEnum;
 
 use super::{
-    BoogieArgs, ClusterArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, compat, heading,
-    positive, threads,
+    BoogieArgs, ClusterArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, compat, gigabytes,
+    heading, threads,
 };
 
 /// Schedules that are run when nothing is said.
@@ -38,7 +38,7 @@ pub struct CheckArgs {
     pub timeout: Option<u64>,
 
     /// Gigabytes that testing may use [default: four fifths of what is free]
-    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = positive, hide_short_help = true, help_heading = heading::LIMITS)]
+    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = gigabytes, hide_short_help = true, help_heading = heading::LIMITS)]
     pub memory: Option<f64>,
 
     /// Steps of a schedule under unfair strategies, then under fair ones (10 times as many); 0 is no bound [-ms]

@@ -236,7 +236,7 @@ pub struct QuiesceArgs {
     pub timeout: Option<u64>,
 
     /// Gigabytes that the search may use [default: four fifths of what is free]
-    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = positive, hide_short_help = true, help_heading = heading::LIMITS)]
+    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = gigabytes, hide_short_help = true, help_heading = heading::LIMITS)]
     pub memory: Option<f64>,
 
     /// Show all steps of a run
@@ -444,10 +444,15 @@ fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+fn gigabytes(text: &str) -> Result<f64, String> {
+    const NEEDED: &str = "a positive number of gigabytes is needed";
     match text.parse::<f64>() {
         Ok(n) if n > 0.0 && n.is_finite() => Ok(n),
-        _ => Err("a positive number is needed".to_owned()),
+        // In older versions of P, `-m` names a test case.
+        Err(_) if text.starts_with(|first: char| first.is_alphabetic()) => {
+            Err(format!("{NEEDED}; `-tc NAME` chooses a test case"))
+        }
+        _ => Err(NEEDED.to_owned()),
     }
 }
 

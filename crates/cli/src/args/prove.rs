@@ -12,7 +12,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::heading::{ALMOST_SYNC, SYMBOLIC};
 use super::{
-    DistributeArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, heading, positive, threads,
+    DistributeArgs, FileArgs, FormatArgs, InputArgs, NetworkArgs, TestArgs, gigabytes, heading, threads,
 };
 
 #[derive(clap::Args)]
@@ -88,7 +88,7 @@ pub struct ProveArgs {
     pub timeout: Option<u64>,
 
     /// Gigabytes that the search may use [default: four fifths of what is free]
-    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = positive, help_heading = heading::LIMITS)]
+    #[arg(short, long, visible_alias = "memout", value_name = "GB", value_parser = gigabytes, help_heading = heading::LIMITS)]
     pub memory: Option<f64>,
 
     /// Threads; the answer does not depend on it [default: all cores]

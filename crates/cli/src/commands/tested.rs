@@ -112,7 +112,7 @@ pub fn help_of(exe: &Executable, violation: &Violation) -> Option<String> {
     is_never_cold.then(|| {
         let name = exe.monitor_name(monitor);
         format!(
-            "mark the states of `{name}` in which nothing is pending as `cold`: no state is, and only a cold state ends the waiting"
+            "mark the states of `{name}` in which nothing is pending as `cold`: no state is marked so, and only a cold state ends the waiting"
         )
     })
 }

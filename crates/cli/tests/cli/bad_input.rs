@@ -116,6 +116,9 @@ fn wrong_usage() {
     let dir = folder("wrong_usage");
     assert_says(&rejected(&dir, &["compole"]), &["compole"]);
     assert_says(&rejected(&dir, &["compile", "--frmat", "json"]), &["--frmat"]);
+    let memory = "a positive number of gigabytes is needed";
+    assert_says(&rejected(&dir, &["check", "-m", "tcOne"]), &[memory, "; `-tc NAME` chooses a test case"]);
+    assert_says(&rejected(&dir, &["prove", "-m", "0"]), &[memory]);
     assert_says(&rejected(&dir, &["explain", "no-such-code"]), &["no-such-code"]);
     assert_says(&rejected(&dir, &[]), &["Usage"]);
 }

@@ -227,6 +227,9 @@ fn sarif_is_one_document() {
     assert!(steps.iter().any(|step| {
         step["location"]["message"]["text"].as_str().is_some_and(|text| text.contains("sends eBuy to Office"))
     }));
+    let last = &steps.last().unwrap()["location"];
+    assert_eq!(last["message"]["text"], "a seat was sold twice");
+    assert_eq!(&last["physicalLocation"], place);
     repair(&project);
     let text = stdout(&project, &["prove", "--all", "--format", "sarif"], 0);
     let document: Value = serde_json::from_str(&text).expect("one JSON document");
