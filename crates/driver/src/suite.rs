@@ -339,8 +339,8 @@ mod tests {
         for key in ["expekt = 'violated'", "max_steps = 5"] {
             assert!(parse(&format!("[[test]]\nname = 'a'\n{key}")).unwrap_err().contains("unknown field"));
         }
-        assert!(parse("stimuli = ['Timer']").unwrap_err().contains("into `[defaults]`"));
-        assert!(!parse("[[tests]]\nname = 'a'").unwrap_err().contains("into `[defaults]`"));
+        assert!(parse("stimuli = ['Timer']").unwrap_err().contains("or in `[defaults]`"));
+        assert!(!parse("[[tests]]\nname = 'a'").unwrap_err().contains("or in `[defaults]`"));
         for memory in ["0", "-1.5", "nan", "inf"] {
             assert!(parse(&format!("[defaults]\nmemory = {memory}")).unwrap_err().contains("positive"));
         }
