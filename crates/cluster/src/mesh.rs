@@ -209,7 +209,7 @@ impl Drop for Mesh {
     }
 }
 
-/// A connection until some moment. A limit of each read alone would let a stranger who sends byte after byte keep the others waiting.
+/// A connection with a deadline. A limit on each read alone would let a peer that sends byte after byte keep the others waiting.
 struct Timed<'s> {
     stream: &'s TcpStream,
     until: Instant,

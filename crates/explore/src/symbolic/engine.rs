@@ -443,7 +443,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Saturates in one order after the other, each within a budget that grows from round to round. When a slot has very many local
-    /// states, a search in which it is split takes turns with the one in which it is whole: which of them ends first nobody knows.
+    /// states, a search in which it is split takes turns with the one in which it is whole: it is not known which of them ends first.
     pub fn race(
         &mut self,
         steps: MemoSteps<'a>,

@@ -416,7 +416,7 @@ impl MemoSteps<'_> {
         self.blocks.has_wishes() && !self.blocks.leaves_splitting
     }
 
-    /// Splits the slots that have too many local states in others that nobody has asked yet; says whether that is possible for any.
+    /// Splits the slots that have too many local states and were not split before. Returns whether there were any.
     pub fn split_like(&mut self, whole: &mut MemoSteps<'_>) -> bool {
         for slot in whole.blocks.wishes.clone() {
             if let Some(block) = whole.plan(slot) {
